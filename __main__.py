@@ -1,0 +1,15 @@
+"""The program: load the configuration, build the cluster, export what its users need."""
+
+import pulumi
+
+from stacks.config import load_settings
+from stacks.rules import notices
+from stacks.trainium_cluster import TrainiumCluster
+
+settings = load_settings()
+for notice in notices(settings):
+    pulumi.log.warn(notice)
+
+cluster = TrainiumCluster(settings)
+for name, value in cluster.exports.items():
+    pulumi.export(name, value)

@@ -1,0 +1,1 @@
+"""What runs in the cluster: one add-on per file, each with its values as a pure function."""

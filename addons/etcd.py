@@ -1,0 +1,106 @@
+"""etcd 3.5 with the v2 API, for TorchX's etcd rendezvous; a StatefulSet of our own, since no maintained chart is free."""
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from addons.base import Addon, Values
+from addons.managed import DEFAULT_STORAGE_CLASS
+from addons.versions import ETCD_IMAGE
+
+SERVER, CLIENT, PORT, PEER_PORT = "etcd-server", "etcd-client", 2379, 2380
+"""Names and port that TorchX expects."""
+LABELS = {"app.kubernetes.io/name": "etcd", "app.kubernetes.io/part-of": "trn"}
+DATA_DIRECTORY = "/var/lib/etcd"
+_USER = 65532
+
+
+@dataclass(frozen=True)
+class EtcdArgs:
+    """What etcd is made from."""
+
+    namespace: str
+    persistent: bool = False
+    """Keep the data on a gp3 volume instead of the pod's own."""
+
+
+def stateful_set_spec(*, persistent: bool) -> Values:
+    """`spec` of the StatefulSet: one replica, since a rendezvous store needs no quorum and a restart only ends a rendezvous."""
+    environment = {
+        "ETCD_NAME": SERVER,
+        "ETCD_DATA_DIR": DATA_DIRECTORY,
+        # Off by default in 3.5 and gone in 3.6; python-etcd speaks nothing else.
+        "ETCD_ENABLE_V2": "true",
+        "ETCD_LISTEN_CLIENT_URLS": f"http://0.0.0.0:{PORT}",
+        "ETCD_ADVERTISE_CLIENT_URLS": f"http://{SERVER}:{PORT}",
+        "ETCD_LISTEN_PEER_URLS": f"http://0.0.0.0:{PEER_PORT}",
+        "ETCD_INITIAL_ADVERTISE_PEER_URLS": f"http://{SERVER}:{PEER_PORT}",
+        "ETCD_INITIAL_CLUSTER": f"{SERVER}=http://{SERVER}:{PEER_PORT}",
+        "ETCD_INITIAL_CLUSTER_STATE": "new",
+    }
+    probe = {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10}
+    container: Values = {
+        "name": "etcd",
+        "image": ETCD_IMAGE,
+        "command": ["etcd"],
+        "env": [{"name": key, "value": value} for key, value in environment.items()],
+        "ports": [{"name": "client", "containerPort": PORT}, {"name": "peer", "containerPort": PEER_PORT}],
+        "readinessProbe": probe,
+        "livenessProbe": {**probe, "initialDelaySeconds": 15},
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "data", "mountPath": DATA_DIRECTORY}],
+    }
+    pod: Values = {
+        "securityContext": {"runAsNonRoot": True, "runAsUser": _USER, "fsGroup": _USER, "seccompProfile": {"type": "RuntimeDefault"}},
+        "automountServiceAccountToken": False,
+        "containers": [container],
+    }
+    spec: Values = {
+        "serviceName": SERVER,
+        "replicas": 1,
+        "selector": {"matchLabels": LABELS},
+        "template": {"metadata": {"labels": LABELS}, "spec": pod},
+    }
+    if persistent:
+        claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": DEFAULT_STORAGE_CLASS, "resources": {"requests": {"storage": "8Gi"}}}
+        spec["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": claim}]
+        # The claim would outlive the set, and its volume the cluster.
+        spec["persistentVolumeClaimRetentionPolicy"] = {"whenDeleted": "Delete", "whenScaled": "Retain"}
+    else:
+        pod["volumes"] = [{"name": "data", "emptyDir": {}}]
+    return spec
+
+
+class Etcd(Addon):
+    """Starts when untainted nodes are there."""
+
+    def __init__(self, name: str, args: EtcdArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]) -> None:
+        """`after`: the namespace, and the default storage class for a persistent store."""
+        super().__init__("Etcd", name, opts)
+        server = k8s.core.v1.Service(
+            SERVER,
+            metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
+            # Headless: the provider waits 10 s for the endpoints of any other Service, and the set needs this one first.
+            spec={
+                "clusterIP": "None",
+                "publishNotReadyAddresses": True,
+                "selector": LABELS,
+                "ports": [{"name": "client", "port": PORT}, {"name": "peer", "port": PEER_PORT}],
+            },
+            opts=self.child(*after),
+        )
+        stateful_set = k8s.apps.v1.StatefulSet(
+            SERVER,
+            metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
+            spec=stateful_set_spec(persistent=args.persistent),
+            opts=self.child(server),
+        )
+        k8s.core.v1.Service(
+            CLIENT,
+            metadata={"name": CLIENT, "namespace": args.namespace, "labels": LABELS},
+            spec={"selector": LABELS, "ports": [{"name": "client", "port": PORT}]},
+            opts=self.child(stateful_set),
+        )
+        self.register_outputs({})

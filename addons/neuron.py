@@ -1,0 +1,56 @@
+"""Neuron's chart: the device plug-in, and by switch the scheduler extension and the node problem detector."""
+
+from dataclasses import dataclass
+
+import pulumi
+
+from addons.base import TOLERATE_NEURON, Addon, Values
+from addons.versions import NEURON, NEURON_SCHEDULER_IMAGE, NEURON_SCHEDULER_TAGS
+
+NAMESPACE = "kube-system"
+HEALTH_NAMESPACE = "neuron-healthcheck-system"
+"""Where the chart puts the node problem detector, and which it does not make."""
+
+
+@dataclass(frozen=True)
+class NeuronArgs:
+    """What the Neuron add-on is made from."""
+
+    kubernetes_version: str
+    scheduler_extension: bool = False
+    node_problem_detector: bool = False
+
+
+def neuron_values(args: NeuronArgs) -> Values:
+    """Helm values; keys as in `values.yaml` of the pinned chart."""
+    values: Values = {
+        "devicePlugin": {
+            "enabled": True,
+            # The chart's default list, and its order: a list given replaces it whole.
+            "tolerations": [
+                {"key": "CriticalAddonsOnly", "operator": "Exists"},
+                TOLERATE_NEURON,
+                {"key": "sagemaker.amazonaws.com/node-health-status", "operator": "Equal", "value": "Unschedulable", "effect": "NoSchedule"},
+            ],
+            # Without requests the plug-in is the first pod evicted, and with it go the devices of the node.
+            "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        },
+        "scheduler": {"enabled": args.scheduler_extension},
+        # On by default in the chart, into a namespace that is not there: a plain install fails.
+        "npd": {"enabled": args.node_problem_detector},
+    }
+    if args.scheduler_extension:
+        # The chart's kube-scheduler is 1.31; two minors is the skew Kubernetes supports.
+        image = {"repository": NEURON_SCHEDULER_IMAGE, "tag": NEURON_SCHEDULER_TAGS[args.kubernetes_version]}
+        values["scheduler"]["customScheduler"] = {"image": image}
+    return values
+
+
+class Neuron(Addon):
+    """Needs the API server only: its pods are DaemonSets that follow the nodes."""
+
+    def __init__(self, name: str, args: NeuronArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("Neuron", name, opts)
+        after = [self.namespace(HEALTH_NAMESPACE)] if args.node_problem_detector else []
+        self.release(NEURON, namespace=NAMESPACE, values=neuron_values(args), timeout_s=300, after=after)
+        self.register_outputs({})

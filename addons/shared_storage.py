@@ -1,0 +1,97 @@
+"""The file system inside Kubernetes: a static volume and claim, and a class that makes a file system for each claim."""
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from addons.base import SHORT_DELETE, Addon
+from components.hardware.names import CLUSTER_TAG
+
+DRIVER = "fsx.csi.aws.com"
+DYNAMIC_CLASS = "fsx-lustre"
+
+
+@dataclass(frozen=True)
+class SharedStorageArgs:
+    """What volume, claim and class are made from."""
+
+    cluster_name: str
+    namespace: str
+    claim_name: str
+    capacity_gib: int
+    throughput_mbps_per_tib: int
+    compression: str
+    file_system_id: pulumi.Input[str]
+    dns_name: pulumi.Input[str]
+    mount_name: pulumi.Input[str]
+    subnet_id: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]
+    dynamic_class: bool = True
+
+
+class SharedStorage(Addon):
+    """The claim goes before the volume, the volume before the file system and the driver."""
+
+    def __init__(
+        self, name: str, args: SharedStorageArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]
+    ) -> None:
+        """`after`: driver, file system with its rules, namespace."""
+        super().__init__("SharedStorage", name, opts)
+        capacity = {"storage": f"{args.capacity_gib}Gi"}
+        volume_name = f"{args.cluster_name}-{args.claim_name}"
+        volume = k8s.core.v1.PersistentVolume(
+            args.claim_name,
+            metadata={"name": volume_name},
+            spec={
+                "capacity": capacity,
+                "access_modes": ["ReadWriteMany"],
+                "volume_mode": "Filesystem",
+                "persistent_volume_reclaim_policy": "Retain",
+                "mount_options": ["flock"],
+                "storage_class_name": "",
+                "csi": {
+                    "driver": DRIVER,
+                    "volume_handle": args.file_system_id,
+                    "volume_attributes": {"dnsname": args.dns_name, "mountname": args.mount_name},
+                },
+            },
+            opts=self.child(*after),
+        )
+        k8s.core.v1.PersistentVolumeClaim(
+            args.claim_name,
+            metadata={"name": args.claim_name, "namespace": args.namespace},
+            spec={
+                "access_modes": ["ReadWriteMany"],
+                # Empty, not absent: absent would ask the default class for a volume of its own.
+                "storage_class_name": "",
+                "volume_name": volume_name,
+                "resources": {"requests": capacity},
+            },
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], custom_timeouts=SHORT_DELETE),
+        )
+        if args.dynamic_class:
+            self._class(args, after)
+        self.register_outputs({})
+
+    def _class(self, args: SharedStorageArgs, after: list[pulumi.Resource]) -> None:
+        k8s.storage.v1.StorageClass(
+            DYNAMIC_CLASS,
+            metadata={"name": DYNAMIC_CLASS},
+            provisioner=DRIVER,
+            # The driver's own defaults are SCRATCH_1 and Lustre 2.10.
+            parameters={
+                "subnetId": args.subnet_id,
+                "securityGroupIds": args.security_group_id,
+                "deploymentType": "PERSISTENT_2",
+                "storageType": "SSD",
+                "perUnitStorageThroughput": str(args.throughput_mbps_per_tib),
+                "fileSystemTypeVersion": "2.15",
+                "dataCompressionType": args.compression,
+                "automaticBackupRetentionDays": "0",
+                "extraTags": f"{CLUSTER_TAG}={args.cluster_name}",
+            },
+            mount_options=["flock"],
+            reclaim_policy="Delete",
+            opts=self.child(*after),
+        )

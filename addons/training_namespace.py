@@ -1,0 +1,17 @@
+"""The namespace in which training jobs, their claim and etcd live."""
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from addons.base import Addon
+
+
+class TrainingNamespace(Addon):
+    """Goes after everything in it."""
+
+    resource: k8s.core.v1.Namespace
+
+    def __init__(self, name: str, namespace: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("TrainingNamespace", name, opts)
+        self.resource = self.namespace(namespace)
+        self.register_outputs({})

@@ -1,0 +1,50 @@
+"""The only place where the version of a chart, a managed add-on or an image is written.
+
+Managed add-ons: versions seen on EKS 1.34 to 1.36 in public logs and pins of 2026-06 to 2026-10; `trn check` asks
+DescribeAddonVersions. Charts: newest tags of 2026-08 to 2026-09. Images: the registries named, 2026-08.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Helm chart at one version; `repository` is None for an OCI reference."""
+
+    name: str
+    version: str
+    reference: str
+    """What Helm is asked for: a chart name within `repository`, or a whole OCI reference."""
+    repository: str | None = None
+
+
+NEURON = Chart("neuron-helm-chart", "1.10.0", "oci://public.ecr.aws/neuron/neuron-helm-chart")
+EFA_DEVICE_PLUGIN = Chart("aws-efa-k8s-device-plugin", "v0.5.30", "aws-efa-k8s-device-plugin", "https://aws.github.io/eks-charts")
+VOLCANO = Chart("volcano", "1.15.0", "volcano", "https://volcano-sh.github.io/helm-charts")
+
+ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
+"""3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
+EFA_PLUGIN_IMAGE_TAG = "v0.5.20"
+
+NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
+"""Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
+NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}
+
+_ANY_MINOR = {
+    "vpc-cni": "v1.23.0-eksbuild.1",
+    "eks-pod-identity-agent": "v1.4.0-eksbuild.1",
+    "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
+    "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+}
+_BY_MINOR = {
+    "1.34": {"kube-proxy": "v1.34.6-eksbuild.29", "coredns": "v1.12.4-eksbuild.38"},
+    "1.35": {"kube-proxy": "v1.35.3-eksbuild.29", "coredns": "v1.13.2-eksbuild.31"},
+    "1.36": {"kube-proxy": "v1.36.0-eksbuild.25", "coredns": "v1.14.3-eksbuild.23"},
+}
+SUPPORTED_KUBERNETES = tuple(_BY_MINOR)
+"""Minors for which every managed add-on has a pinned version."""
+
+
+def managed_addon_version(addon: str, kubernetes_version: str) -> str:
+    """Pinned version of an EKS add-on for a Kubernetes minor; KeyError for a pair that is not pinned."""
+    return _BY_MINOR[kubernetes_version].get(addon) or _ANY_MINOR[addon]

@@ -1,0 +1,145 @@
+"""The EKS control plane, by pulumi_eks.Cluster with every default that does not suit Neuron nodes switched off."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_eks as eks
+
+from components.hardware import iam, names, regions
+from components.identity import Role, RoleArgs
+from components.kubeconfig import kubeconfig_json
+
+
+@dataclass(frozen=True)
+class AccessEntryArgs:
+    """A principal that may use the Kubernetes API."""
+
+    principal_arn: str
+    policy: str
+    """EKS access policy name."""
+    namespaces: Sequence[str] = ()
+    """Empty means the whole cluster."""
+
+
+@dataclass(frozen=True)
+class ControlPlaneArgs:
+    """What a control plane is made from."""
+
+    cluster_name: str
+    region: str
+    vpc_id: pulumi.Input[str]
+    subnet_ids: Sequence[pulumi.Input[str]]
+    """Private subnets in at least two zones."""
+    kubernetes_version: str
+    vpc_cni_version: str
+    kube_proxy_version: str
+    support_type: str = "STANDARD"
+    public_access_cidrs: Sequence[str] = ()
+    """Empty means no public endpoint."""
+    access_entries: Mapping[str, AccessEntryArgs] = field(default_factory=dict)
+    log_types: Sequence[str] = ()
+    log_retention_days: int = 30
+    encryption_key_arn: str | None = None
+    """Without it a key of its own is made."""
+    deletion_protection: bool = False
+
+
+class ControlPlane(pulumi.ComponentResource):
+    """Cluster, vpc-cni and kube-proxy, with their role, key and log group."""
+
+    cluster: eks.Cluster
+    name: pulumi.Output[str]
+    """Known in previews; carries the dependency on the whole control plane."""
+    arn: pulumi.Output[str]
+    endpoint: pulumi.Output[str]
+    security_group_id: pulumi.Output[str]
+    """The group that EKS makes: on every node, or the node never reaches the API server."""
+    kubeconfig: pulumi.Output[str]
+
+    def __init__(
+        self, name: str, args: ControlPlaneArgs, aws_provider: aws.Provider, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("trn:components:ControlPlane", name, None, opts)
+        self._name, self._args = name, args
+        self._child = pulumi.ResourceOptions(parent=self)
+        partition = regions.partition(args.region)
+        role = Role(
+            f"{name}-role",
+            RoleArgs(
+                role_name=names.role_name(args.cluster_name, args.region, "control-plane"),
+                trust=iam.service_trust("eks.amazonaws.com"),
+                managed_policy_arns=[iam.managed_policy_arn(partition, "AmazonEKSClusterPolicy")],
+            ),
+            self._child,
+        )
+        self.cluster = self._cluster(role, self._log_group(), aws_provider)
+        api = self.cluster.eks_cluster
+        self.name, self.arn, self.endpoint = api.name, api.arn, api.endpoint
+        self.security_group_id = self.cluster.cluster_security_group_id
+        self.kubeconfig = pulumi.Output.all(api.name, api.endpoint, api.certificate_authority.data).apply(
+            lambda values: kubeconfig_json(values[0], args.region, values[1], values[2])
+        )
+        self.register_outputs({"name": self.name})
+
+    def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup, aws_provider: aws.Provider) -> eks.Cluster:
+        args = self._args
+        # The component waits 305 s in each `up` for a public endpoint it cannot reach, unless this is a plain False.
+        public = bool(args.public_access_cidrs)
+        return eks.Cluster(
+            self._name,
+            name=args.cluster_name,
+            version=args.kubernetes_version,
+            upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type=args.support_type),
+            vpc_id=args.vpc_id,
+            private_subnet_ids=list(args.subnet_ids),
+            service_role=role.role,
+            endpoint_private_access=True,
+            endpoint_public_access=public,
+            public_access_cidrs=list(args.public_access_cidrs) if public else None,
+            authentication_mode=eks.AuthenticationMode.API,
+            access_entries={key: self._access_entry(entry) for key, entry in args.access_entries.items()} or None,
+            enabled_cluster_log_types=list(args.log_types),
+            encryption_config_key_arn=args.encryption_key_arn or self._encryption_key(),
+            deletion_protection=args.deletion_protection,
+            create_oidc_provider=False,
+            skip_default_node_group=True,
+            skip_default_security_groups=True,
+            # Pinned: unpinned, each new build of an add-on would show up as a change nobody made.
+            vpc_cni_options=eks.VpcCniOptionsArgs(addon_version=args.vpc_cni_version, log_level="INFO"),
+            kube_proxy_addon_options=eks.KubeProxyAddonOptionsArgs(version=args.kube_proxy_version),
+            coredns_addon_options=eks.CoreDnsAddonOptionsArgs(enabled=False),
+            # The attachment is no dependency of the component's cluster, and without our provider the component would
+            # bring a second one of an older version, with the environment's region.
+            opts=pulumi.ResourceOptions(parent=self, providers=[aws_provider], depends_on=[*role.grants, log_group]),
+        )
+
+    def _access_entry(self, entry: AccessEntryArgs) -> eks.AccessEntryArgs:
+        scope = aws.eks.AccessPolicyAssociationAccessScopeArgs(
+            type="namespace" if entry.namespaces else "cluster", namespaces=list(entry.namespaces) or None
+        )
+        policy_arn = iam.access_policy_arn(regions.partition(self._args.region), entry.policy)
+        policy = eks.AccessPolicyAssociationArgs(policy_arn=policy_arn, access_scope=scope)
+        return eks.AccessEntryArgs(principal_arn=entry.principal_arn, access_policies={entry.policy: policy})
+
+    def _encryption_key(self) -> pulumi.Output[str]:
+        key = aws.kms.Key(
+            f"{self._name}-secrets",
+            description=f"Kubernetes secrets of {self._args.cluster_name}",
+            enable_key_rotation=True,
+            # The shortest that KMS takes; a key that waits for deletion is not billed.
+            deletion_window_in_days=7,
+            opts=self._child,
+        )
+        aws.kms.Alias(f"{self._name}-secrets", name=f"alias/{self._args.cluster_name}-secrets", target_key_id=key.key_id, opts=self._child)
+        return key.arn
+
+    def _log_group(self) -> aws.cloudwatch.LogGroup:
+        # Made before the cluster: the group that EKS would make itself keeps its logs for ever and outlives the stack.
+        return aws.cloudwatch.LogGroup(
+            f"{self._name}-logs",
+            name=names.control_plane_log_group(self._args.cluster_name),
+            retention_in_days=self._args.log_retention_days,
+            opts=self._child,
+        )

@@ -1,0 +1,44 @@
+"""Physical names, built from the cluster's name and kept within AWS's limits.
+
+Names are set by the program, not generated: an object that a crash left behind then shows up as a conflict on the next
+run instead of as a silent bill.
+"""
+
+CLUSTER_NAME_LIMIT = 28
+"""Longest cluster name: the longest role name below then still fits IAM's 64 characters in the longest region."""
+ROLE_NAME_LIMIT = 64
+NODE_GROUP_NAME_LIMIT = 63
+
+
+def role_name(cluster: str, region: str, purpose: str) -> str:
+    """IAM role name; holds the region because IAM names are unique per account, not per region."""
+    name = f"{cluster}-{region}-{purpose}"
+    if len(name) > ROLE_NAME_LIMIT:
+        raise ValueError(f"role name {name} has {len(name)} characters, IAM allows {ROLE_NAME_LIMIT}")
+    return name
+
+
+def launch_template_name(cluster: str, node_group: str) -> str:
+    """Launch template of one node group; unique per region."""
+    return f"{cluster}-{node_group}"
+
+
+def control_plane_log_group(cluster: str) -> str:
+    """The log group EKS writes to; the name is EKS's own (EKS user guide, control plane logs)."""
+    return f"/aws/eks/{cluster}/cluster"
+
+
+def cluster_tags(cluster: str) -> dict[str, str]:
+    """The tag that marks everything of one cluster, matched exactly by sweep and never by substring."""
+    return {CLUSTER_TAG: cluster}
+
+
+CLUSTER_TAG = "trn:cluster"
+EFA_LABEL = "vpc.amazonaws.com/efa.present"
+"""Node label put on EFA groups: the EFA plug-in crash-loops on matching types without EFA interfaces (aws/eks-charts#1239)."""
+GROUP_LABEL = "trn/node-group"
+NEURON_RESOURCE = "aws.amazon.com/neuron"
+NEURON_CORE_RESOURCE = "aws.amazon.com/neuroncore"
+EFA_RESOURCE = "vpc.amazonaws.com/efa"
+NEURON_TAINT = NEURON_RESOURCE
+"""Taint key of Neuron nodes: EKS adds the matching toleration to every pod that asks for the resource of that name."""

@@ -1,0 +1,84 @@
+"""Which Neuron driver an AMI release brings, and which runtime a training image may then have.
+
+A cluster that comes up well and cannot train is the commonest failure of this stack: EKS's newest AMI brings the newest
+driver, and an image that is a release older does not start on it.
+Sources: awslabs/amazon-eks-ami CHANGELOG, 2026-07-23; aws-neuron/aws-neuron-sdk release notes, runtime, 2026-08-21.
+"""
+
+import re
+from dataclasses import dataclass
+
+RELEASE_PATTERN = re.compile(r"(?P<minor>1\.\d{2})\.\d+-(?P<date>20\d{6})")
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SdkRelease:
+    """One release of the Neuron SDK, named by its first two numbers."""
+
+    name: str
+    driver: Version
+    runtime: Version
+    has_training_image: bool
+    """Whether AWS published `pytorch-training-neuronx` of this release."""
+
+
+SDK_RELEASES = {
+    release.name: release
+    for release in (
+        SdkRelease("2.27", (2, 25, 4, 0), (2, 29, 40), True),
+        SdkRelease("2.28", (2, 26, 10, 0), (2, 30, 51), True),
+        SdkRelease("2.29", (2, 27, 4, 0), (2, 31, 24), True),
+        SdkRelease("2.30", (2, 28, 0, 0), (2, 32, 31), True),
+        SdkRelease("2.31", (2, 29, 0, 0), (2, 33, 10), False),
+        SdkRelease("2.32", (2, 30, 2, 0), (2, 34, 10), False),
+    )
+}
+
+# First AMI date of each driver, newest first.
+_DRIVERS: tuple[tuple[str, Version], ...] = (
+    ("20260714", (2, 29, 0, 0)),
+    ("20260610", (2, 28, 0, 0)),
+    ("20260409", (2, 27, 4, 0)),
+    ("20260318", (2, 26, 10, 0)),
+    ("20260304", (2, 26, 5, 0)),
+    ("20260107", (2, 25, 4, 0)),
+    ("00000000", (2, 24, 7, 0)),
+)
+NEWEST_DRIVER = _DRIVERS[0][1]
+"""The newest driver seen in an AMI; an unpinned group gets this one or a newer."""
+
+
+def ami_driver(release_version: str | None) -> Version:
+    """Driver of an AMI release such as `1.35.4-20260505`; without a pin, the newest known.
+
+    Raises ValueError for a text that is no release version.
+    """
+    if release_version is None:
+        return NEWEST_DRIVER
+    match = RELEASE_PATTERN.fullmatch(release_version)
+    if match is None:
+        raise ValueError(f"{release_version!r} is no AMI release version")
+    return next(driver for first_date, driver in _DRIVERS if match["date"] >= first_date)
+
+
+def runtime_conflict(driver: Version, runtime: Version) -> str | None:
+    """Why a training image with `runtime` cannot run on a node with `driver`; None where it can."""
+    if driver >= (2, 29) and runtime < (2, 33):
+        return "driver 2.29 and later need runtime 2.33 or later"
+    if runtime >= (2, 32) and driver[:2] <= (2, 26):
+        return "runtime 2.32 and later need a driver newer than 2.26"
+    return None
+
+
+def fitting_ami_dates(runtime: Version) -> tuple[str, str | None]:
+    """First and last AMI date whose driver fits `runtime`; None as the last where the newest fits."""
+    fitting = [index for index, (_, driver) in enumerate(_DRIVERS) if runtime_conflict(driver, runtime) is None]
+    newest, oldest = fitting[0], fitting[-1]
+    return _DRIVERS[oldest][0], None if newest == 0 else _DRIVERS[newest - 1][0]
+
+
+def version_text(version: Version) -> str:
+    """`2.29.0.0` for (2, 29, 0, 0)."""
+    return ".".join(str(number) for number in version)

@@ -1,0 +1,33 @@
+"""Regions, partitions and zone ids: what follows from a region's name alone, so no account is asked."""
+
+import re
+
+REGION_PATTERN = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+ZONE_ID_PATTERN = re.compile(r"[a-z]{3,6}\d-az\d")
+
+CONTROL_PLANE_REFUSED_ZONES = ("use1-az3", "usw1-az2", "cac1-az3")
+"""Zones in which EKS places no control plane (EKS user guide, network requirements)."""
+
+_DIRECTIONS = {
+    "north": "n", "south": "s", "east": "e", "west": "w", "central": "c",
+    "northeast": "ne", "southeast": "se", "northwest": "nw", "southwest": "sw",
+}  # fmt: skip
+
+
+def partition(region: str) -> str:
+    """Partition of a region: `aws`, `aws-us-gov`, `aws-cn` or `aws-eusc` (botocore partitions.json, 2026-11)."""
+    for prefix, name in (("us-gov-", "aws-us-gov"), ("cn-", "aws-cn"), ("eusc-", "aws-eusc")):
+        if region.startswith(prefix):
+            return name
+    return "aws"
+
+
+def dns_suffix(region: str) -> str:
+    """Domain of the region's endpoints."""
+    return {"aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu"}.get(partition(region), "amazonaws.com")
+
+
+def zone_id_prefix(region: str) -> str:
+    """What the region's zone ids start with: `usw2` for `us-west-2`, `apse4` for `ap-southeast-4`, `usgw1` for GovCloud."""
+    area, *directions, number = region.split("-")
+    return area + "".join(_DIRECTIONS.get(word, word[0]) for word in directions) + number

@@ -1,0 +1,112 @@
+"""IAM roles: one for nodes, and one for each service account that calls AWS, handed out by EKS Pod Identity."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_aws as aws
+
+from components.hardware import iam, names, regions
+
+
+@dataclass(frozen=True)
+class RoleArgs:
+    """What an IAM role is made from."""
+
+    role_name: str
+    trust: iam.Document
+    managed_policy_arns: Sequence[str] = ()
+    inline_policies: Mapping[str, iam.Document] = field(default_factory=dict)
+    """By policy name."""
+
+
+class Role(pulumi.ComponentResource):
+    """An IAM role with its policies."""
+
+    arn: pulumi.Output[str]
+    role: aws.iam.Role
+    grants: list[pulumi.Resource]
+    """The role's policies: what uses the role waits for these, not for the bare role."""
+
+    def __init__(self, name: str, args: RoleArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trn:components:Role", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        self.role = aws.iam.Role(name, name=args.role_name, assume_role_policy=iam.to_json(args.trust), opts=child)
+        self.arn = self.role.arn
+        self.grants = [
+            aws.iam.RolePolicyAttachment(f"{name}-{arn.rsplit('/', 1)[-1]}", role=self.role.name, policy_arn=arn, opts=child)
+            for arn in args.managed_policy_arns
+        ]
+        self.grants += [
+            aws.iam.RolePolicy(f"{name}-{key}", name=key, role=self.role.name, policy=iam.to_json(document), opts=child)
+            for key, document in args.inline_policies.items()
+        ]
+        self.register_outputs({"arn": self.arn})
+
+
+def node_role(name: str, cluster_name: str, region: str, opts: pulumi.ResourceOptions | None = None) -> Role:
+    """The role of every node: join, pull images, hand identities to pods, and nothing more."""
+    partition = regions.partition(region)
+    managed = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
+    args = RoleArgs(
+        role_name=names.role_name(cluster_name, region, "node"),
+        trust=iam.ec2_trust(regions.dns_suffix(region)),
+        managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in managed],
+        inline_policies={"nodeadm": iam.node_boot_policy()},
+    )
+    return Role(name, args, opts)
+
+
+@dataclass(frozen=True)
+class ServiceAccount:
+    """A Kubernetes service account of one cluster, and what it may do in AWS."""
+
+    cluster_name: str
+    region: str
+    namespace: str
+    name: str
+    purpose: str
+    """Short word that tells the role apart, at most 20 characters."""
+    managed_policies: Sequence[str] = ()
+    """Names of AWS managed policies."""
+    policy: iam.Document | None = None
+    """A document of our own."""
+
+
+def service_account_role(name: str, account: ServiceAccount, opts: pulumi.ResourceOptions | None = None) -> Role:
+    """The role for one service account; the trust names cluster, namespace and account."""
+    partition = regions.partition(account.region)
+    args = RoleArgs(
+        role_name=names.role_name(account.cluster_name, account.region, account.purpose),
+        trust=iam.pod_identity_trust(account.cluster_name, account.namespace, account.name),
+        managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in account.managed_policies],
+        inline_policies={account.purpose: account.policy} if account.policy else {},
+    )
+    return Role(name, args, opts)
+
+
+class PodIdentity(pulumi.ComponentResource):
+    """Role and association for a service account whose pods no managed add-on looks after."""
+
+    association: aws.eks.PodIdentityAssociation
+
+    def __init__(
+        self,
+        name: str,
+        account: ServiceAccount,
+        *,
+        cluster_name: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`cluster_name` is the control plane's output, so that the association waits for the cluster and goes before it."""
+        super().__init__("trn:components:PodIdentity", name, None, opts)
+        role = service_account_role(name, account, pulumi.ResourceOptions(parent=self))
+        self.association = aws.eks.PodIdentityAssociation(
+            name,
+            cluster_name=cluster_name,
+            namespace=account.namespace,
+            service_account=account.name,
+            role_arn=role.arn,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=role.grants),
+        )
+        self.register_outputs({"association_id": self.association.association_id})

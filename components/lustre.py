@@ -1,0 +1,122 @@
+"""FSx for Lustre, made beside the control plane, with a security group of its own."""
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+LUSTRE_PORTS = ((988, 988), (1018, 1023))
+"""TCP ports between clients and servers, and between servers (FSx for Lustre guide, limit-access-security-groups)."""
+
+
+@dataclass(frozen=True)
+class LustreArgs:
+    """What a file system is made from."""
+
+    cluster_name: str
+    vpc_id: pulumi.Input[str]
+    subnet_id: pulumi.Input[str]
+    """Subnet in the zone of the EFA group: a file system lives in one zone."""
+    node_security_group_id: pulumi.Input[str]
+    """Who may mount it."""
+    capacity_gib: int = 1200
+    """Size in GiB: 1200, or a multiple of 2400."""
+    throughput_mbps_per_tib: int = 125
+    compression: str = "LZ4"
+    final_backup: bool = False
+    backup_retention_days: int = 0
+    s3_uri: str | None = None
+    """Bucket and prefix linked to `s3_path`; None links nothing."""
+    s3_path: str = "/data"
+
+
+class Lustre(pulumi.ComponentResource):
+    """The file system that every training pod mounts."""
+
+    file_system_id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    mount_name: pulumi.Output[str]
+    security_group_id: pulumi.Output[str]
+    ready: list[pulumi.Resource]
+    """File system, rules and repository link: mounts wait for these."""
+
+    def __init__(self, name: str, args: LustreArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trn:components:Lustre", name, None, opts)
+        self._name, self._args = name, args
+        self._child = pulumi.ResourceOptions(parent=self)
+        group = aws.ec2.SecurityGroup(
+            name,
+            name=f"{args.cluster_name}-lustre",
+            description="Lustre from the nodes and between file servers",
+            vpc_id=args.vpc_id,
+            revoke_rules_on_delete=True,
+            tags={"Name": f"{args.cluster_name}-lustre"},
+            opts=self._child,
+        )
+        self.security_group_id = group.id
+        rules = self._rules(group)
+        # FSx tests the rules when it makes the file system, and refuses a group that lacks them.
+        file_system = aws.fsx.LustreFileSystem(
+            name,
+            subnet_ids=args.subnet_id,
+            security_group_ids=[group.id],
+            deployment_type="PERSISTENT_2",
+            storage_type="SSD",
+            storage_capacity=args.capacity_gib,
+            per_unit_storage_throughput=args.throughput_mbps_per_tib,
+            # The kernels of the AMIs speak 2.12 and 2.15.
+            file_system_type_version="2.15",
+            data_compression_type=args.compression,
+            automatic_backup_retention_days=args.backup_retention_days,
+            skip_final_backup=not args.final_backup,
+            tags={"Name": args.cluster_name},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=rules),
+        )
+        self.file_system_id, self.dns_name, self.mount_name = file_system.id, file_system.dns_name, file_system.mount_name
+        self.ready = [file_system, *self._repository(file_system)]
+        self.register_outputs({"file_system_id": self.file_system_id})
+
+    def _rules(self, group: aws.ec2.SecurityGroup) -> list[pulumi.Resource]:
+        peers = {"self": group.id, "node": self._args.node_security_group_id}
+        rules: list[pulumi.Resource] = []
+        for peer, peer_id in peers.items():
+            for first, last in LUSTRE_PORTS:
+                rules.append(
+                    aws.vpc.SecurityGroupIngressRule(
+                        f"{self._name}-from-{peer}-{first}",
+                        security_group_id=group.id,
+                        referenced_security_group_id=peer_id,
+                        ip_protocol="tcp",
+                        from_port=first,
+                        to_port=last,
+                        opts=self._child,
+                    )
+                )
+                rules.append(
+                    aws.vpc.SecurityGroupEgressRule(
+                        f"{self._name}-to-{peer}-{first}",
+                        security_group_id=group.id,
+                        referenced_security_group_id=peer_id,
+                        ip_protocol="tcp",
+                        from_port=first,
+                        to_port=last,
+                        opts=self._child,
+                    )
+                )
+        return rules
+
+    def _repository(self, file_system: aws.fsx.LustreFileSystem) -> list[pulumi.Resource]:
+        if self._args.s3_uri is None:
+            return []
+        events = ["NEW", "CHANGED", "DELETED"]
+        return [
+            aws.fsx.DataRepositoryAssociation(
+                f"{self._name}-s3",
+                file_system_id=file_system.id,
+                data_repository_path=self._args.s3_uri,
+                file_system_path=self._args.s3_path,
+                batch_import_meta_data_on_create=True,
+                s3={"auto_import_policy": {"events": events}, "auto_export_policy": {"events": events}},
+                opts=self._child,
+            )
+        ]

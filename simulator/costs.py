@@ -1,0 +1,105 @@
+"""What a recorded cluster costs by the hour, item by item, running and idle.
+
+Idle means: Neuron groups scaled to zero, everything else left as it is. Nothing that bills by use is in it: data through
+NAT gateways, log ingestion, requests.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from components.hardware.catalogue import NEURON_TYPES, instance_type
+from components.hardware.prices import PRICES, hourly
+from simulator.recording import Recording, Registration
+
+
+@dataclass(frozen=True)
+class CostItem:
+    """One line of the bill."""
+
+    urn: str
+    name: str
+    what: str
+    quantity: float
+    usd_per_hour: float | None
+    """None where no list price exists."""
+    idle_usd_per_hour: float | None
+    verified: bool
+    """False where the price was not found on a page."""
+
+
+def items(recording: Recording) -> list[CostItem]:
+    """All lines, dearest first."""
+    found = [item for registration in recording.resources() for item in _LINES.get(registration.type, _free)(recording, registration)]
+    return sorted(found, key=lambda item: (-(item.usd_per_hour or 0), item.urn, item.what))
+
+
+def total(lines: list[CostItem], *, idle: bool) -> float:
+    """USD per hour of all lines that have a price, to a tenth of a cent."""
+    return round(sum((line.idle_usd_per_hour if idle else line.usd_per_hour) or 0 for line in lines), 4)
+
+
+def _free(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    yield from ()
+
+
+def _listed(registration: Registration, price: str, quantity: float, what: str) -> CostItem:
+    usd = round(hourly(price) * quantity, 6)
+    return CostItem(registration.urn, registration.name, what, quantity, usd, usd, PRICES[price].verified)
+
+
+def _cluster(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    standard = registration.inputs.get("upgradePolicy", {}).get("supportType") == "STANDARD"
+    price = f"control plane, {'standard' if standard else 'extended'} support"
+    yield _listed(registration, price, 1, "EKS control plane")
+
+
+def _node_group(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    count = registration.inputs["scalingConfig"]["desiredSize"]
+    template = _template_of(recording, registration)
+    types = registration.inputs.get("instanceTypes") or [template.inputs["instanceType"]]
+    instance = instance_type(types[0])
+    stays = instance.name not in NEURON_TYPES
+    from_block = registration.inputs.get("capacityType") == "CAPACITY_BLOCK"
+    price = instance.block_price_usd_per_hour if from_block else instance.price_usd_per_hour
+    usd = None if price is None else round(price * count, 6)
+    what = f"{count} x {instance.name}" + (" (capacity block, paid in advance)" if from_block else "")
+    idle = usd if stays or from_block else 0.0
+    yield CostItem(registration.urn, registration.name, what, count, usd, idle, usd is not None)
+    gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])
+    volumes = round(hourly("gp3 volume") * gib * count, 6)
+    if count:
+        yield CostItem(registration.urn, registration.name, f"{count} root volumes of {gib} GiB", count, volumes, volumes if stays else 0.0, True)
+
+
+def _template_of(recording: Recording, registration: Registration) -> Registration:
+    template_id = registration.inputs["launchTemplate"]["id"]
+    return next(item for item in recording.of_type("aws:ec2/launchTemplate:LaunchTemplate") if item.id == template_id)
+
+
+def _lustre(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    gib, throughput = registration.inputs["storageCapacity"], registration.inputs["perUnitStorageThroughput"]
+    yield _listed(registration, f"Lustre {throughput}", gib, f"FSx for Lustre, {gib} GiB at {throughput} MB/s per TiB")
+
+
+def _endpoint(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    if registration.inputs["vpcEndpointType"] == "Interface":
+        zones = len(registration.inputs["subnetIds"])
+        yield _listed(registration, "interface endpoint", zones, f"endpoint for {registration.inputs['serviceName']} in {zones} zones")
+
+
+def _simple(price: str, what: str) -> Callable[[Recording, Registration], Iterator[CostItem]]:
+    def lines(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+        yield _listed(registration, price, 1, what)
+
+    return lines
+
+
+_LINES: Mapping[str, Callable[[Recording, Registration], Iterator[CostItem]]] = {
+    "aws:eks/cluster:Cluster": _cluster,
+    "aws:eks/nodeGroup:NodeGroup": _node_group,
+    "aws:fsx/lustreFileSystem:LustreFileSystem": _lustre,
+    "aws:ec2/natGateway:NatGateway": _simple("NAT gateway", "NAT gateway"),
+    "aws:ec2/eip:Eip": _simple("public IPv4 address", "public IPv4 address"),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": _endpoint,
+    "aws:kms/key:Key": _simple("KMS key", "KMS key"),
+}

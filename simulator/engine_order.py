@@ -1,0 +1,53 @@
+"""The engine's own rules of order.
+
+Up: a resource starts as soon as its registration reaches the engine, which the SDK holds back until everything its
+inputs and `depends_on` name is there; of a remote component, all of it.
+Destroy: level by level with a barrier between, where a level is the depth from the roots.
+Source: pulumi/pulumi pkg/resource/deploy/step_generator.go ScheduleDeletes and pkg/resource/graph/dependency_graph.go
+DependenciesOf, 2026-08-21; both seen behind the engine of 3.260.
+"""
+
+from collections.abc import Mapping
+
+from simulator.recording import STACK_TYPE, Recording
+
+DEFAULT_PARALLEL = 16
+"""Operations at once: the CLI's default is four per processor (pkg/cmd/pulumi/operations/up.go), here for four."""
+
+
+def dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
+    """What each registration depends on directly: what it names, its providers, and its parent.
+
+    A component that is named stands for everything inside it: the SDK spells that out for local components, the engine
+    for remote ones. A parent counts as there once it is registered, since its children are made after that.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for registration in recording:
+        needs: set[str] = set()
+        for urn in registration.waits_for:
+            needs.add(urn)
+            if not recording.registrations[urn].custom:
+                needs.update(recording.descendants(urn))
+        parent = recording.registrations.get(registration.parent)
+        if parent is not None and parent.type != STACK_TYPE:
+            needs.add(parent.urn)
+        found[registration.urn] = frozenset(needs - {registration.urn})
+    return found
+
+
+def deletion_levels(recording: Recording) -> list[list[str]]:
+    """URNs by level, the first to go first; URNs sorted within a level."""
+    needs_of = dependencies(recording)
+    depth: dict[str, int] = {}
+    remaining = dict(needs_of)
+    while remaining:
+        ready = sorted(urn for urn, needs in remaining.items() if not needs - depth.keys())
+        if not ready:
+            raise ValueError(f"dependency cycle among {sorted(remaining)}")
+        for urn in ready:
+            depth[urn] = 1 + max((depth[need] for need in needs_of[urn]), default=-1)
+            del remaining[urn]
+    levels: list[list[str]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
+    for urn in sorted(depth):
+        levels[depth[urn]].append(urn)
+    return levels[::-1]

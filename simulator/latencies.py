@@ -1,0 +1,153 @@
+"""How long each kind of resource takes to be made and deleted, in seconds, with its spread.
+
+A latency is drawn once per resource, operation and seed, so that the same resource takes equally long in every plan that
+is compared. *published*: public logs or documentation; *measured*: run for this project without an account;
+*inferred*: our own conclusion, never promoted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.hardware.catalogue import NEURON_TYPES
+from simulator import chance
+from simulator.recording import Registration
+
+
+@dataclass(frozen=True)
+class Latency:
+    """A duration in seconds: shortest, typical, longest."""
+
+    low: float
+    typical: float
+    high: float
+    source: str
+
+    def draw(self, seed: int, urn: str, operation: str) -> float:
+        """Seconds that this operation on this resource takes, to a tenth."""
+        return round(chance.triangular(self.low, self.typical, self.high, chance.fraction(seed, urn, operation)), 1)
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """Both ends of a resource."""
+
+    create: Latency
+    delete: Latency
+
+
+def _both(low: float, typical: float, high: float, source: str) -> Lifetime:
+    return Lifetime(Latency(low, typical, high, source), Latency(low, typical, high, source))
+
+
+_LOGS = "published: public Terraform and Pulumi logs, 2022-2026"
+_INSTANT = _both(0.5, 1, 2, "inferred: one EC2 or EKS call")
+_IAM = Lifetime(Latency(1, 2, 3, _LOGS), Latency(0.5, 1, 2, "inferred: one IAM call"))
+_OBJECT = _both(0.1, 0.3, 0.6, "measured: Kubernetes provider against an API server of 1.35, 2026-11-21")
+_CORE_GROUP = Lifetime(Latency(88, 150, 201, f"{_LOGS}, m5 and t3, 1 to 3 nodes"), Latency(252, 360, 501, _LOGS))
+_NEURON_GROUP = Lifetime(
+    Latency(240, 360, 480, "inferred: larger instance boot, 8 and more interfaces"), Latency(360, 480, 600, "inferred: metal-size shutdown")
+)
+_EMPTY_GROUP = Lifetime(
+    Latency(30, 60, 90, "inferred: an Auto Scaling group without instances"), Latency(60, 90, 120, "inferred: an Auto Scaling group without instances")
+)
+_DAEMON_ADDON = Lifetime(
+    Latency(8, 14, 25, "inferred: DaemonSets without nodes are active at once; kube-proxy with nodes 25 s in public logs"),
+    Latency(10, 20, 40, _LOGS),
+)  # fmt: skip
+_CONTROLLER_ADDON = Lifetime(Latency(14, 45, 65, f"{_LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, _LOGS))
+_SMALL_CHART = Lifetime(Latency(8, 12, 20, f"{_LOGS}: Neuron 15 s, EFA 10 s"), Latency(5, 10, 20, "measured and inferred: 0.2-4 s without image pulls"))
+
+LIFETIMES: Mapping[str, Lifetime] = {
+    "aws:ec2/vpc:Vpc": _both(10, 12, 20, _LOGS),
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": _both(2, 4, 8, "inferred: waits for state associated"),
+    "aws:ec2/subnet:Subnet": _both(1, 2, 11, _LOGS),
+    "aws:ec2/internetGateway:InternetGateway": _both(1, 2, 10, _LOGS),
+    "aws:ec2/eip:Eip": _both(1, 2, 3, _LOGS),
+    "aws:ec2/natGateway:NatGateway": Lifetime(Latency(85, 105, 125, _LOGS), Latency(37, 55, 79, _LOGS)),
+    "aws:ec2/routeTable:RouteTable": _INSTANT,
+    "aws:ec2/route:Route": _INSTANT,
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": _INSTANT,
+    "aws:ec2/vpcEndpoint:VpcEndpoint": Lifetime(Latency(5, 8, 60, "inferred: gateway 5-10 s, interface up to a minute"), Latency(5, 10, 60, "inferred")),
+    "aws:ec2/securityGroup:SecurityGroup": _both(1, 2, 4, _LOGS),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _INSTANT,
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _INSTANT,
+    "aws:ec2/launchTemplate:LaunchTemplate": _INSTANT,
+    "aws:ec2/placementGroup:PlacementGroup": _INSTANT,
+    "aws:iam/role:Role": _IAM,
+    "aws:iam/rolePolicy:RolePolicy": _IAM,
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": _IAM,
+    "aws:eks/cluster:Cluster": Lifetime(Latency(492, 612, 683, f"{_LOGS}, n=11, median 10:12"), Latency(69, 180, 522, _LOGS)),
+    "aws:eks/addon:Addon": _CONTROLLER_ADDON,
+    "aws:eks/accessEntry:AccessEntry": _INSTANT,
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": _INSTANT,
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": _INSTANT,
+    "aws:eks/nodeGroup:NodeGroup": _CORE_GROUP,
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Lifetime(
+        Latency(300, 480, 720, "published: 5-10 min (README), 6:24 observed, about 10 (awsome-distributed-training)"),
+        Latency(120, 240, 360, "inferred"),
+    ),
+    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": Lifetime(
+        Latency(120, 300, 600, "inferred: file system with an S3 link takes up to 20 min"), Latency(60, 120, 300, "inferred")
+    ),
+    "aws:kms/key:Key": _both(2, 4, 12, "inferred: waits for the key's policy to propagate"),
+    "aws:kms/alias:Alias": _INSTANT,
+    "aws:cloudwatch/logGroup:LogGroup": _INSTANT,
+    "aws:autoscaling/tag:Tag": _INSTANT,
+    "kubernetes:core/v1:Namespace": Lifetime(_OBJECT.create, Latency(5, 6, 10, "measured: a clean namespace takes 5 s")),
+    "kubernetes:core/v1:Service": _OBJECT,
+    "kubernetes:core/v1:PersistentVolume": Lifetime(Latency(0.5, 0.6, 1, "measured: 0.6 s"), _OBJECT.delete),
+    "kubernetes:core/v1:PersistentVolumeClaim": Lifetime(Latency(0.5, 0.6, 2, "measured: static volume, 0.6 s"), Latency(0.5, 1, 3, "measured")),
+    "kubernetes:apps/v1:StatefulSet": Lifetime(
+        Latency(8, 15, 40, "inferred: one image pull of 60 MB, readiness at 10 s"), Latency(2, 10, 35, "inferred: grace period 30 s")
+    ),
+    "kubernetes:storage.k8s.io/v1:StorageClass": _OBJECT,
+    "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    "kubernetes:helm.sh/v3:Release": _SMALL_CHART,
+}  # fmt: skip
+
+_DAEMON_ADDONS = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent"})
+_CHARTS: Mapping[str, Lifetime] = {
+    "volcano": Lifetime(Latency(40, 65, 90, _LOGS), Latency(20, 30, 60, "inferred: measured 2-4 s without containers")),
+}
+_SERVICE_WITH_SELECTOR = Lifetime(Latency(10, 10, 10, "measured: 10 s always, endpoints must settle"), _OBJECT.delete)
+
+
+class UnknownLatency(Exception):
+    """A resource type without a latency: the clock never guesses."""
+
+
+def lifetime(registration: Registration) -> Lifetime:
+    """The latencies of one resource; a node group's depend on its instances, a release's on its chart.
+
+    Raises UnknownLatency for a type that the table does not have.
+    """
+    inputs = registration.inputs
+    if registration.type == "aws:eks/nodeGroup:NodeGroup":
+        return _node_group(inputs)
+    if registration.type == "aws:eks/addon:Addon" and inputs["addonName"] in _DAEMON_ADDONS:
+        return _DAEMON_ADDON
+    if registration.type == "kubernetes:helm.sh/v3:Release":
+        return _CHARTS.get(str(inputs["name"]), _SMALL_CHART)
+    if registration.type == "kubernetes:core/v1:Service" and inputs["spec"].get("selector") and inputs["spec"].get("clusterIP") != "None":
+        return _SERVICE_WITH_SELECTOR
+    if registration.type not in LIFETIMES:
+        raise UnknownLatency(f"no latency for {registration.type} ({registration.name}); add it to simulator/latencies.py with its source")
+    return LIFETIMES[registration.type]
+
+
+def _node_group(inputs: Mapping[str, object]) -> Lifetime:
+    scaling = inputs["scalingConfig"]
+    if isinstance(scaling, Mapping) and scaling["desiredSize"] == 0:
+        return _EMPTY_GROUP
+    # A capacity block's type stands in the launch template; such groups are Neuron groups all the same.
+    types = inputs.get("instanceTypes")
+    neuron = inputs.get("amiType") == "AL2023_x86_64_NEURON" or (isinstance(types, list) and types[0] in NEURON_TYPES)
+    return _NEURON_GROUP if neuron else _CORE_GROUP
+
+
+def seconds(registration: Registration, operation: str, seed: int) -> float:
+    """Seconds that `create` or `delete` of a resource takes. Components and providers take none: they exist in the engine only."""
+    if not registration.custom or registration.type.startswith("pulumi:providers:"):
+        return 0.0
+    chosen = lifetime(registration)
+    return (chosen.create if operation == "create" else chosen.delete).draw(seed, registration.urn, operation)

@@ -1,0 +1,28 @@
+"""Ids and outputs that each resource type comes back with, shaped like the provider's own and drawn from the seed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.outputs import aws, kubernetes
+from simulator.outputs.context import Context
+
+__all__ = ["Context", "UnknownType", "answer"]
+
+
+class UnknownType(Exception):
+    """The program asks for a resource type that the simulated cloud does not know. It never invents an answer."""
+
+
+def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Id and outputs of a new resource.
+
+    Raises UnknownType for a type that no table has.
+    """
+    if resource_type.startswith("pulumi:providers:"):
+        return context.uuid(), dict(inputs)
+    table = kubernetes.ANSWERS if resource_type.startswith("kubernetes:") else aws.ANSWERS
+    make = table.get(resource_type)
+    if make is None:
+        raise UnknownType(f"the simulated cloud does not know {resource_type} (resource {name}); add it to simulator/outputs with its source")
+    resource_id, computed = make(context, inputs)
+    return resource_id, {**inputs, **computed}

@@ -1,0 +1,41 @@
+"""What an answer may depend on: the seed, the resource's URN, and the provider's region."""
+
+from dataclasses import dataclass
+
+from simulator import chance
+
+ACCOUNT = "123456789012"
+CREATED_AT = "2026-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True)
+class Context:
+    """Source of everything that looks random or regional in an answer."""
+
+    seed: int
+    urn: str
+    region: str
+    partition: str
+    dns_suffix: str
+
+    def hex(self, length: int = 17, what: str = "id") -> str:
+        """Hexadecimal digits that belong to this resource."""
+        return chance.digest(self.seed, self.urn, what)[:length]
+
+    def uuid(self, what: str = "uuid") -> str:
+        """A UUID that belongs to this resource."""
+        digits = chance.digest(self.seed, self.urn, what)
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:32]}"
+
+    def letters(self, length: int, what: str = "letters") -> str:
+        """Lower-case letters and digits that belong to this resource."""
+        number = int(chance.digest(self.seed, self.urn, what), 16)
+        text = ""
+        while len(text) < length:
+            number, index = divmod(number, 36)
+            text += "abcdefghijklmnopqrstuvwxyz0123456789"[index]
+        return text
+
+    def arn(self, service: str, resource: str, *, regional: bool = True) -> str:
+        """An ARN in the provider's region and partition."""
+        return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{ACCOUNT}:{resource}"

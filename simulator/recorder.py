@@ -1,0 +1,263 @@
+"""Runs a Pulumi program against a monitor that keeps every request, and answers from the simulated cloud.
+
+The SDK's own mock monitor drops parents, dependencies and options, builds wrong URNs, accepts one URN twice and throws
+stack outputs away; this one does none of that.
+"""
+
+import asyncio
+import logging
+import runpy
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pulumi
+from google.protobuf import empty_pb2, json_format, struct_pb2
+from pulumi.runtime import config as pulumi_config
+from pulumi.runtime import mocks, settings
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.stack import run_in_stack
+
+from components.hardware.regions import dns_suffix, partition
+from simulator import eks_component, outputs
+from simulator.recording import STACK_TYPE, Recording, Registration
+
+SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+_NOT_OPTIONS = frozenset(
+    {
+        "type", "name", "object", "custom", "remote", "parent", "provider", "providers", "dependencies", "propertyDependencies",
+        "acceptSecrets", "acceptResources", "supportsPartialValues", "supportsResultReporting", "sourcePosition", "stackTrace", "version",
+        "packageRef", "pluginDownloadURL", "pluginChecksums",
+    }
+)  # fmt: skip
+
+
+class DuplicateUrn(Exception):
+    """Two resources of one type and name under parents of the same types, which the engine refuses."""
+
+
+class NoMocks(mocks.Mocks):
+    """The monitor answers by itself; nothing may reach the SDK's mocks."""
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        raise AssertionError(f"resource {args.name} went past the recorder")
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        raise outputs.UnknownType(f"the simulated cloud answers no invoke {args.token}: the program must make none")
+
+
+class RecordingMonitor(mocks.MockMonitor):
+    """ResourceMonitor that records. Requests come from several threads at once."""
+
+    def __init__(self, recording: Recording, *, seed: int, preview: bool) -> None:
+        super().__init__(NoMocks())
+        self._recording, self._seed, self._preview = recording, seed, preview
+        self._lock = threading.RLock()
+
+    def make_urn(self, parent: str, type_: str, name: str) -> str:
+        """The engine's rule: the chain of all parents' types, the stack's left out."""
+        chain = parent.split("::")[2] if parent else ""
+        chain = "" if chain in ("", STACK_TYPE) else f"{chain}$"
+        return f"urn:pulumi:{self._recording.stack}::{self._recording.project}::{chain}{type_}::{name}"
+
+    def RegisterResource(self, request: Any) -> Any:
+        with self._lock:
+            registration = self._from_request(request)
+            if registration.type == STACK_TYPE:
+                self._keep(registration)
+                return resource_pb2.RegisterResourceResponse(urn=registration.urn)
+            if registration.type == eks_component.COMPONENT_TYPE and registration.remote:
+                return self._construct_cluster(registration)
+            if registration.remote:
+                raise outputs.UnknownType(f"the simulated cloud does not know the remote component {registration.type}")
+            registration = self._answered(registration)
+            return _response(registration)
+
+    def RegisterResourceOutputs(self, request: Any) -> Any:
+        with self._lock:
+            registration = self._recording.registrations[request.urn]
+            if registration.type == STACK_TYPE:
+                self._recording.stack_outputs.update(_plain(json_format.MessageToDict(request.outputs)))
+        return empty_pb2.Empty()
+
+    def _from_request(self, request: Any) -> Registration:
+        inputs = _plain(json_format.MessageToDict(request.object))
+        providers = [request.provider, *request.providers.values()]
+        return Registration(
+            urn=self.make_urn(request.parent, request.type, request.name),
+            type=request.type,
+            name=request.name,
+            custom=request.custom,
+            remote=request.remote,
+            parent=request.parent,
+            inputs={key: _without_secrets(value) for key, value in inputs.items()},
+            dependencies=frozenset(request.dependencies),
+            property_dependencies={key: frozenset(value.urns) for key, value in request.propertyDependencies.items() if value.urns},
+            providers=frozenset(reference.rsplit("::", 1)[0] for reference in providers if reference),
+            options={
+                field.name: value for field, value in request.ListFields() if field.name not in _NOT_OPTIONS
+            },
+            secret_inputs=frozenset(key for key, value in inputs.items() if _has_secret(value)),
+        )
+
+    def _answered(self, registration: Registration) -> Registration:
+        """The registration with id and outputs, kept."""
+        resource_id, state = "", dict(registration.inputs)
+        if registration.custom:
+            resource_id, state = outputs.answer(self._context(registration), registration.type, registration.name, registration.inputs)
+            if self._preview and not registration.type.startswith("pulumi:providers:"):
+                # What the provider would compute is not there yet; a property that is not sent counts as unknown.
+                kubernetes = registration.type.startswith("kubernetes:")
+                resource_id, state = "", {} if kubernetes else dict(registration.inputs)
+        answered = Registration(**{**registration.__dict__, "id": resource_id, "outputs": state})
+        self._keep(answered)
+        return answered
+
+    def _keep(self, registration: Registration) -> None:
+        if registration.urn in self._recording.registrations:
+            raise DuplicateUrn(f"Duplicate resource URN '{registration.urn}'; try giving it a unique name")
+        self._recording.registrations[registration.urn] = registration
+        self.resources[registration.urn] = self.ResourceRegistration(registration.urn, registration.id, dict(registration.outputs))
+
+    def _context(self, registration: Registration) -> outputs.Context:
+        region = next(
+            (
+                str(self._recording.registrations[urn].inputs["region"])
+                for urn in sorted(registration.providers)
+                if "region" in self._recording.registrations[urn].inputs
+            ),
+            "",
+        )
+        if not region and registration.type.startswith("aws:"):
+            raise outputs.UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
+        return outputs.Context(self._seed, registration.urn, region, partition(region), dns_suffix(region or "us-east-1"))
+
+    def _construct_cluster(self, component: Registration) -> Any:
+        role = component.inputs.get("serviceRole")
+        if isinstance(role, dict) and "urn" in role:
+            role_state = self._recording.registrations[role["urn"]].outputs
+            component = Registration(**{**component.__dict__, "inputs": {**component.inputs, "serviceRole": {**role, "roleArn": role_state.get("arn", "")}}})
+        self._keep(component)
+
+        def register(
+            *, type: str, name: str, parent: str, inputs: Mapping[str, Any], dependencies: frozenset[str],
+            providers: frozenset[str] = frozenset(), custom: bool = True, options: Mapping[str, Any] | None = None,
+        ) -> Registration:  # fmt: skip
+            child = Registration(
+                urn=self.make_urn(parent, type, name), type=type, name=name, custom=custom, remote=False, parent=parent, inputs=inputs,
+                dependencies=dependencies, providers=providers, options=options or {},
+            )  # fmt: skip
+            return self._answered(child)
+
+        expansion = eks_component.expand(component, register, component.property_dependencies)
+        response = resource_pb2.RegisterResourceResponse(urn=component.urn, object=json_format.ParseDict(expansion.outputs, struct_pb2.Struct()))
+        for key, urns in expansion.output_dependencies.items():
+            response.propertyDependencies[key].urns.extend(urns)
+        return response
+
+
+def record(
+    program: Callable[[], None],
+    *,
+    project: str,
+    stack: str,
+    configuration: Mapping[str, str],
+    seed: int = 0,
+    preview: bool = False,
+) -> Recording:
+    """Run a Pulumi program and give what it registered. What the program raises is raised here.
+
+    `configuration`: full keys (`trn:name`) to text, structured values as JSON, as the engine hands them over.
+    """
+    recording = Recording(project=project, stack=stack)
+    monitor = RecordingMonitor(recording, seed=seed, preview=preview)
+    configure = mocks.MockSettings(
+        monitor=monitor,
+        monitor_features=set(monitor.GetDeploymentInfo(empty_pb2.Empty()).supportedFeatures),
+        engine=mocks.MockEngine(logging.getLogger("simulator.program")),
+        project=project,
+        stack=stack,
+        dry_run=preview,
+        organization=None,
+        callbacks=None,
+    )
+    settings.configure(configure)
+    settings.set_root_resource(None)  # pyright: ignore[reportArgumentType]  # the SDK's own tests reset it so
+    settings.SETTINGS.rpc_manager.clear()
+    settings.SETTINGS.outputs.clear()
+    pulumi_config.set_all_config(dict(configuration))
+    # A failing resource makes asyncio print a traceback for each of its outputs; the language host silences them too.
+    asyncio_logger = logging.getLogger("asyncio")
+    level = asyncio_logger.level
+    asyncio_logger.setLevel(logging.CRITICAL)
+    loop = asyncio.new_event_loop()
+    executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recorder")
+    loop.set_default_executor(executor)
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_until_complete(run_in_stack(program))  # pyright: ignore[reportArgumentType]
+    finally:
+        asyncio_logger.setLevel(level)
+        asyncio.set_event_loop(None)
+        executor.shutdown(wait=True)
+        loop.close()
+        pulumi_config.set_all_config({})
+    recording.registrations = dict(sorted(recording.registrations.items()))
+    return recording
+
+
+def program_at(directory: Path) -> Callable[[], None]:
+    """The program in `__main__.py` of a directory, run afresh at each call."""
+
+    def run() -> None:
+        path = str(directory)
+        inserted = path not in sys.path
+        if inserted:
+            sys.path.insert(0, path)
+        try:
+            runpy.run_path(str(directory / "__main__.py"), run_name="__main__")
+        finally:
+            if inserted:
+                sys.path.remove(path)
+
+    return run
+
+
+def _response(registration: Registration) -> Any:
+    state = json_format.ParseDict(dict(registration.outputs), struct_pb2.Struct())
+    return resource_pb2.RegisterResourceResponse(urn=registration.urn, id=registration.id, object=state)
+
+
+def _plain(value: Any) -> Any:
+    """Whole numbers become int again: the protocol knows floats only."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _is_secret(value: Any) -> bool:
+    return isinstance(value, dict) and value.get(_SIGNATURE) == SECRET_SIGNATURE
+
+
+def _has_secret(value: Any) -> bool:
+    if _is_secret(value):
+        return True
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_has_secret(item) for item in items)
+
+
+def _without_secrets(value: Any) -> Any:
+    if _is_secret(value):
+        return _without_secrets(value["value"])
+    if isinstance(value, dict):
+        return {key: _without_secrets(item) for key, item in value.items()}
+    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
+
+
+__all__ = ["DuplicateUrn", "RecordingMonitor", "program_at", "pulumi", "record"]

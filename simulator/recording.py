@@ -1,0 +1,83 @@
+"""What a program asked the engine for: registrations, their links, and the graph they form as the engine sees it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+STACK_TYPE = "pulumi:pulumi:Stack"
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One RegisterResource request and what the simulated cloud answered."""
+
+    urn: str
+    type: str
+    name: str
+    custom: bool
+    """False for components."""
+    remote: bool
+    """True for components of another package, whose children are made inside that package."""
+    parent: str
+    """URN; empty for the stack itself."""
+    inputs: Mapping[str, Any]
+    dependencies: frozenset[str] = frozenset()
+    """URNs: what the inputs come from, and depends_on."""
+    property_dependencies: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    providers: frozenset[str] = frozenset()
+    """URNs of the providers that the resource, or a component's children, use."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Resource options that differ from their defaults, by the names of the protocol."""
+    secret_inputs: frozenset[str] = frozenset()
+    """Top-level input keys that hold a secret."""
+    id: str = ""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def waits_for(self) -> frozenset[str]:
+        """URNs that must be there before the registration reaches the engine, the parent apart."""
+        return self.dependencies | self.providers
+
+
+@dataclass
+class Recording:
+    """All registrations of one run, in the order of their URNs, and the stack's outputs."""
+
+    project: str
+    stack: str
+    registrations: dict[str, Registration] = field(default_factory=dict)
+    stack_outputs: dict[str, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Registration]:
+        return (registration for registration in self.registrations.values() if registration.type != STACK_TYPE)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def resources(self) -> list[Registration]:
+        """Custom resources only: what takes time, costs money and can be left behind. Providers exist in the engine only."""
+        return [item for item in self if item.custom and not item.type.startswith("pulumi:providers:")]
+
+    def of_type(self, resource_type: str) -> list[Registration]:
+        """Registrations of one type, by URN."""
+        return [item for item in self if item.type == resource_type]
+
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """Direct children of each URN."""
+        found: dict[str, list[str]] = {}
+        for registration in self.registrations.values():
+            if registration.parent:
+                found.setdefault(registration.parent, []).append(registration.urn)
+        return {parent: tuple(sorted(urns)) for parent, urns in found.items()}
+
+    def descendants(self, urn: str) -> list[str]:
+        """All URNs below one."""
+        below: list[str] = []
+        waiting = list(self.children.get(urn, ()))
+        while waiting:
+            current = waiting.pop()
+            below.append(current)
+            waiting.extend(self.children.get(current, ()))
+        return sorted(below)

@@ -1,0 +1,313 @@
+"""The configuration of a stack as frozen models: every key, its default, and what the default does.
+
+YAML spells the keys in camelCase. What one key alone can get wrong is refused here, what keys get wrong together in
+`stacks.rules`. `docs/config.schema.json` and `docs/configuration.md` are made from these classes.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from addons.versions import SUPPORTED_KUBERNETES
+from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
+from components.hardware.efa import EfaLayout
+from components.hardware.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
+from components.hardware.neuron_releases import SDK_RELEASES
+
+CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
+KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
+"""Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
+
+
+def _one_of(allowed: tuple[str, ...], hint: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if value not in allowed:
+            raise PydanticCustomError("not_offered", "not one of the values allowed", {"allowed": ", ".join(allowed), "hint": hint})
+        return value
+
+    return AfterValidator(check)
+
+
+class Section(BaseModel):
+    """Base of all sections: frozen, camelCase in YAML, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True)
+
+
+class Network(Section):
+    """The VPC and its ways out."""
+
+    zones: tuple[str, ...] = Field(min_length=2, max_length=4)
+    """Zone ids, the training zone first. Ids, not names: a name means another zone in each account. Append only."""
+    cidr: str = "10.1.0.0/21"
+    """Primary block of the VPC. Changing it replaces everything."""
+    pod_cidr: str = "100.64.0.0/16"
+    """Secondary block for nodes and pods. Changing it replaces the cluster."""
+    nat: Literal["single", "per-zone", "none"] = "single"
+    """NAT gateways. One is cheapest; one per zone survives the loss of a zone; none needs interface endpoints."""
+    s3_endpoint: bool = True
+    """Gateway endpoint for S3, free: image layers and data sets then bypass the NAT gateway's price per GB."""
+    interface_endpoints: tuple[str, ...] = ()
+    """AWS services reached through interface endpoints, such as `ecr.api`. None by default; each costs by the hour."""
+
+
+class AccessEntry(Section):
+    """One principal that may use the Kubernetes API."""
+
+    principal_arn: str = Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")
+    """ARN of an IAM role or user."""
+    policy: Literal["AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy"] = (
+        "AmazonEKSClusterAdminPolicy"
+    )
+    """EKS access policy. The default may do everything in the cluster."""
+    namespaces: tuple[str, ...] = ()
+    """Namespaces the policy is limited to. Empty means the whole cluster."""
+
+
+LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
+
+
+class ControlPlane(Section):
+    """The EKS control plane."""
+
+    kubernetes_version: Annotated[
+        str, _one_of(SUPPORTED_KUBERNETES, "write it as text in quotes: an unquoted 1.30 becomes 1.3 in YAML")
+    ] = "1.35"
+    """Kubernetes minor, in quotes."""
+    support_type: Literal["STANDARD", "EXTENDED"] = "STANDARD"
+    """With STANDARD, EKS upgrades the control plane when standard support ends; EXTENDED costs six times as much by then."""
+    public_access_cidrs: tuple[str, ...] = ()
+    """Who may reach the public endpoint. Empty means no public endpoint: `pulumi up` must then run inside the VPC."""
+    access_entries: dict[str, AccessEntry] = Field(default_factory=dict)
+    """Principals with access, by a name of your choice. Whoever creates the cluster is always its administrator."""
+    log_types: tuple[LogType, ...] = ("api", "audit", "authenticator")
+    """Control-plane logs sent to CloudWatch, billed by volume."""
+    log_retention_days: int = 30
+    """Days the control-plane logs are kept."""
+    encryption_key_arn: str | None = Field(default=None, pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")
+    """KMS key for Kubernetes secrets. Without it the stack makes one of its own."""
+    deletion_protection: bool = False
+    """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
+
+
+class CoreNodes(Section):
+    """The untainted node group that carries the add-ons."""
+
+    instance_type: Annotated[str, _one_of(tuple(CORE_TYPES), "take one of the listed types, m5.xlarge is usual")] = "m5.xlarge"
+    """Instance type; its price is part of the idle cost."""
+    min_size: int = Field(default=2, ge=1)
+    """Fewest nodes."""
+    desired_size: int = Field(default=2, ge=1)
+    """Nodes at the start. Two keep Volcano's replicas on different nodes."""
+    max_size: int = Field(default=8, ge=1)
+    """Most nodes."""
+    autoscaled: bool = False
+    """Leave the size to an autoscaler: later runs do not set it back."""
+    root_volume_gib: int = Field(default=100, ge=20, le=16384)
+    """Encrypted gp3 root volume, GiB."""
+    release_version: str | None = None
+    """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
+
+
+class NodeGroup(Section):
+    """One group of Neuron nodes."""
+
+    instance_type: Annotated[str, _one_of(tuple(NEURON_TYPES), "see docs/hardware.md for what each type has")]
+    """Trainium or Inferentia instance type."""
+    size: int = Field(default=0, ge=0)
+    """Nodes wanted. The group is made empty at 0 and costs nothing then."""
+    min_size: int = Field(default=0, ge=0)
+    """Fewest nodes; 0 lets the group be emptied for the night."""
+    max_size: int | None = Field(default=None, ge=1)
+    """Most nodes. Without it, `size`, and at least 1."""
+    autoscaled: bool = False
+    """Leave the size to an autoscaler: later runs do not set it back."""
+    zone_ids: tuple[str, ...] = ()
+    """Zones of the group. Empty means the first zone of `network.zones`; a group with EFA has exactly one."""
+    efa: bool | None = None
+    """EFA interfaces on every card. Without it, on where the type has EFA."""
+    efa_layout: EfaLayout = "efa-primary"
+    """How the interfaces are laid out; see docs/hardware.md."""
+    capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = "ON_DEMAND"
+    """How the instances are bought. Spot nodes go with two minutes' notice: not for a gang of training workers."""
+    capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
+    """Capacity reservation or capacity block that the instances come from."""
+    placement_group: bool = False
+    """Put the nodes in a cluster placement group. Off, since it makes capacity harder to get."""
+    release_version: str | None = None
+    """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver."""
+    node_repair: bool = True
+    """Let EKS replace nodes that stop being ready."""
+    root_volume_gib: int = Field(default=100, ge=20, le=16384)
+    """Encrypted gp3 root volume, GiB. Images and logs go to the instance store where there is one."""
+    logical_core_size: Literal[1, 2] | None = None
+    """Physical cores per logical core, Trainium2 only. Without it, the AMI's 2."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Further node labels."""
+
+
+class DataRepository(Section):
+    """A link between the file system and an S3 prefix."""
+
+    s3_uri: str = Field(pattern=r"^s3://[a-z0-9.-]{3,63}(/.*)?$")
+    """Bucket, or bucket and prefix."""
+    path: str = Field(default="/data", pattern=r"^/.*$")
+    """Directory of the file system that mirrors the prefix."""
+
+
+class Lustre(Section):
+    """FSx for Lustre: the file system every training pod mounts."""
+
+    enabled: bool = True
+    """Make the file system, its volume and its claim."""
+    capacity_gib: int = 1200
+    """Size in GiB: 1200, or a multiple of 2400. It grows in place and never shrinks."""
+    throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 125
+    """Throughput per TiB, MB/s."""
+    zone_id: str | None = None
+    """Zone of the file system. Without it, the first zone of `network.zones`."""
+    compression: Literal["LZ4", "NONE"] = "LZ4"
+    """Compression of the data at rest."""
+    final_backup: bool = False
+    """Take a backup when the file system is deleted; it stays, and bills, after the cluster is gone."""
+    backup_retention_days: int = Field(default=0, ge=0, le=90)
+    """Days that daily backups are kept; 0 makes none."""
+    claim_name: str = Field(default="fsx-claim", pattern=f"^{KUBERNETES_NAME}$")
+    """PersistentVolumeClaim in the training namespace. The BERT example mounts `fsx-claim`."""
+    data_repository: DataRepository | None = None
+    """S3 prefix linked to the file system. None by default."""
+    dynamic_class: bool = True
+    """Also install a StorageClass that makes a file system for each claim."""
+
+
+class Storage(Section):
+    """Where data lives."""
+
+    lustre: Lustre = Lustre()
+    """FSx for Lustre."""
+
+
+class NeuronAddon(Section):
+    """Neuron's chart."""
+
+    enabled: bool = True
+    """Device plug-in: without it no pod can ask for `aws.amazon.com/neuron`."""
+    scheduler_extension: bool = False
+    """Neuron's second scheduler. Only for pods that ask for part of a node; Volcano's pods bypass it."""
+    node_problem_detector: bool = False
+    """Neuron's node problem detector, watching only. EKS node repair is on already."""
+
+
+class EfaAddon(Section):
+    """EFA device plug-in."""
+
+    enabled: bool = True
+    """Without it no pod can ask for `vpc.amazonaws.com/efa`."""
+
+
+class Queue(Section):
+    """One Volcano queue."""
+
+    weight: int = Field(default=1, ge=1, le=65535)
+    """Share among queues that compete."""
+    reclaimable: bool = False
+    """Whether other queues may take resources back from running jobs."""
+    capability: dict[str, int | str] = Field(default_factory=dict)
+    """Most that the queue may use, by resource name. Empty means all there is."""
+
+
+def _blueprint_queues() -> dict[str, Queue]:
+    return {"training": Queue()}
+
+
+class VolcanoAddon(Section):
+    """Volcano, the gang scheduler."""
+
+    enabled: bool = True
+    """TorchX submits Volcano jobs, so without it the BERT example cannot start."""
+    replicas: int = Field(default=2, ge=1, le=3)
+    """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
+    image_registry: str = "docker.io"
+    """Registry of the images. Docker Hub limits anonymous pulls."""
+    queues: dict[str, Queue] = Field(default_factory=_blueprint_queues)
+    """Queues by name."""
+
+
+class EtcdAddon(Section):
+    """etcd 3.5 for TorchX's etcd rendezvous."""
+
+    enabled: bool = True
+    """Services `etcd-server` and `etcd-client` in the training namespace; `c10d` rendezvous needs neither."""
+    persistent: bool = False
+    """Keep the data on a gp3 volume. Rendezvous state is throw-away, so by default it goes with the pod."""
+
+
+class Addons(Section):
+    """What is installed in the cluster besides the core."""
+
+    neuron: NeuronAddon = NeuronAddon()
+    """Neuron device plug-in."""
+    efa: EfaAddon = EfaAddon()
+    """EFA device plug-in."""
+    volcano: VolcanoAddon = VolcanoAddon()
+    """Volcano."""
+    etcd: EtcdAddon = EtcdAddon()
+    """etcd."""
+
+
+class Training(Section):
+    """What the jobs bring."""
+
+    namespace: str = Field(default="training", pattern=f"^{KUBERNETES_NAME}$")
+    """Namespace of jobs, claim and etcd."""
+    neuron_sdk: Annotated[str, _one_of(tuple(SDK_RELEASES), "write it as text in quotes")] | None = None
+    """Neuron SDK release of the training image, in quotes. With it, drivers of pinned and newest AMIs are checked against it."""
+
+
+class Settings(Section):
+    """Everything a stack's configuration can say."""
+
+    name: str = Field(pattern=f"^{CLUSTER_NAME}$")
+    """Cluster name; all physical names start with it. Changing it replaces everything."""
+    region: str = Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")
+    """AWS region."""
+    network: Network
+    """VPC."""
+    control_plane: ControlPlane = ControlPlane()
+    """EKS control plane."""
+    core_nodes: CoreNodes = CoreNodes()
+    """Node group for the add-ons."""
+    node_groups: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=NODE_GROUP_NAME_LIMIT)], NodeGroup] = Field(
+        default_factory=dict
+    )
+    """Neuron node groups by name."""
+    storage: Storage = Storage()
+    """File systems."""
+    training: Training = Training()
+    """Training jobs."""
+    addons: Addons = Addons()
+    """Add-ons."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    """Tags on everything AWS can tag, besides the program's own `trn:cluster`."""
+
+    def zones_of(self, group: NodeGroup) -> tuple[str, ...]:
+        """Zone ids of a node group, with the default filled in."""
+        return group.zone_ids or self.network.zones[:1]
+
+    @property
+    def lustre_zone(self) -> str:
+        """Zone id of the file system."""
+        return self.storage.lustre.zone_id or self.network.zones[0]
+
+
+def uses_efa(group: NodeGroup) -> bool:
+    """Whether the group's nodes get EFA interfaces."""
+    return NEURON_TYPES[group.instance_type].has_efa if group.efa is None else group.efa
+
+
+def largest_size(group: NodeGroup) -> int:
+    """The most nodes the group may grow to."""
+    return max(1, group.size, group.min_size) if group.max_size is None else group.max_size

@@ -1,0 +1,224 @@
+"""The composition: which component feeds which, and nothing else."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as k8s
+
+from addons import managed
+from addons.efa import Efa
+from addons.etcd import Etcd, EtcdArgs
+from addons.managed import ManagedAddon, ManagedAddonArgs
+from addons.neuron import Neuron, NeuronArgs
+from addons.shared_storage import SharedStorage, SharedStorageArgs
+from addons.training_namespace import TrainingNamespace
+from addons.versions import managed_addon_version
+from addons.volcano import QueueArgs, Volcano, VolcanoArgs
+from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
+from components.hardware import names
+from components.hardware.cidr import plan_subnets
+from components.identity import PodIdentity, ServiceAccount, node_role
+from components.lustre import Lustre, LustreArgs
+from components.network import Network, NetworkArgs
+from components.node_group import NodeGroup
+from components.security_groups import NodeSecurityGroup
+from stacks import outputs
+from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, efa_instance_types, neuron_group_args
+from stacks.settings import Settings
+
+
+class TrainiumCluster(pulumi.ComponentResource):
+    """A whole training cluster."""
+
+    exports: dict[str, Any]
+    """Stack outputs."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("trn:stacks:TrainiumCluster", "cluster")
+        self._settings = settings
+        tags = {**settings.tags, **names.cluster_tags(settings.name)}
+        self._aws = aws.Provider("aws", region=settings.region, default_tags={"tags": tags}, opts=pulumi.ResourceOptions(parent=self))
+        self._tags = tags
+        # Everything below is a child of a child of this: the AWS provider reaches it through its parents.
+        self._child = pulumi.ResourceOptions(parent=self, providers=[self._aws])
+
+        self._network = self._make_network()
+        self._nodes_group = NodeSecurityGroup("nodes", cluster_name=settings.name, vpc_id=self._network.vpc_id, opts=self._child)
+        self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
+        self._control_plane = self._make_control_plane()
+        self._core = self._make_node_groups()
+        self._kubernetes = pulumi.ResourceOptions(parent=self, providers=[self._aws, self._make_kubernetes_provider()])
+        self._make_addons()
+        self.exports = outputs.exports(settings, self._control_plane, self._lustre)
+        self.register_outputs(self.exports)
+
+    def _make_network(self) -> Network:
+        settings = self._settings
+        network = settings.network
+        args = NetworkArgs(
+            cluster_name=settings.name,
+            region=settings.region,
+            cidr=network.cidr,
+            pod_cidr=network.pod_cidr,
+            subnets=plan_subnets(network.cidr, network.pod_cidr, network.zones),
+            nat=network.nat,
+            s3_endpoint=network.s3_endpoint,
+            interface_endpoints=network.interface_endpoints,
+        )
+        return Network("network", args, self._child)
+
+    def _make_lustre(self) -> Lustre:
+        lustre, repository = self._settings.storage.lustre, self._settings.storage.lustre.data_repository
+        args = LustreArgs(
+            cluster_name=self._settings.name,
+            vpc_id=self._network.vpc_id,
+            subnet_id=self._lustre_subnet.id,
+            node_security_group_id=self._nodes_group.security_group_id,
+            capacity_gib=lustre.capacity_gib,
+            throughput_mbps_per_tib=lustre.throughput_mbps_per_tib,
+            compression=lustre.compression,
+            final_backup=lustre.final_backup,
+            backup_retention_days=lustre.backup_retention_days,
+            s3_uri=repository.s3_uri if repository else None,
+            s3_path=repository.path if repository else "/data",
+        )
+        return Lustre("lustre", args, self._child)
+
+    @property
+    def _lustre_subnet(self) -> aws.ec2.Subnet:
+        return self._network.private_subnets[self._settings.lustre_zone]
+
+    def _make_control_plane(self) -> ControlPlane:
+        plane = self._settings.control_plane
+        args = ControlPlaneArgs(
+            cluster_name=self._settings.name,
+            region=self._settings.region,
+            vpc_id=self._network.vpc_id,
+            subnet_ids=[subnet.id for subnet in self._network.private_subnets.values()],
+            kubernetes_version=plane.kubernetes_version,
+            vpc_cni_version=managed_addon_version("vpc-cni", plane.kubernetes_version),
+            kube_proxy_version=managed_addon_version("kube-proxy", plane.kubernetes_version),
+            support_type=plane.support_type,
+            public_access_cidrs=plane.public_access_cidrs,
+            access_entries={
+                key: AccessEntryArgs(entry.principal_arn, entry.policy, entry.namespaces) for key, entry in plane.access_entries.items()
+            },
+            log_types=plane.log_types,
+            log_retention_days=plane.log_retention_days,
+            encryption_key_arn=plane.encryption_key_arn,
+            deletion_protection=plane.deletion_protection,
+        )
+        return ControlPlane("control-plane", args, self._aws, self._child)
+
+    def _make_node_groups(self) -> NodeGroup:
+        """All groups, side by side; the core group is returned, since what runs in the cluster waits for it."""
+        settings = self._settings
+        role = node_role("node-role", settings.name, settings.region, self._child)
+        account = managed.vpc_cni_account(settings.name, settings.region)
+        cni_identity = PodIdentity("vpc-cni-identity", account, cluster_name=self._control_plane.name, opts=self._child)
+        agent = self._managed_addon("eks-pod-identity-agent")
+        context = NodeContext(
+            cluster_name=settings.name,
+            control_plane_name=self._control_plane.name,
+            node_role_arn=role.arn,
+            subnet_ids={zone_id: subnet.id for zone_id, subnet in self._network.node_subnets.items()},
+            security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
+            tags=self._tags,
+        )
+        joining = [*self._network.egress, *self._nodes_group.rules, *role.grants, cni_identity.association]
+        # The agent is in place minutes before any Neuron node has booted; only the core group, which is not on the
+        # longest path, is made to wait for it.
+        core = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
+        for name in settings.node_groups:
+            NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
+        return core
+
+    def _make_kubernetes_provider(self) -> k8s.Provider:
+        # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything
+        # in Kubernetes goes while nodes are there to run webhooks, hook Jobs and finalizers.
+        return k8s.Provider(
+            "kubernetes",
+            kubeconfig=self._control_plane.kubeconfig,
+            # Without it a new endpoint in the kubeconfig would replace everything in the cluster.
+            cluster_identifier=f"{self._settings.region}/{self._settings.name}",
+            enable_config_map_mutable=True,
+            enable_secret_mutable=True,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[self._core.group]),
+        )
+
+    def _managed_addon(
+        self,
+        addon: str,
+        *,
+        account: ServiceAccount | None = None,
+        configuration: dict[str, Any] | None = None,
+        after: list[pulumi.Resource] | None = None,
+    ) -> ManagedAddon:
+        args = ManagedAddonArgs(
+            addon=addon,
+            version=managed_addon_version(addon, self._settings.control_plane.kubernetes_version),
+            control_plane_name=self._control_plane.name,
+            account=account,
+            configuration=configuration or {},
+        )
+        return ManagedAddon(addon, args, after=after or [], opts=self._child)
+
+    def _make_addons(self) -> None:
+        settings, core = self._settings, self._core.group
+        addons, kubernetes_version = settings.addons, settings.control_plane.kubernetes_version
+        self._managed_addon("coredns", after=[core])
+        ebs_csi = self._managed_addon(
+            "aws-ebs-csi-driver",
+            account=managed.ebs_csi_account(settings.name, settings.region),
+            configuration=managed.ebs_csi_configuration(settings.name),
+            after=[core],
+        )
+        namespace = TrainingNamespace("training-namespace", settings.training.namespace, self._kubernetes).resource
+        default_class = managed.default_storage_class("default-storage-class", self._in_kubernetes(ebs_csi.addon))
+        if self._lustre is not None:
+            self._make_shared_storage(self._lustre, namespace)
+        if addons.neuron.enabled:
+            neuron = NeuronArgs(kubernetes_version, addons.neuron.scheduler_extension, addons.neuron.node_problem_detector)
+            Neuron("neuron", neuron, self._kubernetes)
+        if addons.efa.enabled and efa_instance_types(settings):
+            Efa("efa", efa_instance_types(settings), self._kubernetes)
+        if addons.volcano.enabled:
+            self._make_volcano()
+        if addons.etcd.enabled:
+            after = [namespace, default_class] if addons.etcd.persistent else [namespace]
+            Etcd("etcd", EtcdArgs(settings.training.namespace, addons.etcd.persistent), self._kubernetes, after=after)
+
+    def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(self._kubernetes, pulumi.ResourceOptions(depends_on=list(after)))
+
+    def _make_shared_storage(self, lustre: Lustre, namespace: k8s.core.v1.Namespace) -> None:
+        settings = self._settings
+        account = managed.fsx_csi_account(settings.name, settings.region)
+        driver = self._managed_addon("aws-fsx-csi-driver", account=account, after=[self._core.group])
+        section = settings.storage.lustre
+        args = SharedStorageArgs(
+            cluster_name=settings.name,
+            namespace=settings.training.namespace,
+            claim_name=section.claim_name,
+            capacity_gib=section.capacity_gib,
+            throughput_mbps_per_tib=section.throughput_mbps_per_tib,
+            compression=section.compression,
+            file_system_id=lustre.file_system_id,
+            dns_name=lustre.dns_name,
+            mount_name=lustre.mount_name,
+            subnet_id=self._lustre_subnet.id,
+            security_group_id=lustre.security_group_id,
+            dynamic_class=section.dynamic_class,
+        )
+        SharedStorage("shared-storage", args, self._kubernetes, after=[driver.addon, *lustre.ready, namespace])
+
+    def _make_volcano(self) -> None:
+        volcano = self._settings.addons.volcano
+        args = VolcanoArgs(
+            replicas=volcano.replicas,
+            image_registry=volcano.image_registry,
+            autoscaled=any(group.autoscaled for group in self._settings.node_groups.values()),
+            queues={name: QueueArgs(queue.weight, queue.reclaimable, queue.capability) for name, queue in volcano.queues.items()},
+        )
+        Volcano("volcano", args, self._kubernetes)
