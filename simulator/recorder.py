@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime import config as pulumi_config
 from pulumi.runtime import mocks, settings
@@ -47,7 +46,7 @@ class NoMocks(mocks.Mocks):
         raise AssertionError(f"resource {args.name} went past the recorder")
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
-        raise outputs.UnknownType(f"the simulated cloud answers no invoke {args.token}: the program must make none")
+        raise AssertionError(f"invoke {args.token} went past the recorder")
 
 
 class RecordingMonitor(mocks.MockMonitor):
@@ -76,6 +75,14 @@ class RecordingMonitor(mocks.MockMonitor):
                 raise outputs.UnknownType(f"the simulated cloud does not know the remote component {registration.type}")
             registration = self._answered(registration)
             return _response(registration)
+
+    def Invoke(self, request: Any) -> Any:
+        """Only the look-up that turns a reference into a resource is answered: the program asks AWS nothing."""
+        if request.tok != "pulumi:pulumi:getResource":
+            raise outputs.UnknownType(f"the simulated cloud answers no invoke {request.tok}: the program must make none")
+        registration = self._recording.registrations[request.args["urn"]]
+        found = {"urn": registration.urn, "id": registration.id, "state": dict(registration.outputs)}
+        return resource_pb2.ResourceInvokeResponse(**{"return": json_format.ParseDict(found, struct_pb2.Struct())})
 
     def RegisterResourceOutputs(self, request: Any) -> Any:
         with self._lock:
@@ -121,7 +128,6 @@ class RecordingMonitor(mocks.MockMonitor):
         if registration.urn in self._recording.registrations:
             raise DuplicateUrn(f"Duplicate resource URN '{registration.urn}'; try giving it a unique name")
         self._recording.registrations[registration.urn] = registration
-        self.resources[registration.urn] = self.ResourceRegistration(registration.urn, registration.id, dict(registration.outputs))
 
     def _context(self, registration: Registration) -> outputs.Context:
         region = next(
@@ -178,7 +184,7 @@ def record(
     configure = mocks.MockSettings(
         monitor=monitor,
         monitor_features=set(monitor.GetDeploymentInfo(empty_pb2.Empty()).supportedFeatures),
-        engine=mocks.MockEngine(logging.getLogger("simulator.program")),
+        engine=mocks.MockEngine(_program_log()),
         project=project,
         stack=stack,
         dry_run=preview,
@@ -227,6 +233,14 @@ def program_at(directory: Path) -> Callable[[], None]:
     return run
 
 
+def _program_log() -> logging.Logger:
+    """Where the program's own messages go: callers who want them add a handler."""
+    logger = logging.getLogger("simulator.program")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return logger
+
+
 def _response(registration: Registration) -> Any:
     state = json_format.ParseDict(dict(registration.outputs), struct_pb2.Struct())
     return resource_pb2.RegisterResourceResponse(urn=registration.urn, id=registration.id, object=state)
@@ -260,4 +274,4 @@ def _without_secrets(value: Any) -> Any:
     return [_without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
-__all__ = ["DuplicateUrn", "RecordingMonitor", "program_at", "pulumi", "record"]
+__all__ = ["DuplicateUrn", "RecordingMonitor", "program_at", "record"]

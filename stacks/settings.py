@@ -4,11 +4,12 @@ YAML spells the keys in camelCase. What one key alone can get wrong is refused h
 `stacks.rules`. `docs/config.schema.json` and `docs/configuration.md` are made from these classes.
 """
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
 
 from addons.versions import SUPPORTED_KUBERNETES
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
@@ -22,13 +23,23 @@ LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
 
-def _one_of(allowed: tuple[str, ...], hint: str) -> AfterValidator:
-    def check(value: str) -> str:
-        if value not in allowed:
-            raise PydanticCustomError("not_offered", "not one of the values allowed", {"allowed": ", ".join(allowed), "hint": hint})
-        return value
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a text key that takes one of a table's names; editors are told them, a mistake is told how to be mended."""
 
-    return AfterValidator(check)
+    allowed: tuple[str, ...]
+    hint: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "enum": list(self.allowed)}
+
+    def _check(self, value: str) -> str:
+        if value not in self.allowed:
+            raise PydanticCustomError("not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint})
+        return value
 
 
 class Section(BaseModel):
@@ -74,7 +85,7 @@ class ControlPlane(Section):
     """The EKS control plane."""
 
     kubernetes_version: Annotated[
-        str, _one_of(SUPPORTED_KUBERNETES, "write it as text in quotes: an unquoted 1.30 becomes 1.3 in YAML")
+        str, OneOf(SUPPORTED_KUBERNETES, "write it as text in quotes: an unquoted 1.30 becomes 1.3 in YAML")
     ] = "1.35"
     """Kubernetes minor, in quotes."""
     support_type: Literal["STANDARD", "EXTENDED"] = "STANDARD"
@@ -96,7 +107,7 @@ class ControlPlane(Section):
 class CoreNodes(Section):
     """The untainted node group that carries the add-ons."""
 
-    instance_type: Annotated[str, _one_of(tuple(CORE_TYPES), "take one of the listed types, m5.xlarge is usual")] = "m5.xlarge"
+    instance_type: Annotated[str, OneOf(tuple(CORE_TYPES), "take one of the listed types, m5.xlarge is usual")] = "m5.xlarge"
     """Instance type; its price is part of the idle cost."""
     min_size: int = Field(default=2, ge=1)
     """Fewest nodes."""
@@ -115,7 +126,7 @@ class CoreNodes(Section):
 class NodeGroup(Section):
     """One group of Neuron nodes."""
 
-    instance_type: Annotated[str, _one_of(tuple(NEURON_TYPES), "see docs/hardware.md for what each type has")]
+    instance_type: Annotated[str, OneOf(tuple(NEURON_TYPES), "see docs/hardware.md for what each type has")]
     """Trainium or Inferentia instance type."""
     size: int = Field(default=0, ge=0)
     """Nodes wanted. The group is made empty at 0 and costs nothing then."""
@@ -263,7 +274,7 @@ class Training(Section):
 
     namespace: str = Field(default="training", pattern=f"^{KUBERNETES_NAME}$")
     """Namespace of jobs, claim and etcd."""
-    neuron_sdk: Annotated[str, _one_of(tuple(SDK_RELEASES), "write it as text in quotes")] | None = None
+    neuron_sdk: Annotated[str, OneOf(tuple(SDK_RELEASES), "write it as text in quotes")] | None = None
     """Neuron SDK release of the training image, in quotes. With it, drivers of pinned and newest AMIs are checked against it."""
 
 

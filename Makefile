@@ -1,0 +1,39 @@
+# Set-up and the everyday commands. Only Python 3.11 or later, make and the Python package registry are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: rehearse test check bench docs clean venv
+
+rehearse: $(STAMP)
+	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
+
+test: $(STAMP)
+	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser"
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+bench: $(STAMP)
+	@$(BIN)/python -m tests.bench
+
+# Everything under docs/ that is made from the code.
+docs: $(STAMP)
+	@$(BIN)/python -m operations.reference
+
+venv: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@echo "making $(VENV) from requirements.lock, about a minute the first time"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .ruff_cache *.egg-info

@@ -1,0 +1,1 @@
+"""The `trn` command line: what Pulumi does not see."""

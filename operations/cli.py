@@ -1,0 +1,45 @@
+"""Entry point of `trn`. Commands import what they need when they run, so that `trn --help` answers at once.
+
+Exit codes: 0 done, 1 refused or failed, 2 misuse or a configuration that cannot be used.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="trn", help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.", no_args_is_help=True, add_completion=True
+)
+rehearse_app = typer.Typer(help="Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.")
+app.add_typer(rehearse_app, name="rehearse")
+
+
+@app.callback()
+def root() -> None:
+    """An AWS Trainium training cluster on EKS: rehearse it, run it, take it away."""
+
+
+@rehearse_app.callback(
+    invoke_without_command=True, epilog="Example: trn rehearse --stack dev --json report.json"
+)
+def rehearse(
+    context: typer.Context,
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is rehearsed.")] = "dev",
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report here; - for standard output.")] = None,
+    output: Annotated[Path, typer.Option("--output", help="Folder for report.json, timeline.svg and index.html.")] = Path("build/rehearsal"),
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
+) -> None:
+    """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched."""
+    if context.invoked_subcommand is not None:
+        return
+    from operations.rehearse import RehearseOptions, run
+
+    raise typer.Exit(run(RehearseOptions(stack=stack, json_file=json_file, output=output, seed=seed, parallel=parallel, quiet=quiet)))
+
+
+def main() -> None:
+    """Run `trn`."""
+    app()

@@ -1,0 +1,105 @@
+"""`trn rehearse`: the real program against the simulated cloud, with progress, summary and files."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pulumi
+from rich.console import Console
+
+from operations.progress import Progress
+from operations.rehearsal_summary import summary
+from operations.stack_file import StackFile, StackFileError, read_stack_file
+from simulator.drawing.page import page_html
+from simulator.drawing.timeline import timeline_svg
+from simulator.recorder import program_at
+from simulator.rehearsal import Rehearsal, Stack, rehearse
+from stacks.config import REHEARSAL_VARIABLE, parse_settings
+from stacks.problems import ConfigurationError
+from stacks.rules import notices
+
+
+@dataclass(frozen=True)
+class RehearseOptions:
+    """What the command line said."""
+
+    stack: str
+    json_file: Path | None
+    output: Path
+    seed: int
+    parallel: int
+    quiet: bool
+
+
+def run(options: RehearseOptions) -> int:
+    """Rehearse, write the files, print the summary; returns the exit code."""
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        stack_file = read_stack_file(options.stack)
+        settings = parse_settings(stack_file.configuration, options.stack, rehearsal=True)
+    except StackFileError as error:
+        errors.print(f"error: {error}\n\nhint: {error.hint}", markup=False)
+        return 2
+    except ConfigurationError as error:
+        errors.print(str(error), markup=False)
+        return 2
+
+    progress = Progress(errors, quiet=options.quiet)
+    try:
+        with _rehearsing(), progress:
+            rehearsal = rehearse(
+                _stack(stack_file),
+                seed=options.seed,
+                parallel=options.parallel,
+                notices=notices(settings),
+                watch=progress.watch,
+            )
+    except pulumi.RunError as error:
+        errors.print(f"error: the program stopped: {error}", markup=False)
+        return 1
+    written = write_files(rehearsal, options.output)
+    output = Console(highlight=False, soft_wrap=True)
+    if options.json_file == Path("-"):
+        sys.stdout.write(rehearsal.report.as_json())
+        output = errors
+    elif options.json_file is not None:
+        options.json_file.parent.mkdir(parents=True, exist_ok=True)
+        options.json_file.write_text(rehearsal.report.as_json())
+        written.append(options.json_file)
+    output.print(summary(rehearsal.report, written))
+    refused = any(step.error for step in rehearsal.report.up.resources) or any(step.error for step in rehearsal.report.destroy.order)
+    return 1 if refused else 0
+
+
+def write_files(rehearsal: Rehearsal, folder: Path) -> list[Path]:
+    """Write report.json, timeline.svg and index.html; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "report.json": rehearsal.report.as_json(),
+        "timeline.svg": timeline_svg(rehearsal.report),
+        "index.html": page_html(rehearsal.report, rehearsal.recording),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in texts]
+
+
+def _stack(stack_file: StackFile) -> Stack:
+    return Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
+
+
+@contextlib.contextmanager
+def _rehearsing() -> Iterator[None]:
+    """Tells the program that it meets a simulated cloud."""
+    before = os.environ.get(REHEARSAL_VARIABLE)
+    os.environ[REHEARSAL_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[REHEARSAL_VARIABLE]
+        else:
+            os.environ[REHEARSAL_VARIABLE] = before

@@ -1,0 +1,74 @@
+"""Finds and reads a stack's configuration file, as Pulumi would hand it to the program."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stacks.config import NAMESPACE
+
+
+class StackFileError(Exception):
+    """There is no such project or stack file, or it cannot be read."""
+
+    def __init__(self, wrong: str, hint: str) -> None:
+        super().__init__(wrong)
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class StackFile:
+    """One `Pulumi.NAME.yaml` with its project."""
+
+    root: Path
+    """Folder of `Pulumi.yaml` and `__main__.py`."""
+    project: str
+    stack: str
+    pairs: dict[str, Any]
+    """Full keys to values."""
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Keys of our own namespace, without it."""
+        prefix = f"{NAMESPACE}:"
+        return {key.removeprefix(prefix): value for key, value in self.pairs.items() if key.startswith(prefix)}
+
+    @property
+    def as_pulumi(self) -> dict[str, str]:
+        """Text values as the engine hands them over: structured ones as JSON."""
+        return {key: value if isinstance(value, str) else json.dumps(value) for key, value in self.pairs.items()}
+
+
+def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
+    """The stack's file, in the folder `start` or the nearest one above it that holds a Pulumi.yaml.
+
+    Raises StackFileError, with a hint, where there is none.
+    """
+    root = _project_root(start or Path.cwd())
+    project = _yaml(root / "Pulumi.yaml").get("name")
+    path = root / f"Pulumi.{stack}.yaml"
+    if not path.is_file():
+        known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
+        hint = f"stacks with a file here: {', '.join(known)}" if known else "copy Pulumi.dev.yaml from the repository"
+        raise StackFileError(f"there is no {path.name} in {root}", hint)
+    pairs = _yaml(path).get("config") or {}
+    if not isinstance(pairs, dict):
+        raise StackFileError(f"`config` in {path.name} is no mapping", "see Pulumi.dev.yaml for the form")
+    return StackFile(root, str(project), stack, pairs)
+
+
+def _project_root(start: Path) -> Path:
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / "Pulumi.yaml").is_file():
+            return folder
+    raise StackFileError(f"no Pulumi.yaml in {start} or above", "run trn inside the repository")
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        loaded = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise StackFileError(f"{path.name} is not valid YAML: {error}", "mend the line it names") from error
+    return loaded if isinstance(loaded, dict) else {}

@@ -1,0 +1,118 @@
+"""The AWS API requests that a recorded resource becomes when it is made, with the API's own names.
+
+Of a recorded up, where all values are known. The default tags of the provider are not in them: they are no input of the resource.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.aws_calls import CALLS, LATER, Call, Member, Members
+from simulator.recording import Registration
+
+
+class NotMapped(Exception):
+    """A resource type, or an input, whose place in the API is not known. It is never left out silently."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One API call."""
+
+    service: str
+    """As botocore names it."""
+    operation: str
+    parameters: Mapping[str, Any]
+
+
+def aws_request(registration: Registration) -> Request | None:
+    """The call that makes the resource; None for what is no AWS resource.
+
+    Raises NotMapped for a type without a call, and for an input that no call takes.
+    """
+    requests = aws_requests(registration)
+    return requests[0] if requests else None
+
+
+def aws_requests(registration: Registration) -> tuple[Request, ...]:
+    """The call that makes the resource, and those that follow to finish it; empty for what is no AWS resource.
+
+    Raises NotMapped as `aws_request` does.
+    """
+    if not registration.custom or not registration.type.startswith("aws:"):
+        return ()
+    calls = CALLS.get(registration.type)
+    where = f"{registration.type} {registration.name}"
+    if calls is None:
+        raise NotMapped(f"{where}: no API call is known for this type; add it to simulator/aws_calls.py with its source")
+    known = {key for call in calls for key in (*call.members, *([call.needs] if call.needs else []))}
+    _refuse_unknown(where, "", registration.inputs, known | LATER.get(registration.type, frozenset()))
+    made = [call for call in calls if _is_made(call, registration.inputs)]
+    if not made:
+        needed = ", ".join(f"`{call.needs}`" for call in calls)
+        raise NotMapped(f"{where}: the inputs make no API call, one of {needed} is missing")
+    return tuple(Request(call.service, call.operation, _parameters(call, registration, where)) for call in made)
+
+
+def _is_made(call: Call, inputs: Mapping[str, Any]) -> bool:
+    return call.needs is None or (call.needs in inputs and inputs[call.needs] != call.unless)
+
+
+def _parameters(call: Call, registration: Registration, where: str) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    _fill(parameters, call.members, registration.inputs, where, "")
+    for place, value in call.constants.items():
+        _put(parameters, place, value)
+    if call.id_member is not None:
+        _put(parameters, call.id_member, registration.id)
+    return parameters
+
+
+def _fill(parameters: dict[str, Any], members: Members, inputs: Mapping[str, Any], where: str, path: str) -> None:
+    for key in sorted(set(inputs) & set(members)):
+        place, value = _member(members[key], inputs[key], where, f"{path}{key}")
+        if value is not None:
+            _put(parameters, place, value)
+
+
+def _member(member: Member, value: Any, where: str, path: str) -> tuple[str, Any]:
+    """Place and value of one input. A value of the wrong kind is left as it is, for the shapes to refuse."""
+    if isinstance(member, str):
+        return member, value
+    place, inner = member
+    if isinstance(inner, list):
+        listed = isinstance(value, list)
+        return place, [_structure(inner[0], item, where, f"{path}[{index}]") for index, item in enumerate(value)] if listed else value
+    return place, _structure(inner, value, where, path) if isinstance(inner, Mapping) else inner(value)
+
+
+def _structure(members: Members, value: Any, where: str, path: str) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    _refuse_unknown(where, f"{path}.", value, set(members))
+    structure: dict[str, Any] = {}
+    _fill(structure, members, value, where, f"{path}.")
+    return structure
+
+
+def _put(parameters: dict[str, Any], place: str, value: Any) -> None:
+    """Set a member by its place, such as `Tags[].ResourceId`; structures that meet in one place are joined."""
+    *parents, last = place.split(".")
+    node = parameters
+    for part in parents:
+        node = node.setdefault(part[:-2], [{}])[0] if part.endswith("[]") else node.setdefault(part, {})
+    if not last.endswith("[]"):
+        node[last] = value
+    elif isinstance(value, Mapping):
+        node.setdefault(last[:-2], [{}])[0].update(value)
+    else:
+        node[last[:-2]] = [value]
+
+
+def _refuse_unknown(where: str, path: str, inputs: Mapping[str, Any], known: Iterable[str]) -> None:
+    unknown = sorted(set(inputs) - set(known))
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], sorted(known), n=1)
+        meant = f"; did you mean `{path}{close[0]}`?" if close else "; add it to simulator/aws_calls.py with its source"
+        raise NotMapped(f"{where}: no API member is known for the input `{path}{unknown[0]}`{meant}")

@@ -1,0 +1,84 @@
+"""What all drawings share: words for times and types, widths of text, escaping, and colours for light and dark mode."""
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from string import Template
+
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+
+LIGHT: Mapping[str, str] = {"paper": "#ffffff", "ink": "#1b2330", "muted": "#5d6878", "line": "#dfe4ea", "bad": "#c81e2b"}
+"""Colours that every drawing uses, in light mode."""
+DARK: Mapping[str, str] = {"paper": "#0f141b", "ink": "#e4e9f0", "muted": "#99a5b5", "line": "#29313c", "bad": "#ff6f6a"}
+"""The same in dark mode."""
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NARROW, _WIDE = frozenset(" !'()*,-./:;I[]fijlrt|"), frozenset("%&@MWmw—…")
+_NARROW_EM, _PLAIN_EM, _CAPITAL_EM, _WIDE_EM, _OTHER_EM = 0.42, 0.64, 0.76, 1.0, 1.1
+_BOLD_FACTOR = 1.12
+
+
+def duration(seconds: float) -> str:
+    """A time in words: `0.4 s`, `12 s`, `17 min 45 s`, `1 h 02 min`."""
+    if 0 < seconds < 0.95:
+        return f"{max(seconds, 0.1):.1f} s"
+    whole = int(seconds + 0.5)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    minutes = int(seconds / 60 + 0.5)
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def short_type(token: str) -> str:
+    """The last word of a type token: `NodeGroup` of `aws:eks/nodeGroup:NodeGroup`."""
+    return token.rsplit(":", 1)[-1]
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: `1 zone`, `2 zones`, `2 registries`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("ry") else f"{count} {noun}s"
+
+
+def escaped(text: str) -> str:
+    """Text that is safe in XML and HTML, between tags and in attributes; what XML forbids becomes U+FFFD."""
+    return html.escape(_NOT_XML.sub("\ufffd", text), quote=True)
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Width in pixels, rather too large than too small: measured on DejaVu Sans, the widest of the usual fonts."""
+    return sum(_em(character) for character in text) * size * (_BOLD_FACTOR if bold else 1)
+
+
+def themed_style(fixed: str, colours: str, light: Mapping[str, str], dark: Mapping[str, str]) -> str:
+    """A style element: rules without colours once, and rules with `$name` for a colour in light and in dark mode.
+
+    Colours are written out instead of being CSS variables, which viewers outside a browser do not know.
+    """
+    template = Template(colours)
+    by_day, by_night = template.substitute({**LIGHT, **light}), template.substitute({**DARK, **dark})
+    return f"<style>{fixed}{by_day}@media (prefers-color-scheme:dark){{{by_night}}}</style>"
+
+
+def svg_document(kind: str, words: str, size: tuple[float, float], style: str, parts: Iterable[str]) -> str:
+    """A standalone SVG with its own ground, so that it stays readable on a page of the other mode.
+
+    `kind` is the class that the style's rules begin with: inlined in a page, rules of one picture reach all others.
+    """
+    width, height = (f"{length:.0f}" for length in size)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" aria-label="{escaped(words)}" '
+    head += f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+    return "\n".join([head, style, f'<rect class="paper" width="{width}" height="{height}" rx="8"/>', *parts, "</svg>\n"])
+
+
+def _em(character: str) -> float:
+    if character in _NARROW:
+        return _NARROW_EM
+    if character in _WIDE:
+        return _WIDE_EM
+    if not character.isascii():
+        return _OTHER_EM
+    return _CAPITAL_EM if character.isupper() else _PLAIN_EM

@@ -1,0 +1,98 @@
+"""Random valid configurations, each by number: the number replays it."""
+
+import random
+from typing import Any
+
+from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
+from components.hardware.efa import LAYOUTS
+from components.hardware.regions import zone_id_prefix
+from stacks.rules import ENDPOINTS_WITHOUT_NAT
+
+RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
+REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")
+
+
+def random_configuration(number: int) -> dict[str, Any]:
+    """The configuration of a number: any region, network, sizes, capacity and set of add-ons that the rules allow."""
+    chance = random.Random(number)
+    region = chance.choice(REGIONS)
+    zones = [f"{zone_id_prefix(region)}-az{index}" for index in chance.sample(range(1, 5), chance.randint(2, 4))]
+    version = chance.choice(list(RELEASES))
+    closed = chance.random() < 0.2
+    configuration: dict[str, Any] = {
+        "name": f"train-{number}",
+        "region": region,
+        "network": {
+            "zones": zones,
+            "cidr": f"10.{chance.randint(0, 255)}.0.0/{chance.randint(16, 23)}",
+            "podCidr": "100.64.0.0/16",
+            "nat": "none" if closed else chance.choice(["single", "per-zone"]),
+            "s3Endpoint": closed or chance.random() < 0.7,
+            "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT) if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
+        },
+        "controlPlane": {
+            "kubernetesVersion": version,
+            "supportType": "EXTENDED" if version == "1.34" else chance.choice(["STANDARD", "EXTENDED"]),
+            "publicAccessCidrs": chance.choice([[], ["198.18.0.7/32"], ["198.18.0.7/32", "198.19.0.0/16"]]),
+            "accessEntries": {f"team{index}": _access_entry(chance, index) for index in range(chance.randint(0, 3))},
+        },
+        "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES)), "autoscaled": chance.random() < 0.3},
+        "nodeGroups": {f"g{index}": _node_group(chance, zones, RELEASES[version]) for index in range(chance.randint(0, 4))},
+        "storage": {"lustre": _lustre(chance, zones)},
+        "addons": {
+            "neuron": {"enabled": chance.random() < 0.8, "schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3},
+            "efa": {"enabled": chance.random() < 0.8},
+            "volcano": {"enabled": chance.random() < 0.8, "queues": {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}},
+            "etcd": {"enabled": chance.random() < 0.7, "persistent": chance.random() < 0.4},
+        },
+    }
+    if chance.random() < 0.3:
+        configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
+    return configuration
+
+
+def _access_entry(chance: random.Random, index: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {"principalArn": f"arn:aws:iam::123456789012:role/team{index}"}
+    return {**entry, "policy": "AmazonEKSEditPolicy", "namespaces": ["training"]} if chance.random() < 0.5 else entry
+
+
+def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[str, Any]:
+    instance = chance.choice(list(NEURON_TYPES.values()))
+    group: dict[str, Any] = {
+        "instanceType": instance.name,
+        "size": chance.randint(0, 4),
+        "maxSize": chance.randint(4, 6),
+        "autoscaled": chance.random() < 0.3,
+        "zoneIds": [chance.choice(zones)],
+        "nodeRepair": chance.random() < 0.5,
+    }
+    if instance.has_efa and chance.random() < 0.8:
+        group["efaLayout"] = chance.choice(LAYOUTS)
+    else:
+        group["efa"] = False
+        group["zoneIds"] = chance.choice([[], zones[:2]])
+    if chance.random() < 0.5:
+        group["releaseVersion"] = release
+    purchase = chance.random()
+    if purchase < 0.2 and instance.capacity_block:
+        group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+    elif purchase < 0.4:
+        group["capacityType"] = "SPOT"
+    elif purchase < 0.6:
+        group["placementGroup"] = True
+    if instance.chip == "Trainium2" and chance.random() < 0.5:
+        group["logicalCoreSize"] = chance.choice([1, 2])
+    return group
+
+
+def _lustre(chance: random.Random, zones: list[str]) -> dict[str, Any]:
+    lustre: dict[str, Any] = {
+        "enabled": chance.random() < 0.8,
+        "capacityGib": chance.choice([1200, 2400, 4800]),
+        "throughputMbpsPerTib": chance.choice([125, 250, 500, 1000]),
+        "zoneId": chance.choice(zones),
+        "dynamicClass": chance.random() < 0.5,
+    }
+    if chance.random() < 0.3:
+        lustre["dataRepository"] = {"s3Uri": "s3://training-data/corpus"}
+    return lustre

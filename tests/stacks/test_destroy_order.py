@@ -1,0 +1,69 @@
+"""Destroy takes everything away in an order that AWS and Kubernetes accept, for any configuration."""
+
+import pytest
+
+from simulator.recording import Recording, Registration
+from simulator.schedule import run_destroy, run_up
+from simulator.world import World
+from stacks.config import parse_settings
+from tests.stacks.configurations import random_configuration
+from tests.stacks.order_laws import LAWS, violations
+from tests.support import dev_configuration, record_stack
+
+CHUNKS, PER_CHUNK = 8, 25
+
+
+def broken_laws(recording: Recording, seed: int) -> list[str]:
+    """What goes wrong when the recording is made and destroyed: broken laws, refusals, leftovers."""
+    world = World()
+    run_up(recording, world, seed=seed)
+    destroy = run_destroy(recording, world, seed=seed)
+    left = [f"left behind: {thing.what}" for thing in world.leftovers()]
+    return violations(recording, destroy) + [f"refused: {step.error}" for step in destroy.errors] + left
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_dev_stack_goes_in_order_and_leaves_nothing(seed: int):
+    """The shipped cluster, with five draws of all latencies."""
+    assert broken_laws(record_stack(dev_configuration()), seed) == []
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_any_valid_configuration_goes_in_order_and_leaves_nothing(chunk: int):
+    """200 random configurations; the number in the message replays one."""
+    broken = {}
+    for number in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
+        configuration = random_configuration(number)
+        parse_settings(configuration, "test", rehearsal=False)
+        problems = broken_laws(record_stack(configuration), seed=number)
+        if problems:
+            broken[number] = problems
+    assert broken == {}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_is_about_something_in_the_stack(law: str):
+    """A law whose kinds never occur would hold whatever the program did."""
+    recordings = [record_stack(dev_configuration())]
+    if law == "launch templates before placement groups":
+        changed = dev_configuration()
+        changed["nodeGroups"]["trn1-32xl"]["placementGroup"] = True
+        recordings = [record_stack(changed)]
+    first, second = LAWS[law]
+    for recording in recordings:
+        assert any(first(item) for item in recording.resources())
+        assert any(second(item) for item in recording.resources())
+
+
+def test_a_queue_without_its_dependency_on_volcano_breaks_the_law():
+    """The laws are checked, not assumed: with the link gone they must say so."""
+    recording = record_stack(dev_configuration())
+
+    def unlinked(item: Registration) -> Registration:
+        if not item.type.endswith(":Queue"):
+            return item
+        keep = frozenset(urn for urn in item.dependencies if "Release" not in urn)
+        return Registration(**{**item.__dict__, "dependencies": keep})
+
+    recording.registrations = {urn: unlinked(item) for urn, item in recording.registrations.items()}
+    assert any(problem.startswith("queues before Volcano") for problem in broken_laws(recording, seed=0))

@@ -1,0 +1,150 @@
+"""Rules between keys: a table of broken configurations, each with a part of the message that tells it."""
+
+from typing import Any
+
+import pytest
+
+from stacks import rules
+from stacks.config import parse_settings
+from stacks.problems import ConfigurationError
+from tests.support import dev_configuration, merged
+
+PIN = "1.35.4-20260505"
+BLOCK = "cr-0123456789abcdef0"
+
+
+def group(**keys: Any) -> dict[str, Any]:
+    """Changes that add one node group `g`."""
+    return {"nodeGroups": {"g": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN, **keys}}}
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "zone of another region": ({"network": {"zones": ["usw2-az4", "use1-az1"]}}, "not a zone id of us-west-2, `network.zones[1]` is `use1-az1`"),
+    "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
+    "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),
+    "zone without control planes": (
+        {"region": "us-east-1", "network": {"zones": ["use1-az6", "use1-az3"]}},
+        "EKS places no control plane in this zone, `network.zones[1]` is `use1-az3`",
+    ),
+    "no CIDR": ({"network": {"cidr": "10.1.0.0"}}, "block of the wrong size"),
+    "host bits": ({"network": {"cidr": "10.1.0.1/21"}}, "not an IPv4 block"),
+    "block too small": ({"network": {"cidr": "10.1.0.0/26"}}, "/16 to /23"),
+    "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
+    "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
+    "no way out for layers": (
+        {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(rules.ENDPOINTS_WITHOUT_NAT)}},
+        "add s3Endpoint: true",
+    ),
+    "version about to leave support": (
+        {"controlPlane": {"kubernetesVersion": "1.34"}, "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}}},
+        "standard support ends on 2026-12-02",
+    ),
+    "version not offered": ({"controlPlane": {"kubernetesVersion": "1.29"}}, "allowed: 1.34, 1.35, 1.36"),
+    "open to the world": ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/0"]}}, "opens the Kubernetes API to the whole internet"),
+    "no address": ({"controlPlane": {"publicAccessCidrs": ["my-office"]}}, "checkip"),
+    "principal of another partition": (
+        {"controlPlane": {"accessEntries": {"me": {"principalArn": "arn:aws-cn:iam::123456789012:role/me"}}}},
+        "an ARN of another partition than us-west-2",
+    ),
+    "key of another region": (
+        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1"}},
+        "a key of us-east-1",
+    ),
+    "no retention of CloudWatch": ({"controlPlane": {"logRetentionDays": 31}}, "not a retention of CloudWatch Logs"),
+    "core size outside": ({"coreNodes": {"desiredSize": 9}}, "`coreNodes.desiredSize` is `9`"),
+    "size outside": (group(size=3, maxSize=2), "`nodeGroups.g.size` is `3`"),
+    "core as a Neuron group": ({"nodeGroups": {"core": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN}}}, "name of the core group"),
+    "group in no zone of the network": (group(zoneIds=["usw2-az3"]), "no zone of the network, `nodeGroups.g.zoneIds[0]`"),
+    "two zones for one EFA group": (group(zoneIds=["usw2-az4", "usw2-az1"]), "EFA does not cross zones"),
+    "file system in no zone of the network": ({"storage": {"lustre": {"zoneId": "usw2-az2"}}}, "`storage.lustre.zoneId` is `usw2-az2`"),
+    "EFA without EFA": (group(instanceType="inf2.48xlarge", efa=True), "EFA needs an instance type with EFA"),
+    "layout without EFA": (group(efa=False, efaLayout="all-efa"), "a layout without EFA"),
+    "logical cores on trn1": (group(logicalCoreSize=1), "trn1.32xlarge has no logical cores"),
+    "capacity block without reservation": (group(capacityType="CAPACITY_BLOCK"), "a capacity block has a reservation id"),
+    "block of a type not sold so": (
+        group(instanceType="trn1n.32xlarge", capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+        "a type not sold in capacity blocks",
+    ),
+    "spot with a reservation": (group(capacityType="SPOT", capacityReservationId=BLOCK), "spot instances use no reservation"),
+    "placement group with a reservation": (group(placementGroup=True, capacityReservationId=BLOCK), "a placement group with a reservation"),
+    "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
+    "AMI of another Kubernetes": (group(releaseVersion="1.36.0-20260610"), "no AMI release of Kubernetes 1.35"),
+    "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": "1.34.7-20260505"}}, "`coreNodes.releaseVersion`"),
+    "driver too new for the image": (group(releaseVersion="1.35.6-20260714"), "driver 2.29 and later need runtime 2.33 or later"),
+    "newest AMI with an old image": ({"nodeGroups": {"g": {"instanceType": "trn1.32xlarge"}}}, "is not set, so the newest AMI is used"),
+    "driver too old for the image": (group(releaseVersion="1.35.1-20260318"), "need a driver newer than 2.26"),
+    "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
+    "subnet too small for the groups": (group(maxSize=100), "the groups of usw2-az4 can grow to need"),
+    "namespace of Kubernetes": ({"training": {"namespace": "default"}}, "`training.namespace` is `default`"),
+    "reserved tag": ({"tags": {"aws:team": "x"}}, "a reserved tag, `tags.aws:team`"),
+    "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_configuration_is_refused_with_its_reason(case: str):
+    """Each of these would fail, or bill, some minutes into a real up."""
+    changes, expected = BROKEN[case]
+    with pytest.raises(ConfigurationError) as caught:
+        parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
+    assert expected in str(caught.value)
+    assert all(problem.hint for problem in caught.value.problems)
+
+
+def test_every_rule_refuses_something_in_the_table():
+    """A rule that nothing breaks may have stopped working."""
+    silent = []
+    for rule in rules.RULES:
+        broken_by = [case for case, (changes, _) in BROKEN.items() if _problems_of(rule, merged(dev_configuration(), **changes))]
+        if not broken_by:
+            silent.append(rule.__name__)
+    assert silent == []
+
+
+def _problems_of(rule: rules.Rule, configuration: dict[str, Any]) -> bool:
+    from stacks.settings import Settings
+
+    try:
+        settings = Settings.model_validate(configuration)
+    except ValueError:
+        return False
+    return any(True for _ in rule(settings))
+
+
+FINE: dict[str, dict[str, Any]] = {
+    "two zones without EFA": group(efa=False, zoneIds=["usw2-az4", "usw2-az1"]),
+    "1.34 with extended support": {
+        "controlPlane": {"kubernetesVersion": "1.34", "supportType": "EXTENDED"},
+        "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+    },
+    "private only": {"controlPlane": {"publicAccessCidrs": []}},
+    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(rules.ENDPOINTS_WITHOUT_NAT)}},
+    "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+    "no image named, newest AMI": {"training": {"neuronSdk": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
+}
+
+
+@pytest.mark.parametrize("case", FINE)
+def test_what_is_allowed_passes(case: str):
+    """A rule that refuses too much sends people back to their Terraform."""
+    parse_settings(merged(dev_configuration(), **FINE[case]), "dev", rehearsal=True)
+
+
+NOTED: dict[str, tuple[dict[str, Any], str]] = {
+    "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
+    "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
+    "zone never seen to offer the type": (group(instanceType="trn1n.32xlarge", zoneIds=["usw2-az1"]), "trn1n.32xlarge was seen in usw2-az4, not in usw2-az1"),
+    "region never seen to offer the type": (group(instanceType="trn2.48xlarge"), "trn2.48xlarge was not seen in us-west-2"),
+    "no on-demand price": (group(instanceType="trn2.48xlarge"), "has no on-demand list price"),
+    "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),
+    "EFA without plug-in": ({"addons": {"efa": {"enabled": False}}}, "`addons.efa` is off"),
+    "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
+}
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_what_is_allowed_but_dear_is_said(case: str):
+    """These are choices, so they are told and not refused."""
+    changes, expected = NOTED[case]
+    settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
+    assert expected in "\n".join(rules.notices(settings))
