@@ -1,6 +1,7 @@
 """etcd 3.5 with the v2 API, for TorchX's etcd rendezvous; a StatefulSet of our own, since no maintained chart is free."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -84,17 +85,18 @@ class Etcd(Addon):
             metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
             # Headless: the provider waits 10 s for the endpoints of any other Service, and the set needs this one first.
             spec={
-                "clusterIP": "None",
-                "publishNotReadyAddresses": True,
+                "cluster_ip": "None",
+                "publish_not_ready_addresses": True,
                 "selector": LABELS,
                 "ports": [{"name": "client", "port": PORT}, {"name": "peer", "port": PEER_PORT}],
             },
             opts=self.child(*after),
         )
+        spec: Any = stateful_set_spec(persistent=args.persistent)
         stateful_set = k8s.apps.v1.StatefulSet(
             SERVER,
             metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
-            spec=stateful_set_spec(persistent=args.persistent),
+            spec=spec,
             opts=self.child(server),
         )
         k8s.core.v1.Service(

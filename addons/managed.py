@@ -40,11 +40,11 @@ class ManagedAddon(pulumi.ComponentResource):
         self, name: str, args: ManagedAddonArgs, *, after: Sequence[pulumi.Resource] = (), opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("trn:addons:ManagedAddon", name, None, opts)
-        identity: list[dict[str, pulumi.Input[str]]] = []
+        identity: list[pulumi.Input[aws.eks.AddonPodIdentityAssociationArgs]] = []
         needs = list(after)
         if args.account is not None:
             role = service_account_role(name, args.account, pulumi.ResourceOptions(parent=self))
-            identity.append({"role_arn": role.arn, "service_account": args.account.name})
+            identity.append(aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=args.account.name))
             needs += role.grants
         self.addon = aws.eks.Addon(
             name,

@@ -30,7 +30,12 @@ def neuron_values(args: NeuronArgs) -> Values:
             "tolerations": [
                 {"key": "CriticalAddonsOnly", "operator": "Exists"},
                 TOLERATE_NEURON,
-                {"key": "sagemaker.amazonaws.com/node-health-status", "operator": "Equal", "value": "Unschedulable", "effect": "NoSchedule"},
+                {
+                    "key": "sagemaker.amazonaws.com/node-health-status",
+                    "operator": "Equal",
+                    "value": "Unschedulable",
+                    "effect": "NoSchedule",
+                },
             ],
             # Without requests the plug-in is the first pod evicted, and with it go the devices of the node.
             "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},

@@ -96,9 +96,7 @@ class Volcano(Addon):
 
     def __init__(self, name: str, args: VolcanoArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("Volcano", name, opts)
-        release = self.release(
-            VOLCANO, namespace=NAMESPACE, values=volcano_values(args), timeout_s=600, after=[self.namespace(NAMESPACE)]
-        )
+        release = self.release(VOLCANO, namespace=NAMESPACE, values=volcano_values(args), timeout_s=600, after=[self.namespace(NAMESPACE)])
         hooks = retry_on_webhook(f"{name}-webhook")
         self.queues = [
             k8s.apiextensions.CustomResource(

@@ -58,9 +58,7 @@ class ControlPlane(pulumi.ComponentResource):
     """The group that EKS makes: on every node, or the node never reaches the API server."""
     kubeconfig: pulumi.Output[str]
 
-    def __init__(
-        self, name: str, args: ControlPlaneArgs, aws_provider: aws.Provider, opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    def __init__(self, name: str, args: ControlPlaneArgs, aws_provider: aws.Provider, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:ControlPlane", name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)

@@ -59,7 +59,9 @@ class Network(pulumi.ComponentResource):
         self._gateway = aws.ec2.InternetGateway(name, vpc_id=self.vpc_id, tags={"Name": args.cluster_name}, opts=self._child)
 
         discovery = {"karpenter.sh/discovery": args.cluster_name}
-        self.public_subnets = {z.zone_id: self._subnet("public", z.zone_id, z.public, {"kubernetes.io/role/elb": "1"}) for z in args.subnets}
+        self.public_subnets = {
+            z.zone_id: self._subnet("public", z.zone_id, z.public, {"kubernetes.io/role/elb": "1"}) for z in args.subnets
+        }
         self.private_subnets = {
             z.zone_id: self._subnet("private", z.zone_id, z.private, {"kubernetes.io/role/internal-elb": "1"}) for z in args.subnets
         }

@@ -95,10 +95,19 @@ class NodeGroup(pulumi.ComponentResource):
             block_device_mappings=[
                 {
                     "device_name": ROOT_DEVICE,
-                    "ebs": {"volume_type": "gp3", "volume_size": args.root_volume_gib, "encrypted": "true", "delete_on_termination": "true"},
+                    "ebs": {
+                        "volume_type": "gp3",
+                        "volume_size": args.root_volume_gib,
+                        "encrypted": "true",
+                        "delete_on_termination": "true",
+                    },
                 }
             ],
-            metadata_options={"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": args.metadata_hop_limit},
+            metadata_options={
+                "http_endpoint": "enabled",
+                "http_tokens": "required",
+                "http_put_response_hop_limit": args.metadata_hop_limit,
+            },
             network_interfaces=[self._interface(interface) for interface in args.interfaces] or None,
             vpc_security_group_ids=None if args.interfaces else list(args.security_group_ids),
             user_data=base64.b64encode(args.user_data.encode()).decode() if args.user_data else None,

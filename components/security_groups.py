@@ -14,9 +14,7 @@ class NodeSecurityGroup(pulumi.ComponentResource):
     rules: list[pulumi.Resource]
     """Wait for these before a node starts: EFA tests its paths when a job starts, and never again."""
 
-    def __init__(
-        self, name: str, *, cluster_name: str, vpc_id: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    def __init__(self, name: str, *, cluster_name: str, vpc_id: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:NodeSecurityGroup", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    name="trn", help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.", no_args_is_help=True, add_completion=True
+    name="trn",
+    help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.",
+    no_args_is_help=True,
+    add_completion=True,
 )
 rehearse_app = typer.Typer(help="Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.")
 app.add_typer(rehearse_app, name="rehearse")
@@ -20,14 +23,14 @@ def root() -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, take it away."""
 
 
-@rehearse_app.callback(
-    invoke_without_command=True, epilog="Example: trn rehearse --stack dev --json report.json"
-)
+@rehearse_app.callback(invoke_without_command=True, epilog="Example: trn rehearse --stack dev --json report.json")
 def rehearse(
     context: typer.Context,
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is rehearsed.")] = "dev",
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report here; - for standard output.")] = None,
-    output: Annotated[Path, typer.Option("--output", help="Folder for report.json, timeline.svg and index.html.")] = Path("build/rehearsal"),
+    output: Annotated[Path, typer.Option("--output", help="Folder for report.json, timeline.svg and index.html.")] = Path(
+        "build/rehearsal"
+    ),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,

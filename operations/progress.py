@@ -91,7 +91,9 @@ class Progress:
         for urn in self._running:
             reached, waiting = {urn}, True
             while waiting:
-                more = {name for name, needs in self._blockers.items() if name not in reached and needs & reached and name not in self._ended}
+                more = {
+                    name for name, needs in self._blockers.items() if name not in reached and needs & reached and name not in self._ended
+                }
                 waiting = bool(more)
                 reached |= more
             held[urn] = len(reached - self._running.keys())

@@ -3,31 +3,56 @@
 `make docs` writes them; a test compares them with what is written.
 """
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from rich.console import Console
 
 from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
+from operations.rehearsal_summary import summary
+from operations.rehearse import rehearse_stack
+from operations.stack_file import read_stack_file
 from simulator.report import Report
 from stacks.config import NAMESPACE
 from stacks.settings import Settings
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 
 def pages() -> dict[str, str]:
-    """File name below docs/ to text."""
+    """File name to text. In the README only the parts between its markers are made here."""
     return {
-        "config.schema.json": _json(configuration_schema()),
-        "report.schema.json": _json(report_schema()),
-        "configuration.md": configuration_page(),
-        "hardware.md": hardware_page(),
+        "docs/config.schema.json": _json(configuration_schema()),
+        "docs/report.schema.json": _json(report_schema()),
+        "docs/configuration.md": configuration_page(),
+        "docs/hardware.md": hardware_page(),
+        "README.md": readme((ROOT / "README.md").read_text()),
     }
+
+
+def readme(text: str) -> str:
+    """The README with what a rehearsal of the dev stack prints, and what it costs, as they are today."""
+    report = rehearse_stack(read_stack_file("dev", ROOT)).report
+    written = [Path("build/rehearsal") / name for name in ("report.json", "timeline.svg", "index.html")]
+    console = Console(file=io.StringIO(), width=110, no_color=True, highlight=False)
+    with console.capture() as captured:
+        console.print(summary(report, written))
+    printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
+    text = _between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
+    text = _between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")
+    return _between(text, "idle", f"{report.cost.idle_usd_per_hour:.2f}")
+
+
+def _between(text: str, marker: str, content: str) -> str:
+    before, _, rest = text.partition(f"<!-- {marker} -->")
+    _, _, after = rest.partition(f"<!-- /{marker} -->")
+    return f"{before}<!-- {marker} -->{content}<!-- /{marker} -->{after}"
 
 
 def configuration_schema() -> dict[str, Any]:
@@ -151,9 +176,9 @@ def _json(value: dict[str, Any]) -> str:
 
 def write() -> None:
     """Write all pages."""
-    DOCS.mkdir(exist_ok=True)
     for name, text in pages().items():
-        (DOCS / name).write_text(text)
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(text)
 
 
 if __name__ == "__main__":

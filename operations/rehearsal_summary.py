@@ -47,7 +47,9 @@ def _lines(report: Report, written: Sequence[Path]) -> list[tuple[str, Text]]:
 
 def _path(steps: Sequence[PathStep]) -> str:
     """The links of the critical path that take five seconds or more."""
-    return " > ".join(f"{short_type(step.type)} {step.name} {duration(step.end - step.start)}" for step in steps if step.end - step.start >= 5)
+    return " > ".join(
+        f"{short_type(step.type)} {step.name} {duration(step.end - step.start)}" for step in steps if step.end - step.start >= 5
+    )
 
 
 def _cost(running: float, idle: float) -> str:

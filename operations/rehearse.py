@@ -15,8 +15,10 @@ from operations.rehearsal_summary import summary
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator.drawing.page import page_html
 from simulator.drawing.timeline import timeline_svg
+from simulator.engine_order import DEFAULT_PARALLEL
+from simulator.errors import SimulationError
 from simulator.recorder import program_at
-from simulator.rehearsal import Rehearsal, Stack, rehearse
+from simulator.rehearsal import Rehearsal, Stack, Watch, rehearse
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
 from stacks.problems import ConfigurationError
 from stacks.rules import notices
@@ -37,28 +39,22 @@ class RehearseOptions:
 def run(options: RehearseOptions) -> int:
     """Rehearse, write the files, print the summary; returns the exit code."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    progress = Progress(errors, quiet=options.quiet)
     try:
         stack_file = read_stack_file(options.stack)
-        settings = parse_settings(stack_file.configuration, options.stack, rehearsal=True)
+        with progress:
+            rehearsal = rehearse_stack(stack_file, seed=options.seed, parallel=options.parallel, watch=progress.watch)
     except StackFileError as error:
         errors.print(f"error: {error}\n\nhint: {error.hint}", markup=False)
         return 2
     except ConfigurationError as error:
         errors.print(str(error), markup=False)
         return 2
-
-    progress = Progress(errors, quiet=options.quiet)
-    try:
-        with _rehearsing(), progress:
-            rehearsal = rehearse(
-                _stack(stack_file),
-                seed=options.seed,
-                parallel=options.parallel,
-                notices=notices(settings),
-                watch=progress.watch,
-            )
     except pulumi.RunError as error:
         errors.print(f"error: the program stopped: {error}", markup=False)
+        return 1
+    except SimulationError as error:
+        errors.print(f"error: {error}", markup=False)
         return 1
     written = write_files(rehearsal, options.output)
     output = Console(highlight=False, soft_wrap=True)
@@ -74,6 +70,17 @@ def run(options: RehearseOptions) -> int:
     return 1 if refused else 0
 
 
+def rehearse_stack(stack_file: StackFile, *, seed: int = 0, parallel: int = DEFAULT_PARALLEL, watch: Watch | None = None) -> Rehearsal:
+    """Rehearse the program with one stack file.
+
+    Raises ConfigurationError, or what the program raises.
+    """
+    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    stack = Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
+    with _rehearsing():
+        return rehearse(stack, seed=seed, parallel=parallel, notices=notices(settings), watch=watch)
+
+
 def write_files(rehearsal: Rehearsal, folder: Path) -> list[Path]:
     """Write report.json, timeline.svg and index.html; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,10 +92,6 @@ def write_files(rehearsal: Rehearsal, folder: Path) -> list[Path]:
     for name, text in texts.items():
         (folder / name).write_text(text)
     return [folder / name for name in texts]
-
-
-def _stack(stack_file: StackFile) -> Stack:
-    return Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Which API calls make each AWS resource: Pulumi's inputs on the left, the API's own members on the right.
 
 Only inputs that a program here sends are listed, so that a misspelt or further one is noticed.
-Sources: create functions of hashicorp/terraform-provider-aws, internal/service, 2026-07; API models of botocore 1.44.5.
+Sources: create functions of hashicorp/terraform-provider-aws, internal/service, read 2026-11; API models of botocore 1.44.5.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,13 +44,18 @@ def titled(*names: str) -> dict[str, Member]:
     return {name: name[0].upper() + name[1:] for name in names}
 
 
+_BOOLEANS: Mapping[str, bool] = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+
+
 def boolean(value: Any) -> Any:
     """A boolean from the text that launch templates hold; any other text is left for the shapes to refuse.
 
-    Source: terraform-provider-aws internal/types/nullable, which reads as Go's strconv.ParseBool does.
+    Source: expandLaunchTemplateEBSBlockDeviceRequest of hashicorp/terraform-provider-aws, which reads as Go's strconv.ParseBool.
     """
-    words = {word: True for word in ("1", "t", "T", "TRUE", "true", "True")} | {word: False for word in ("0", "f", "F", "FALSE", "false", "False")}
-    return words.get(value, value) if isinstance(value, str) else value
+    return _BOOLEANS.get(value, value) if isinstance(value, str) else value
 
 
 def pairs(tags: Any) -> Any:
@@ -169,10 +174,10 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
         Call("ec2", "ModifyVpcAttribute", {"enableDnsSupport": "EnableDnsSupport.Value"}, {}, "VpcId", "enableDnsSupport", unless=True),
         Call("ec2", "ModifyVpcAttribute", {"enableDnsHostnames": "EnableDnsHostnames.Value"}, {}, "VpcId", "enableDnsHostnames"),
     ),
-    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": (Call("ec2", "AssociateVpcCidrBlock", titled("vpcId", "cidrBlock")),),
-    "aws:ec2/subnet:Subnet": (
-        Call("ec2", "CreateSubnet", {**titled("vpcId", "availabilityZoneId", "cidrBlock"), **ec2_tags("subnet")}),
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": (
+        Call("ec2", "AssociateVpcCidrBlock", titled("vpcId", "cidrBlock")),
     ),
+    "aws:ec2/subnet:Subnet": (Call("ec2", "CreateSubnet", {**titled("vpcId", "availabilityZoneId", "cidrBlock"), **ec2_tags("subnet")}),),
     "aws:ec2/internetGateway:InternetGateway": (
         Call("ec2", "CreateInternetGateway", ec2_tags("internet-gateway")),
         Call("ec2", "AttachInternetGateway", titled("vpcId"), id_member="InternetGatewayId", needs="vpcId"),

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.aws_calls import CALLS, LATER, Call, Member, Members
+from simulator.errors import SimulationError
 from simulator.recording import Registration
 
 
-class NotMapped(Exception):
+class NotMapped(SimulationError):
     """A resource type, or an input, whose place in the API is not known. It is never left out silently."""
 
 
@@ -61,11 +62,11 @@ def _is_made(call: Call, inputs: Mapping[str, Any]) -> bool:
 
 def _parameters(call: Call, registration: Registration, where: str) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
-    _fill(parameters, call.members, registration.inputs, where, "")
     for place, value in call.constants.items():
         _put(parameters, place, value)
     if call.id_member is not None:
         _put(parameters, call.id_member, registration.id)
+    _fill(parameters, call.members, registration.inputs, where, "")
     return parameters
 
 
@@ -113,6 +114,6 @@ def _put(parameters: dict[str, Any], place: str, value: Any) -> None:
 def _refuse_unknown(where: str, path: str, inputs: Mapping[str, Any], known: Iterable[str]) -> None:
     unknown = sorted(set(inputs) - set(known))
     if unknown:
-        close = difflib.get_close_matches(unknown[0], sorted(known), n=1)
+        close = difflib.get_close_matches(unknown[0], sorted(known), n=1, cutoff=0.75)
         meant = f"; did you mean `{path}{close[0]}`?" if close else "; add it to simulator/aws_calls.py with its source"
         raise NotMapped(f"{where}: no API member is known for the input `{path}{unknown[0]}`{meant}")

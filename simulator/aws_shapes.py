@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from botocore.loaders import Loader
-from botocore.model import ListShape, MapShape, ServiceModel, Shape, StringShape, StructureShape
+from botocore.model import ServiceModel
 
 from simulator.aws_requests import Request
 
@@ -30,10 +30,15 @@ DOCUMENTED_VALUES: Mapping[tuple[str, str, str], tuple[Any, ...]] = {
     ),
 }  # fmt: skip
 """Values that the text of a member lists and its shape does not, by service, structure and member (botocore 1.44.5)."""
-BORROWED_ENUMS: Mapping[tuple[str, str, str], tuple[str, str]] = {("eks", "CreateNodegroupRequest", "instanceTypes"): ("ec2", "InstanceType")}
+BORROWED_ENUMS: Mapping[tuple[str, str, str], tuple[str, str]] = {
+    ("eks", "CreateNodegroupRequest", "instanceTypes"): ("ec2", "InstanceType")
+}
 """Members that are plain text in one service and an enum in another."""
 LISTED_AT_MOST = 30
 """Allowed values that a message spells out; of longer lists it names the nearest."""
+
+Shape = Any
+"""A shape of botocore.model, whose attributes carry no types."""
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "structure": Mapping, "list": list, "map": Mapping, "string": str, "boolean": bool,
@@ -49,8 +54,7 @@ def shape_errors(request: Request) -> list[str]:
 
     Required and unknown members, types, lengths, ranges, patterns and enums. Each sentence names path, value and what is allowed.
     """
-    shape = service_model(request.service).operation_model(request.operation).input_shape
-    assert shape is not None, f"{request.operation} takes no parameters"
+    shape: Shape = service_model(request.service).operation_model(request.operation).input_shape
     return sorted(f"{request.service} {request.operation}: {error}" for error in _errors(request.service, shape, request.parameters, ""))
 
 
@@ -67,20 +71,20 @@ def _errors(service: str, shape: Shape, value: Any, path: str) -> Iterator[str]:
         yield f"`{path}` is `{value!r}`, allowed: {kind}"
         return
     yield from _limits(shape, value, path)
-    if isinstance(shape, StructureShape):
+    if kind == "structure":
         yield from _structure(service, shape, value, path)
-    elif isinstance(shape, ListShape):
+    elif kind == "list":
         for index, item in enumerate(value):
             yield from _errors(service, shape.member, item, f"{path}[{index}]")
-    elif isinstance(shape, MapShape):
+    elif kind == "map":
         for key, item in value.items():
             yield from _errors(service, shape.key, key, f"{path}: key {key}")
             yield from _errors(service, shape.value, item, f"{path}.{key}")
-    elif isinstance(shape, StringShape):
+    elif kind == "string":
         yield from _text(shape, value, path)
 
 
-def _structure(service: str, shape: StructureShape, value: Mapping[str, Any], path: str) -> Iterator[str]:
+def _structure(service: str, shape: Shape, value: Mapping[str, Any], path: str) -> Iterator[str]:
     prefix = f"{path}." if path else ""
     for name in shape.required_members:
         if name not in value:
@@ -99,7 +103,8 @@ def _documented_values(service: str, structure: str, member: str) -> tuple[Any, 
     """Values known from elsewhere than the member's own shape; empty where there are none."""
     borrowed = BORROWED_ENUMS.get((service, structure, member))
     if borrowed is not None:
-        return tuple(service_model(borrowed[0]).shape_for(borrowed[1]).metadata["enum"])
+        shape: Shape = service_model(borrowed[0]).shape_for(borrowed[1])
+        return tuple(shape.enum)
     return DOCUMENTED_VALUES.get((service, structure, member), ())
 
 
@@ -121,7 +126,7 @@ def _limits(shape: Shape, value: Any, path: str) -> Iterator[str]:
     yield f"`{path}` is `{value}` with {measure} {counted}, allowed: {allowed}" if counted else f"`{path}` is `{value}`, allowed: {allowed}"
 
 
-def _text(shape: StringShape, value: str, path: str) -> Iterator[str]:
+def _text(shape: Shape, value: str, path: str) -> Iterator[str]:
     if shape.enum and value not in shape.enum:
         yield f"`{path}` is `{value}`, allowed: {_listed(value, tuple(shape.enum))}"
     pattern = shape.metadata.get("pattern")

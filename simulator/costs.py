@@ -68,7 +68,9 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
     gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])
     volumes = round(hourly("gp3 volume") * gib * count, 6)
     if count:
-        yield CostItem(registration.urn, registration.name, f"{count} root volumes of {gib} GiB", count, volumes, volumes if stays else 0.0, True)
+        yield CostItem(
+            registration.urn, registration.name, f"{count} root volumes of {gib} GiB", count, volumes, volumes if stays else 0.0, True
+        )
 
 
 def _template_of(recording: Recording, registration: Registration) -> Registration:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simulator.errors import NotMeasured
 from simulator.recording import Registration
 
 COMPONENT_TYPE = "eks:index:Cluster"
@@ -36,10 +37,6 @@ _CNI_ENVIRONMENT = {
 
 Register = Callable[..., Registration]
 """Registers a child: (type, name, parent, inputs, dependencies, providers, custom, options) by keyword."""
-
-
-class NotMeasured(Exception):
-    """The program uses the component in a way whose children were not measured."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +103,7 @@ def expand(component: Registration, register: Register, property_dependencies: M
     cni_inputs["configurationValues"] = json.dumps(
         {"env": environment, "init": {"env": {"DISABLE_TCP_EARLY_DEMUX": "false"}}}, separators=(",", ":"), sort_keys=True
     )
-    register(
-        type="aws:eks/addon:Addon", name=f"{name}-vpc-cni", parent=cni.urn, inputs=cni_inputs, dependencies=on_cluster, providers=aws
-    )
+    register(type="aws:eks/addon:Addon", name=f"{name}-vpc-cni", parent=cni.urn, inputs=cni_inputs, dependencies=on_cluster, providers=aws)
     return _outputs(cluster)
 
 

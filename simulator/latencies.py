@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from components.hardware.catalogue import NEURON_TYPES
 from simulator import chance
+from simulator.errors import UnknownLatency
 from simulator.recording import Registration
 
 
@@ -48,14 +49,17 @@ _NEURON_GROUP = Lifetime(
     Latency(240, 360, 480, "inferred: larger instance boot, 8 and more interfaces"), Latency(360, 480, 600, "inferred: metal-size shutdown")
 )
 _EMPTY_GROUP = Lifetime(
-    Latency(30, 60, 90, "inferred: an Auto Scaling group without instances"), Latency(60, 90, 120, "inferred: an Auto Scaling group without instances")
+    Latency(30, 60, 90, "inferred: an Auto Scaling group without instances"),
+    Latency(60, 90, 120, "inferred: an Auto Scaling group without instances"),
 )
 _DAEMON_ADDON = Lifetime(
     Latency(8, 14, 25, "inferred: DaemonSets without nodes are active at once; kube-proxy with nodes 25 s in public logs"),
     Latency(10, 20, 40, _LOGS),
 )  # fmt: skip
 _CONTROLLER_ADDON = Lifetime(Latency(14, 45, 65, f"{_LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, _LOGS))
-_SMALL_CHART = Lifetime(Latency(8, 12, 20, f"{_LOGS}: Neuron 15 s, EFA 10 s"), Latency(5, 10, 20, "measured and inferred: 0.2-4 s without image pulls"))
+_SMALL_CHART = Lifetime(
+    Latency(8, 12, 20, f"{_LOGS}: Neuron 15 s, EFA 10 s"), Latency(5, 10, 20, "measured and inferred: 0.2-4 s without image pulls")
+)
 
 LIFETIMES: Mapping[str, Lifetime] = {
     "aws:ec2/vpc:Vpc": _both(10, 12, 20, _LOGS),
@@ -110,10 +114,6 @@ _CHARTS: Mapping[str, Lifetime] = {
     "volcano": Lifetime(Latency(40, 65, 90, _LOGS), Latency(20, 30, 60, "inferred: measured 2-4 s without containers")),
 }
 _SERVICE_WITH_SELECTOR = Lifetime(Latency(10, 10, 10, "measured: 10 s always, endpoints must settle"), _OBJECT.delete)
-
-
-class UnknownLatency(Exception):
-    """A resource type without a latency: the clock never guesses."""
 
 
 def lifetime(registration: Registration) -> Lifetime:

@@ -22,6 +22,7 @@ from pulumi.runtime.stack import run_in_stack
 
 from components.hardware.regions import dns_suffix, partition
 from simulator import eks_component, outputs
+from simulator.errors import DuplicateUrn, UnknownType
 from simulator.recording import STACK_TYPE, Recording, Registration
 
 SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"
@@ -33,10 +34,6 @@ _NOT_OPTIONS = frozenset(
         "packageRef", "pluginDownloadURL", "pluginChecksums",
     }
 )  # fmt: skip
-
-
-class DuplicateUrn(Exception):
-    """Two resources of one type and name under parents of the same types, which the engine refuses."""
 
 
 class NoMocks(mocks.Mocks):
@@ -72,17 +69,20 @@ class RecordingMonitor(mocks.MockMonitor):
             if registration.type == eks_component.COMPONENT_TYPE and registration.remote:
                 return self._construct_cluster(registration)
             if registration.remote:
-                raise outputs.UnknownType(f"the simulated cloud does not know the remote component {registration.type}")
+                raise UnknownType(f"the simulated cloud does not know the remote component {registration.type}")
             registration = self._answered(registration)
             return _response(registration)
 
     def Invoke(self, request: Any) -> Any:
         """Only the look-up that turns a reference into a resource is answered: the program asks AWS nothing."""
         if request.tok != "pulumi:pulumi:getResource":
-            raise outputs.UnknownType(f"the simulated cloud answers no invoke {request.tok}: the program must make none")
+            raise UnknownType(f"the simulated cloud answers no invoke {request.tok}: the program must make none")
         registration = self._recording.registrations[request.args["urn"]]
         found = {"urn": registration.urn, "id": registration.id, "state": dict(registration.outputs)}
-        return resource_pb2.ResourceInvokeResponse(**{"return": json_format.ParseDict(found, struct_pb2.Struct())})
+        response = resource_pb2.ResourceInvokeResponse()
+        # The field's name is a word of the language.
+        json_format.ParseDict(found, getattr(response, "return"))
+        return response
 
     def RegisterResourceOutputs(self, request: Any) -> Any:
         with self._lock:
@@ -105,9 +105,7 @@ class RecordingMonitor(mocks.MockMonitor):
             dependencies=frozenset(request.dependencies),
             property_dependencies={key: frozenset(value.urns) for key, value in request.propertyDependencies.items() if value.urns},
             providers=frozenset(reference.rsplit("::", 1)[0] for reference in providers if reference),
-            options={
-                field.name: value for field, value in request.ListFields() if field.name not in _NOT_OPTIONS
-            },
+            options={field.name: value for field, value in request.ListFields() if field.name not in _NOT_OPTIONS},
             secret_inputs=frozenset(key for key, value in inputs.items() if _has_secret(value)),
         )
 
@@ -139,14 +137,18 @@ class RecordingMonitor(mocks.MockMonitor):
             "",
         )
         if not region and registration.type.startswith("aws:"):
-            raise outputs.UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
+            raise UnknownType(
+                f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's"
+            )
         return outputs.Context(self._seed, registration.urn, region, partition(region), dns_suffix(region or "us-east-1"))
 
     def _construct_cluster(self, component: Registration) -> Any:
         role = component.inputs.get("serviceRole")
         if isinstance(role, dict) and "urn" in role:
             role_state = self._recording.registrations[role["urn"]].outputs
-            component = Registration(**{**component.__dict__, "inputs": {**component.inputs, "serviceRole": {**role, "roleArn": role_state.get("arn", "")}}})
+            component = Registration(
+                **{**component.__dict__, "inputs": {**component.inputs, "serviceRole": {**role, "roleArn": role_state.get("arn", "")}}}
+            )
         self._keep(component)
 
         def register(
@@ -160,7 +162,9 @@ class RecordingMonitor(mocks.MockMonitor):
             return self._answered(child)
 
         expansion = eks_component.expand(component, register, component.property_dependencies)
-        response = resource_pb2.RegisterResourceResponse(urn=component.urn, object=json_format.ParseDict(expansion.outputs, struct_pb2.Struct()))
+        response = resource_pb2.RegisterResourceResponse(
+            urn=component.urn, object=json_format.ParseDict(expansion.outputs, struct_pb2.Struct())
+        )
         for key, urns in expansion.output_dependencies.items():
             response.propertyDependencies[key].urns.extend(urns)
         return response
@@ -193,27 +197,35 @@ def record(
     )
     settings.configure(configure)
     settings.set_root_resource(None)  # pyright: ignore[reportArgumentType]  # the SDK's own tests reset it so
-    settings.SETTINGS.rpc_manager.clear()
-    settings.SETTINGS.outputs.clear()
+    # The SDK declares these two as decorated functions; they are the run's own queues.
+    configure.rpc_manager.clear()  # pyright: ignore[reportAttributeAccessIssue]
+    configure.outputs.clear()  # pyright: ignore[reportAttributeAccessIssue]
     pulumi_config.set_all_config(dict(configuration))
-    # A failing resource makes asyncio print a traceback for each of its outputs; the language host silences them too.
-    asyncio_logger = logging.getLogger("asyncio")
-    level = asyncio_logger.level
-    asyncio_logger.setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()
+    # A failing resource makes asyncio report every one of its outputs; the first error is raised anyway.
+    loop.set_exception_handler(lambda _loop, _context: None)
     executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recorder")
     loop.set_default_executor(executor)
     asyncio.set_event_loop(loop)
     try:
         loop.run_until_complete(run_in_stack(program))  # pyright: ignore[reportArgumentType]
     finally:
-        asyncio_logger.setLevel(level)
+        _finish(loop)
         asyncio.set_event_loop(None)
         executor.shutdown(wait=True)
         loop.close()
         pulumi_config.set_all_config({})
     recording.registrations = dict(sorted(recording.registrations.items()))
     return recording
+
+
+def _finish(loop: asyncio.AbstractEventLoop) -> None:
+    """End what a failed program has left under way, so that nothing of it reaches the next recording."""
+    pending = asyncio.all_tasks(loop)
+    for task in pending:
+        task.cancel()
+    if pending:
+        loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
 
 
 def program_at(directory: Path) -> Callable[[], None]:
@@ -272,6 +284,3 @@ def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_secrets(item) for key, item in value.items()}
     return [_without_secrets(item) for item in value] if isinstance(value, list) else value
-
-
-__all__ = ["DuplicateUrn", "RecordingMonitor", "program_at", "record"]

@@ -43,10 +43,13 @@ class World:
     def delete(self, registration: Registration) -> Refusal | None:
         """Take a resource away, or refuse. What a deletion leaves stays in the world."""
         if registration.options.get("protect"):
-            return Refusal("error", f"resource \"{registration.urn}\" cannot be deleted because it is protected")
+            return Refusal("error", f'resource "{registration.urn}" cannot be deleted because it is protected')
         if registration.type == "aws:eks/cluster:Cluster" and registration.inputs.get("deletionProtection"):
             # The code is in the service model (EKS API, DeleteCluster); the text was not seen and is ours.
-            return Refusal("InvalidRequestException", f"cluster {registration.id} has deletion protection; set controlPlane.deletionProtection: false and run `pulumi up` first")
+            return Refusal(
+                "InvalidRequestException",
+                f"cluster {registration.id} has deletion protection; set controlPlane.deletionProtection: false and run `pulumi up` first",
+            )
         if registration.options.get("retainOnDelete"):
             return None
         self.things.pop(registration.urn, None)

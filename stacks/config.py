@@ -75,7 +75,9 @@ def _problem(detail: ErrorDetails) -> Problem:
     if kind == "not_offered":
         return Problem(path, value, detail["msg"], str(context["allowed"]), str(context["hint"]))
     if kind == "literal_error":
-        return Problem(path, value, "not one of the values allowed", str(context["expected"]).replace("'", ""), "take one of these, spelt the same way")
+        return Problem(
+            path, value, "not one of the values allowed", str(context["expected"]).replace("'", ""), "take one of these, spelt the same way"
+        )
     if kind == "string_pattern_mismatch":
         return Problem(path, value, "not of the form expected", f"text that matches {context['pattern']}", _form_hint(path))
     if kind == "string_type":
@@ -87,8 +89,19 @@ def _problem(detail: ErrorDetails) -> Problem:
     if kind in ("too_short", "too_long"):
         bound = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "too_short" else "at most"
-        return Problem(path, value, "wrong number of entries", f"{words} {bound}", "a control plane needs subnets in two zones" if path == "network.zones" else "change the list")
-    return Problem(path, value, f"wrong kind of value: {detail['msg'][0].lower()}{detail['msg'][1:]}", hint="docs/configuration.md has the type of every key")
+        return Problem(
+            path,
+            value,
+            "wrong number of entries",
+            f"{words} {bound}",
+            "a control plane needs subnets in two zones" if path == "network.zones" else "change the list",
+        )
+    return Problem(
+        path,
+        value,
+        f"wrong kind of value: {detail['msg'][0].lower()}{detail['msg'][1:]}",
+        hint="docs/configuration.md has the type of every key",
+    )
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -91,9 +91,7 @@ def neuron_group_args(settings: Settings, name: str, context: NodeContext) -> No
 def neuron_user_data(group: NodeGroup, instance: InstanceType, interfaces: Sequence[NetworkInterface]) -> str:
     """MIME text: RAID0 over the instance store where there is one, and a lower pod limit where the layout asks for it."""
     capacity = pod_capacity(instance, tuple(interfaces))
-    config = node_config(
-        local_storage_raid0=instance.instance_store_gb > 0, max_pods=capacity if capacity < instance.max_pods else None
-    )
+    config = node_config(local_storage_raid0=instance.instance_store_gb > 0, max_pods=capacity if capacity < instance.max_pods else None)
     return user_data(config, logical_core_size=group.logical_core_size)
 
 

@@ -15,9 +15,9 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
         "clusterArn": control_plane.arn,
         "region": settings.region,
         "kubeconfig": control_plane.kubeconfig,
-        "nodeGroups": [CORE_GROUP, *settings.node_groups],
+        "nodeGroups": [CORE_GROUP, *sorted(settings.node_groups)],
         "namespace": settings.training.namespace,
-        "queues": list(settings.addons.volcano.queues) if settings.addons.volcano.enabled else [],
+        "queues": sorted(settings.addons.volcano.queues) if settings.addons.volcano.enabled else [],
         "nextCommand": f"aws eks update-kubeconfig --name {settings.name} --region {settings.region} && kubectl get nodes -L trn/node-group",
     }
     if lustre is not None:

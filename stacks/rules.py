@@ -53,7 +53,13 @@ def address_space(settings: Settings) -> Iterator[Problem]:
         try:
             parsed[key] = IPv4Network(value)
         except (AddressValueError, NetmaskValueError, ValueError):
-            yield Problem(f"network.{key}", value, "not an IPv4 block", "such as 10.1.0.0/21, host bits zero", "write network address and prefix length")
+            yield Problem(
+                f"network.{key}",
+                value,
+                "not an IPv4 block",
+                "such as 10.1.0.0/21, host bits zero",
+                "write network address and prefix length",
+            )
             continue
         if not 16 <= parsed[key].prefixlen <= smallest:
             yield Problem(f"network.{key}", value, "block of the wrong size", f"/16 to /{smallest}", "a VPC block is at most a /16")
@@ -93,10 +99,22 @@ def public_access(settings: Settings) -> Iterator[Problem]:
         try:
             block = IPv4Network(value)
         except ValueError:
-            yield Problem(path, value, "not an IPv4 block", "such as 198.51.100.7/32", "write your address with /32; `curl https://checkip.amazonaws.com` tells it")
+            yield Problem(
+                path,
+                value,
+                "not an IPv4 block",
+                "such as 198.51.100.7/32",
+                "write your address with /32; `curl https://checkip.amazonaws.com` tells it",
+            )
             continue
         if block.prefixlen == 0:
-            yield Problem(path, value, "opens the Kubernetes API to the whole internet", "blocks narrower than /0", "write your own address with /32, or leave the list empty")
+            yield Problem(
+                path,
+                value,
+                "opens the Kubernetes API to the whole internet",
+                "blocks narrower than /0",
+                "write your own address with /32, or leave the list empty",
+            )
 
 
 def documentation_addresses(settings: Settings) -> Iterator[Problem]:
@@ -120,35 +138,72 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
 def principals(settings: Settings) -> Iterator[Problem]:
     """ARNs lie in the region's partition; retentions are ones CloudWatch takes."""
     expected = partition(settings.region)
-    arns = {f"controlPlane.accessEntries.{name}.principalArn": entry.principal_arn for name, entry in settings.control_plane.access_entries.items()}
+    arns = {
+        f"controlPlane.accessEntries.{name}.principalArn": entry.principal_arn
+        for name, entry in settings.control_plane.access_entries.items()
+    }
     if settings.control_plane.encryption_key_arn:
         arns["controlPlane.encryptionKeyArn"] = settings.control_plane.encryption_key_arn
         key_region = settings.control_plane.encryption_key_arn.split(":")[3]
         if key_region != settings.region:
-            yield Problem("controlPlane.encryptionKeyArn", settings.control_plane.encryption_key_arn, f"a key of {key_region}", settings.region, "name a key of the cluster's region")
+            yield Problem(
+                "controlPlane.encryptionKeyArn",
+                settings.control_plane.encryption_key_arn,
+                f"a key of {key_region}",
+                settings.region,
+                "name a key of the cluster's region",
+            )
     for path, arn in arns.items():
         if arn.split(":")[1] != expected:
-            yield Problem(path, arn, f"an ARN of another partition than {settings.region}", f"arn:{expected}:...", "name a principal or key of this partition")
+            yield Problem(
+                path,
+                arn,
+                f"an ARN of another partition than {settings.region}",
+                f"arn:{expected}:...",
+                "name a principal or key of this partition",
+            )
     if settings.control_plane.log_retention_days not in LOG_RETENTION_DAYS:
         allowed = ", ".join(str(days) for days in LOG_RETENTION_DAYS)
-        yield Problem("controlPlane.logRetentionDays", settings.control_plane.log_retention_days, "not a retention of CloudWatch Logs", allowed, "take the next larger one")
+        yield Problem(
+            "controlPlane.logRetentionDays",
+            settings.control_plane.log_retention_days,
+            "not a retention of CloudWatch Logs",
+            allowed,
+            "take the next larger one",
+        )
 
 
 def sizes(settings: Settings) -> Iterator[Problem]:
     """min <= size <= max, for every group."""
     core = settings.core_nodes
     if not core.min_size <= core.desired_size <= core.max_size:
-        yield Problem("coreNodes.desiredSize", core.desired_size, "size outside its limits", f"{core.min_size} to {core.max_size}", "widen minSize or maxSize, or change desiredSize")
+        yield Problem(
+            "coreNodes.desiredSize",
+            core.desired_size,
+            "size outside its limits",
+            f"{core.min_size} to {core.max_size}",
+            "widen minSize or maxSize, or change desiredSize",
+        )
     for name, group in settings.node_groups.items():
         if not group.min_size <= group.size <= largest_size(group):
             path = f"nodeGroups.{name}.size"
-            yield Problem(path, group.size, "size outside its limits", f"{group.min_size} to {largest_size(group)}", "widen minSize or maxSize, or change size")
+            yield Problem(
+                path,
+                group.size,
+                "size outside its limits",
+                f"{group.min_size} to {largest_size(group)}",
+                "widen minSize or maxSize, or change size",
+            )
 
 
 def node_group_names(settings: Settings) -> Iterator[Problem]:
     """No Neuron group takes the core group's name."""
     if "core" in settings.node_groups:
-        yield missing("nodeGroups.core", "`nodeGroups.core` is the name of the core group", hint="rename it; the core group is configured under `coreNodes`")
+        yield missing(
+            "nodeGroups.core",
+            "`nodeGroups.core` is the name of the core group",
+            hint="rename it; the core group is configured under `coreNodes`",
+        )
 
 
 def node_group_zones(settings: Settings) -> Iterator[Problem]:
@@ -156,13 +211,21 @@ def node_group_zones(settings: Settings) -> Iterator[Problem]:
     for name, group in settings.node_groups.items():
         for index, zone_id in enumerate(group.zone_ids):
             if zone_id not in settings.network.zones:
-                yield Problem(f"nodeGroups.{name}.zoneIds[{index}]", zone_id, "no zone of the network", ", ".join(settings.network.zones), "append it to `network.zones`")
+                yield Problem(
+                    f"nodeGroups.{name}.zoneIds[{index}]",
+                    zone_id,
+                    "no zone of the network",
+                    ", ".join(settings.network.zones),
+                    "append it to `network.zones`",
+                )
         if len(group.zone_ids) > 1 and uses_efa(group):
             hint = "keep one zone, or set `efa: false` for single-node runs"
             yield Problem(f"nodeGroups.{name}.zoneIds", list(group.zone_ids), "EFA does not cross zones", "one zone id", hint)
     zone_id = settings.storage.lustre.zone_id
     if zone_id is not None and zone_id not in settings.network.zones:
-        yield Problem("storage.lustre.zoneId", zone_id, "no zone of the network", ", ".join(settings.network.zones), "take one of the network's zones")
+        yield Problem(
+            "storage.lustre.zoneId", zone_id, "no zone of the network", ", ".join(settings.network.zones), "take one of the network's zones"
+        )
 
 
 def efa(settings: Settings) -> Iterator[Problem]:
@@ -171,9 +234,17 @@ def efa(settings: Settings) -> Iterator[Problem]:
     for name, group in settings.node_groups.items():
         path, instance = f"nodeGroups.{name}.instanceType", NEURON_TYPES[group.instance_type]
         if group.efa and not instance.has_efa:
-            yield Problem(path, group.instance_type, "EFA needs an instance type with EFA", with_efa, f"set it to `trn1.32xlarge`, or `nodeGroups.{name}.efa: false` for single-node runs")
+            yield Problem(
+                path,
+                group.instance_type,
+                "EFA needs an instance type with EFA",
+                with_efa,
+                f"set it to `trn1.32xlarge`, or `nodeGroups.{name}.efa: false` for single-node runs",
+            )
         if "efa_layout" in group.model_fields_set and not uses_efa(group):
-            yield Problem(f"nodeGroups.{name}.efaLayout", group.efa_layout, "a layout without EFA", with_efa, "remove it, or take a type with EFA")
+            yield Problem(
+                f"nodeGroups.{name}.efaLayout", group.efa_layout, "a layout without EFA", with_efa, "remove it, or take a type with EFA"
+            )
         if group.logical_core_size is not None and instance.chip != "Trainium2":
             path = f"nodeGroups.{name}.logicalCoreSize"
             yield Problem(path, group.logical_core_size, f"{group.instance_type} has no logical cores", "Trainium2 types only", "remove it")
@@ -185,15 +256,34 @@ def capacity(settings: Settings) -> Iterator[Problem]:
         base = f"nodeGroups.{name}"
         if group.capacity_type == "CAPACITY_BLOCK":
             if group.capacity_reservation_id is None:
-                yield Problem(f"{base}.capacityType", "CAPACITY_BLOCK", "a capacity block has a reservation id", hint=f"buy a block, then set `{base}.capacityReservationId: cr-...`")
+                yield Problem(
+                    f"{base}.capacityType",
+                    "CAPACITY_BLOCK",
+                    "a capacity block has a reservation id",
+                    hint=f"buy a block, then set `{base}.capacityReservationId: cr-...`",
+                )
             if not NEURON_TYPES[group.instance_type].capacity_block:
                 sold = ", ".join(key for key, instance in NEURON_TYPES.items() if instance.capacity_block)
-                yield Problem(f"{base}.instanceType", group.instance_type, "a type not sold in capacity blocks", sold, "take one of these types, or `capacityType: ON_DEMAND`")
+                yield Problem(
+                    f"{base}.instanceType",
+                    group.instance_type,
+                    "a type not sold in capacity blocks",
+                    sold,
+                    "take one of these types, or `capacityType: ON_DEMAND`",
+                )
         if group.capacity_type == "SPOT" and group.capacity_reservation_id is not None:
-            yield Problem(f"{base}.capacityType", "SPOT", "spot instances use no reservation", "ON_DEMAND, CAPACITY_BLOCK", "remove capacityReservationId, or change capacityType")
+            yield Problem(
+                f"{base}.capacityType",
+                "SPOT",
+                "spot instances use no reservation",
+                "ON_DEMAND, CAPACITY_BLOCK",
+                "remove capacityReservationId, or change capacityType",
+            )
         if group.placement_group and group.capacity_reservation_id is not None:
             hint = "set it to false: the reservation decides where its instances stand"
-            yield Problem(f"{base}.placementGroup", True, "a placement group with a reservation finds no capacity although it is free", "false", hint)
+            yield Problem(
+                f"{base}.placementGroup", True, "a placement group with a reservation finds no capacity although it is free", "false", hint
+            )
 
 
 def ami_releases(settings: Settings) -> Iterator[Problem]:
@@ -207,7 +297,13 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
         match = neuron_releases.RELEASE_PATTERN.fullmatch(release)
         if match is None or match["minor"] != minor:
             hint = f"`aws ssm get-parameter --name /aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/neuron/recommended/release_version`"
-            yield Problem(f"{base}.releaseVersion", release, f"no AMI release of Kubernetes {minor}", f"{minor}.<patch>-<date>, such as 1.35.4-20260505", hint)
+            yield Problem(
+                f"{base}.releaseVersion",
+                release,
+                f"no AMI release of Kubernetes {minor}",
+                f"{minor}.<patch>-<date>, such as 1.35.4-20260505",
+                hint,
+            )
     if settings.training.neuron_sdk is not None:
         for name, group in settings.node_groups.items():
             yield from _driver_and_runtime(name, group, neuron_releases.SDK_RELEASES[settings.training.neuron_sdk], minor)
@@ -238,7 +334,9 @@ def file_system(settings: Settings) -> Iterator[Problem]:
     size = settings.storage.lustre.capacity_gib
     if size != 1200 and (size <= 0 or size % 2400):
         larger = 1200 if size < 1200 else -(-size // 2400) * 2400
-        yield Problem("storage.lustre.capacityGib", size, "not a size of FSx for Lustre", "1200, or a multiple of 2400", f"set it to {larger}")
+        yield Problem(
+            "storage.lustre.capacityGib", size, "not a size of FSx for Lustre", "1200, or a multiple of 2400", f"set it to {larger}"
+        )
 
 
 def addresses(settings: Settings) -> Iterator[Problem]:
@@ -258,7 +356,12 @@ def addresses(settings: Settings) -> Iterator[Problem]:
     for zone_id, addresses_needed in need.items():
         if addresses_needed > room[zone_id]:
             wrong = f"the groups of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"
-            yield Problem("network.podCidr", settings.network.pod_cidr, wrong, hint="take a larger block (at most /16), lower maxSize, or use `efaLayout: efa-primary`")
+            yield Problem(
+                "network.podCidr",
+                settings.network.pod_cidr,
+                wrong,
+                hint="take a larger block (at most /16), lower maxSize, or use `efaLayout: efa-primary`",
+            )
 
 
 def addon_needs(settings: Settings) -> Iterator[Problem]:
@@ -272,7 +375,13 @@ def tags(settings: Settings) -> Iterator[Problem]:
     """No tag that AWS, EKS or the program itself owns."""
     for key, value in settings.tags.items():
         if key.lower().startswith("aws:") or key.startswith("kubernetes.io/cluster/") or key in (CLUSTER_TAG, "Name"):
-            yield Problem(f"tags.{key}", value, "a reserved tag", "keys other than aws:*, kubernetes.io/cluster/*, Name, trn:cluster", "rename the tag")
+            yield Problem(
+                f"tags.{key}",
+                value,
+                "a reserved tag",
+                "keys other than aws:*, kubernetes.io/cluster/*, Name, trn:cluster",
+                "rename the tag",
+            )
 
 
 RULES: tuple[Rule, ...] = (
@@ -295,11 +404,15 @@ def notices(settings: Settings) -> list[str]:
         for zone_id in settings.zones_of(group):
             if zone_id not in known and (known or settings.region not in instance.offered_regions):
                 where = f"seen in {', '.join(known)}" if known else f"not seen in {settings.region}"
-                said.append(f"nodeGroups.{name}: {instance.name} was {where}, not in {zone_id}; a group without capacity fails after 33 minutes")
+                said.append(
+                    f"nodeGroups.{name}: {instance.name} was {where}, not in {zone_id}; a group without capacity fails after 33 minutes"
+                )
         if group.capacity_type == "ON_DEMAND" and group.capacity_reservation_id is None and instance.price_usd_per_hour is None:
             said.append(f"nodeGroups.{name}: {instance.name} has no on-demand list price; it is sold as capacity block or spot")
         if uses_efa(group) and settings.storage.lustre.enabled and settings.zones_of(group)[0] != settings.lustre_zone:
-            said.append(f"nodeGroups.{name} is in {settings.zones_of(group)[0]}, the file system in {settings.lustre_zone}: traffic between them costs per GB")
+            said.append(
+                f"nodeGroups.{name} is in {settings.zones_of(group)[0]}, the file system in {settings.lustre_zone}: traffic between them costs per GB"
+            )
         if uses_efa(group) and not settings.addons.efa.enabled:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
     if settings.node_groups and not settings.addons.neuron.enabled:

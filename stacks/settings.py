@@ -38,7 +38,9 @@ class OneOf:
 
     def _check(self, value: str) -> str:
         if value not in self.allowed:
-            raise PydanticCustomError("not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint})
+            raise PydanticCustomError(
+                "not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint}
+            )
         return value
 
 
@@ -84,9 +86,9 @@ LogType = Literal["api", "audit", "authenticator", "controllerManager", "schedul
 class ControlPlane(Section):
     """The EKS control plane."""
 
-    kubernetes_version: Annotated[
-        str, OneOf(SUPPORTED_KUBERNETES, "write it as text in quotes: an unquoted 1.30 becomes 1.3 in YAML")
-    ] = "1.35"
+    kubernetes_version: Annotated[str, OneOf(SUPPORTED_KUBERNETES, "write it as text in quotes: an unquoted 1.30 becomes 1.3 in YAML")] = (
+        "1.35"
+    )
     """Kubernetes minor, in quotes."""
     support_type: Literal["STANDARD", "EXTENDED"] = "STANDARD"
     """With STANDARD, EKS upgrades the control plane when standard support ends; EXTENDED costs six times as much by then."""

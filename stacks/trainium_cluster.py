@@ -186,7 +186,7 @@ class TrainiumCluster(pulumi.ComponentResource):
         if addons.volcano.enabled:
             self._make_volcano()
         if addons.etcd.enabled:
-            after = [namespace, default_class] if addons.etcd.persistent else [namespace]
+            after: list[pulumi.Resource] = [namespace, default_class] if addons.etcd.persistent else [namespace]
             Etcd("etcd", EtcdArgs(settings.training.namespace, addons.etcd.persistent), self._kubernetes, after=after)
 
     def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:

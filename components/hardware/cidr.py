@@ -42,9 +42,7 @@ def plan_subnets(cidr: str, pod_cidr: str, zone_ids: Sequence[str]) -> tuple[Zon
     private = list(lower.subnets(prefixlen_diff=2))
     public = list(upper.subnets(prefixlen_diff=min(4, 28 - upper.prefixlen)))
     node = list(pod_network.subnets(prefixlen_diff=2))
-    return tuple(
-        ZoneSubnets(zone_id, str(public[index]), str(private[index]), str(node[index])) for index, zone_id in enumerate(zone_ids)
-    )
+    return tuple(ZoneSubnets(zone_id, str(public[index]), str(private[index]), str(node[index])) for index, zone_id in enumerate(zone_ids))
 
 
 def usable_addresses(cidr: str) -> int:

@@ -14,7 +14,7 @@ PLOT_LEFT, PLOT_RIGHT = MARGIN, WIDTH - MARGIN
 ROW, BAR, SHORTEST_BAR = 21.0, 13.0, 3.0
 TITLE_SIZE, HEADING_SIZE, LABEL_SIZE, TICK_SIZE = 20.0, 16.0, 12.0, 11.0
 GAP = 6.0
-HEADING_HEIGHT, SECTION_GAP = 66.0, 34.0
+HEADING_HEIGHT, BOUND_HEIGHT, SECTION_GAP = 48.0, 18.0, 34.0
 MOST_TICKS = 12
 TICK_STEPS_MIN = (0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 1440)
 
@@ -141,7 +141,7 @@ def _legend(y: float) -> list[str]:
 
 
 def _draw(section: Section, top: float) -> Drawn:
-    first_row = top + HEADING_HEIGHT
+    first_row = top + HEADING_HEIGHT + (BOUND_HEIGHT if section.lower_bound_s is not None else 0)
     bottom = first_row + ROW * len(section.bars)
     mark = ' class="heading bad"' if section.failed else ' class="heading"'
     beside = MARGIN + text_width(section.heading, HEADING_SIZE, bold=True) + 14
@@ -208,5 +208,6 @@ def _bar(bar: Bar, axis_s: float, top: float) -> tuple[str, float]:
 
 
 def _tooltip(bar: Bar) -> str:
-    lines = [f"{bar.name} ({bar.kind})", f"starts at {duration(bar.start)}, ends at {duration(bar.end)}", f"{bar.end - bar.start:.1f} seconds"]
-    return "\n".join([*lines, "on the critical path"] if bar.critical else lines) + (f"\n{bar.error}" if bar.error is not None else "")
+    times = f"starts at {duration(bar.start)}, ends at {duration(bar.end)}, {bar.end - bar.start:.1f} seconds"
+    lines = [f"{bar.name} ({bar.kind})", times, *(["on the critical path"] if bar.critical else []), *([bar.error] if bar.error else [])]
+    return "\n".join(lines)

@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.errors import UnknownType
 from simulator.outputs import aws, kubernetes
 from simulator.outputs.context import Context
 
-__all__ = ["Context", "UnknownType", "answer"]
-
-
-class UnknownType(Exception):
-    """The program asks for a resource type that the simulated cloud does not know. It never invents an answer."""
+__all__ = ["Context", "answer"]
 
 
 def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -23,6 +20,8 @@ def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str,
     table = kubernetes.ANSWERS if resource_type.startswith("kubernetes:") else aws.ANSWERS
     make = table.get(resource_type)
     if make is None:
-        raise UnknownType(f"the simulated cloud does not know {resource_type} (resource {name}); add it to simulator/outputs with its source")
+        raise UnknownType(
+            f"the simulated cloud does not know {resource_type} (resource {name}); add it to simulator/outputs with its source"
+        )
     resource_id, computed = make(context, inputs)
     return resource_id, {**inputs, **computed}

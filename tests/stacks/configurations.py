@@ -40,9 +40,16 @@ def random_configuration(number: int) -> dict[str, Any]:
         "nodeGroups": {f"g{index}": _node_group(chance, zones, RELEASES[version]) for index in range(chance.randint(0, 4))},
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": {
-            "neuron": {"enabled": chance.random() < 0.8, "schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3},
+            "neuron": {
+                "enabled": chance.random() < 0.8,
+                "schedulerExtension": chance.random() < 0.3,
+                "nodeProblemDetector": chance.random() < 0.3,
+            },
             "efa": {"enabled": chance.random() < 0.8},
-            "volcano": {"enabled": chance.random() < 0.8, "queues": {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}},
+            "volcano": {
+                "enabled": chance.random() < 0.8,
+                "queues": {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))},
+            },
             "etcd": {"enabled": chance.random() < 0.7, "persistent": chance.random() < 0.4},
         },
     }

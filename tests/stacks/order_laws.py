@@ -55,7 +55,10 @@ LAWS: dict[str, tuple[Kind, Kind]] = {
     "the file system before security groups and subnets": (_type("LustreFileSystem"), _type("SecurityGroup", "Subnet")),
     "NAT gateways before addresses and the internet gateway": (_type("NatGateway"), _type("Eip", "InternetGateway")),
     "subnets before their block": (lambda item: _type("Subnet")(item) and "-node-" in item.name, _type("VpcIpv4CidrBlockAssociation")),
-    "everything in the VPC before the VPC": (_type("Subnet", "SecurityGroup", "InternetGateway", "RouteTable", "VpcEndpoint"), _type("Vpc")),
+    "everything in the VPC before the VPC": (
+        _type("Subnet", "SecurityGroup", "InternetGateway", "RouteTable", "VpcEndpoint"),
+        _type("Vpc"),
+    ),
 }
 
 

@@ -19,7 +19,10 @@ def group(**keys: Any) -> dict[str, Any]:
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
-    "zone of another region": ({"network": {"zones": ["usw2-az4", "use1-az1"]}}, "not a zone id of us-west-2, `network.zones[1]` is `use1-az1`"),
+    "zone of another region": (
+        {"network": {"zones": ["usw2-az4", "use1-az1"]}},
+        "not a zone id of us-west-2, `network.zones[1]` is `use1-az1`",
+    ),
     "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
     "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),
     "zone without control planes": (
@@ -36,7 +39,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "add s3Endpoint: true",
     ),
     "version about to leave support": (
-        {"controlPlane": {"kubernetesVersion": "1.34"}, "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}}},
+        {
+            "controlPlane": {"kubernetesVersion": "1.34"},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+        },
         "standard support ends on 2026-12-02",
     ),
     "version not offered": ({"controlPlane": {"kubernetesVersion": "1.29"}}, "allowed: 1.34, 1.35, 1.36"),
@@ -53,7 +59,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no retention of CloudWatch": ({"controlPlane": {"logRetentionDays": 31}}, "not a retention of CloudWatch Logs"),
     "core size outside": ({"coreNodes": {"desiredSize": 9}}, "`coreNodes.desiredSize` is `9`"),
     "size outside": (group(size=3, maxSize=2), "`nodeGroups.g.size` is `3`"),
-    "core as a Neuron group": ({"nodeGroups": {"core": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN}}}, "name of the core group"),
+    "core as a Neuron group": (
+        {"nodeGroups": {"core": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN}}},
+        "name of the core group",
+    ),
     "group in no zone of the network": (group(zoneIds=["usw2-az3"]), "no zone of the network, `nodeGroups.g.zoneIds[0]`"),
     "two zones for one EFA group": (group(zoneIds=["usw2-az4", "usw2-az1"]), "EFA does not cross zones"),
     "file system in no zone of the network": ({"storage": {"lustre": {"zoneId": "usw2-az2"}}}, "`storage.lustre.zoneId` is `usw2-az2`"),
@@ -133,7 +142,10 @@ def test_what_is_allowed_passes(case: str):
 NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
-    "zone never seen to offer the type": (group(instanceType="trn1n.32xlarge", zoneIds=["usw2-az1"]), "trn1n.32xlarge was seen in usw2-az4, not in usw2-az1"),
+    "zone never seen to offer the type": (
+        group(instanceType="trn1n.32xlarge", zoneIds=["usw2-az1"]),
+        "trn1n.32xlarge was seen in usw2-az4, not in usw2-az1",
+    ),
     "region never seen to offer the type": (group(instanceType="trn2.48xlarge"), "trn2.48xlarge was not seen in us-west-2"),
     "no on-demand price": (group(instanceType="trn2.48xlarge"), "has no on-demand list price"),
     "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),

@@ -14,7 +14,10 @@ ALL = [*NEURON_TYPES.values(), *CORE_TYPES.values()]
 def test_the_types_that_the_program_promises_are_there():
     """A type missing here cannot be configured at all."""
     inferentia = {f"inf2.{size}xlarge" for size in ("", "8", "24", "48")}
-    assert set(NEURON_TYPES) == {"trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"} | inferentia
+    assert (
+        set(NEURON_TYPES)
+        == {"trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"} | inferentia
+    )
 
 
 def test_every_figure_names_its_source():
@@ -35,7 +38,11 @@ def test_figures_of_a_type_agree_with_each_other(instance: InstanceType):
     """One EFA per card, cores in whole chips, pods that the addresses can carry."""
     assert instance.efa_count in (0, instance.network_card_count)
     assert instance.physical_core_count % max(instance.chip_count, 1) == 0
-    assert instance.max_pods <= instance.interfaces_per_card * (instance.ipv4_per_interface - 1) + 2 or instance.name in ("inf2.24xlarge", "inf2.48xlarge", "trn2u.48xlarge")
+    assert instance.max_pods <= instance.interfaces_per_card * (instance.ipv4_per_interface - 1) + 2 or instance.name in (
+        "inf2.24xlarge",
+        "inf2.48xlarge",
+        "trn2u.48xlarge",
+    )
     assert instance.family in QUOTA_CODES
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from components.hardware.catalogue import NEURON_TYPES
 from components.hardware.cidr import MAX_ZONES, plan_subnets, usable_addresses
-from components.hardware.efa import LAYOUTS, addresses_per_node, plan_interfaces
+from components.hardware.efa import LAYOUTS, EfaLayout, addresses_per_node, plan_interfaces
 
 ZONES = ["usw2-az4", "usw2-az1", "usw2-az2", "usw2-az3"]
 vpc_blocks = st.builds(lambda octet, prefix: str(IPv4Network(f"10.{octet}.0.0/{prefix}")), st.integers(0, 255), st.integers(16, 23))
@@ -50,7 +50,7 @@ def test_every_subnet_is_one_that_ec2_makes(cidr: str, pod_cidr: str, zones: lis
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_default_plan_has_room_for_sixteen_of_the_largest_nodes(layout: str):
+def test_the_default_plan_has_room_for_sixteen_of_the_largest_nodes(layout: EfaLayout):
     """16 trn1 nodes is the largest training AWS publishes figures of; half the layouts would empty a /20."""
     node_subnet = plan_subnets("10.1.0.0/21", "100.64.0.0/16", ZONES)[0].node
     needs = max(addresses_per_node(item, plan_interfaces(item, layout)) for item in NEURON_TYPES.values() if item.has_efa)

@@ -39,9 +39,9 @@ def test_the_longest_role_name_fits_iam():
 def test_user_data_is_a_mime_document_that_names_no_cluster():
     """Without an ImageId EKS merges its own part; a cluster block of ours would fight with it."""
     message = message_from_string(user_data(node_config(local_storage_raid0=True)))
-    (part,) = message.get_payload()  # pyright: ignore[reportGeneralTypeIssues, reportAssignmentType]
+    _, part = message.walk()
     assert part.get_content_type() == "application/node.eks.aws"
-    body = json.loads(part.get_payload())
+    body = json.loads(str(part.get_payload()))
     assert body["kind"] == "NodeConfig"
     assert body["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
 
@@ -49,7 +49,7 @@ def test_user_data_is_a_mime_document_that_names_no_cluster():
 def test_another_logical_core_size_adds_a_shell_part():
     """The AMI reads it from a file at boot; nodeadm has no key for it."""
     message = message_from_string(user_data(node_config(local_storage_raid0=True, max_pods=51), logical_core_size=1))
-    kinds = [part.get_content_type() for part in message.get_payload()]  # pyright: ignore[reportAttributeAccessIssue]
+    kinds = [part.get_content_type() for part in message.walk()][1:]
     assert kinds == ["application/node.eks.aws", "text/x-shellscript"]
     assert "NEURON_LOGICAL_NC_CONFIG=1" in message.as_string()
     assert '"maxPods": 51' in message.as_string()
@@ -76,7 +76,11 @@ def test_an_ami_release_brings_the_driver_of_its_date(release: str | None, drive
 def test_the_last_training_image_fits_no_newer_driver_and_no_old_one():
     """SDK 2.30's runtime 2.32 needs a driver above 2.26 and below 2.29."""
     runtime = neuron_releases.SDK_RELEASES["2.30"].runtime
-    fits = [driver for driver in ((2, 26, 10, 0), (2, 27, 4, 0), (2, 28, 0, 0), (2, 29, 0, 0)) if not neuron_releases.runtime_conflict(driver, runtime)]
+    fits = [
+        driver
+        for driver in ((2, 26, 10, 0), (2, 27, 4, 0), (2, 28, 0, 0), (2, 29, 0, 0))
+        if not neuron_releases.runtime_conflict(driver, runtime)
+    ]
     assert fits == [(2, 27, 4, 0), (2, 28, 0, 0)]
     assert neuron_releases.fitting_ami_dates(runtime) == ("20260409", "20260714")
 
@@ -118,7 +122,11 @@ def test_a_pod_identity_role_trusts_one_service_account_only():
 def test_no_document_allows_all_actions():
     """Least privilege is a promise of the design."""
     for document in (iam.ebs_csi_policy("aws"), iam.fsx_csi_policy("aws", "us-west-2", "train"), iam.node_boot_policy()):
-        actions = [action for statement in document["Statement"] for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])]
+        actions = [
+            action
+            for statement in document["Statement"]
+            for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+        ]
         assert not [action for action in actions if "*" in action]
 
 

@@ -1,0 +1,110 @@
+"""Every value that a values function sets is a key of the pinned chart, whatever the switches."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import pytest
+
+from addons.contract import Contract, load, unknown_keys
+from addons.efa import efa_values
+from addons.neuron import NeuronArgs, neuron_values
+from addons.versions import EFA_DEVICE_PLUGIN, NEURON, SUPPORTED_KUBERNETES, VOLCANO, Chart
+from addons.volcano import VolcanoArgs, volcano_values
+from tests.support import dev_configuration, record_stack
+
+CHARTS = (NEURON, EFA_DEVICE_PLUGIN, VOLCANO)
+RELEASE = "kubernetes:helm.sh/v3:Release"
+SWITCHES = (False, True)
+ALL_VALUES: list[tuple[Chart, dict[str, Any]]] = [
+    *((NEURON, neuron_values(NeuronArgs(*switches))) for switches in product(SUPPORTED_KUBERNETES, SWITCHES, SWITCHES)),
+    *((EFA_DEVICE_PLUGIN, efa_values(types)) for types in ((), ("trn1.32xlarge",), ("trn2.48xlarge", "trn1n.32xlarge"))),
+    *(
+        (VOLCANO, volcano_values(VolcanoArgs(replicas, registry, autoscaled)))
+        for replicas, registry, autoscaled in product((1, 2, 3), ("docker.io", "mirror.example"), SWITCHES)
+    ),
+]
+"""Values of every chart for all combinations of switches."""
+FULLEST = {
+    NEURON: neuron_values(NeuronArgs("1.35", scheduler_extension=True, node_problem_detector=True)),
+    EFA_DEVICE_PLUGIN: efa_values(["trn1.32xlarge"]),
+    VOLCANO: volcano_values(VolcanoArgs()),
+}
+
+
+def compared_paths(contract: Contract, values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Paths of `values`, sections included, that the contract compares; nothing below an open map."""
+    for key in values:
+        here = (*path, key)
+        yield here
+        if isinstance(values[key], Mapping) and ".".join(here) not in contract.open:
+            yield from compared_paths(contract, values[key], here)
+
+
+def misspelt(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """A copy in which the last key of a path has lost its last letter."""
+    key, *rest = path
+    if rest:
+        return {**values, key: misspelt(values[key], tuple(rest))}
+    return {name[:-1] if name == key else name: value for name, value in values.items()}
+
+
+SLIPS = [(chart, path) for chart in CHARTS for path in compared_paths(load(chart), FULLEST[chart])]
+
+
+@pytest.mark.parametrize(("chart", "values"), ALL_VALUES)
+def test_every_value_set_is_a_key_of_the_chart(chart: Chart, values: dict[str, Any]) -> None:
+    """Helm takes a key that the chart does not have in silence, and the cluster runs with the default instead."""
+    assert unknown_keys(load(chart), values) == []
+
+
+@pytest.mark.parametrize("release", ["aws-efa-k8s-device-plugin", "neuron-helm-chart", "volcano"])
+def test_every_recorded_release_keeps_its_contract(release: str) -> None:
+    """What reaches the engine counts, not what a function returned: a component could add values of its own."""
+    recorded = next(item for item in record_stack(dev_configuration()).of_type(RELEASE) if item.inputs["name"] == release)
+    chart = next(chart for chart in CHARTS if chart.name == release)
+    assert unknown_keys(load(chart), recorded.inputs["values"]) == []
+
+
+@pytest.mark.parametrize(("chart", "path"), SLIPS)
+def test_every_misspelt_key_is_caught(chart: Chart, path: tuple[str, ...]) -> None:
+    """A contract that lets one slip of the pen through proves nothing about the others."""
+    assert ".".join(path)[:-1] in unknown_keys(load(chart), misspelt(FULLEST[chart], path))
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_contract_is_of_the_pinned_version(chart: Chart) -> None:
+    """Charts rename values between versions: a contract of another version would vouch for keys that are gone."""
+    assert (load(chart).chart, load(chart).version) == (chart.name, chart.version)
+
+
+def test_a_chart_pinned_anew_is_refused_until_its_contract_is_read() -> None:
+    """Whoever raises a version must read the chart's values again; the message says where they go."""
+    with pytest.raises(ValueError, match=r"volcano is pinned at 9\.9\.9, its contract was written for volcano 1\.15\.0") as refusal:
+        load(Chart("volcano", "9.9.9", "volcano"))
+    assert "addons/contracts/volcano.yaml" in str(refusal.value)
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_no_path_of_a_contract_lies_below_another(chart: Chart) -> None:
+    """A path that is value and section at once would let anything below it pass or refuse it all."""
+    contract = load(chart)
+    paths = [*contract.values, *contract.open]
+    assert [(one, other) for one, other in product(paths, paths) if other.startswith(f"{one}.")] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "unknown"),
+    [
+        ({"tolerations": [{"anything": "goes"}]}, []),
+        ({"nodeSelector": {"vpc.amazonaws.com/efa.present": "true"}}, []),
+        ({"image": {}}, []),
+        ({"image": {"tagg": "v1"}}, ["image.tagg"]),
+        ({"image": "v1"}, ["image"]),
+        ({"nameOverride": {"deep": {"er": 1}}}, ["nameOverride.deep"]),
+        ({"tolerance": [], "nodeSelectors": {}}, ["nodeSelectors", "tolerance"]),
+    ],
+)
+def test_open_maps_take_anything_and_nothing_else_does(values: dict[str, Any], unknown: list[str]) -> None:
+    """What Kubernetes checks is left to Kubernetes; what only the template reads is compared key by key."""
+    assert unknown_keys(load(EFA_DEVICE_PLUGIN), values) == unknown

@@ -1,0 +1,100 @@
+"""Helm values and object specs of the add-ons, whole: each is a pure function."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from addons import versions
+from addons.efa import efa_values
+from addons.etcd import stateful_set_spec
+from addons.neuron import NeuronArgs, neuron_values
+from addons.volcano import QueueArgs, VolcanoArgs, queue_spec, scheduler_configuration, volcano_values
+from addons.webhook_retry import TRIES, retry_delay_s
+from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES: dict[str, Any] = {
+    "neuron": neuron_values(NeuronArgs("1.35")),
+    "neuron-with-everything": neuron_values(NeuronArgs("1.35", scheduler_extension=True, node_problem_detector=True)),
+    "efa": efa_values(["trn1n.32xlarge", "trn1.32xlarge"]),
+    "volcano": volcano_values(VolcanoArgs()),
+    "volcano-single-autoscaled": volcano_values(VolcanoArgs(replicas=1, image_registry="registry.example", autoscaled=True)),
+    "etcd": stateful_set_spec(persistent=False),
+    "etcd-persistent": stateful_set_spec(persistent=True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_are_those_of_the_golden_file(case: str):
+    """A changed value is a changed cluster: it must be seen in review."""
+    assert json.loads((GOLDEN / f"{case}.json").read_text()) == CASES[case]
+
+
+def test_the_plugins_tolerate_the_taint_of_our_own_nodes():
+    """Otherwise they run nowhere, jobs wait for ever, and no error says so."""
+    toleration = {"key": "aws.amazon.com/neuron", "operator": "Exists", "effect": "NoSchedule"}
+    assert toleration in CASES["neuron"]["devicePlugin"]["tolerations"]
+    assert toleration in CASES["efa"]["tolerations"]
+
+
+def test_the_efa_plugin_runs_only_where_interfaces_are():
+    """It crash-loops on a node of a listed type without EFA."""
+    assert CASES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
+
+
+def test_several_replicas_of_volcano_elect_a_leader():
+    """Two schedulers without an election bind the same pods."""
+    assert CASES["volcano"]["custom"]["leader_elect_enable"] is True
+    assert CASES["volcano-single-autoscaled"]["custom"]["leader_elect_enable"] is False
+
+
+def test_with_an_autoscaler_jobs_make_their_pods_at_once():
+    """With `enqueue` a job that waits for nodes has no pods for the autoscaler to see."""
+    assert "enqueue" not in yaml.safe_load(scheduler_configuration(autoscaled=True))["actions"]
+    assert "enqueue" in yaml.safe_load(scheduler_configuration(autoscaled=False))["actions"]
+
+
+def test_a_queue_without_capability_has_none():
+    """An empty map would cap nothing today and everything the day Volcano reads it so."""
+    assert queue_spec(QueueArgs()) == {"weight": 1, "reclaimable": False}
+    assert queue_spec(QueueArgs(2, True, {"aws.amazon.com/neuron": 32}))["capability"] == {"aws.amazon.com/neuron": 32}
+
+
+def test_etcd_serves_the_v2_api():
+    """3.5 does so only when asked, and python-etcd speaks nothing else."""
+    (container,) = CASES["etcd"]["template"]["spec"]["containers"]
+    assert {"name": "ETCD_ENABLE_V2", "value": "true"} in container["env"]
+    assert container["image"].startswith("quay.io/coreos/etcd:v3.5.")
+
+
+def test_a_persistent_etcd_leaves_no_volume():
+    """The claim of a StatefulSet outlives it by default, and its volume the cluster."""
+    assert CASES["etcd-persistent"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete"
+
+
+def test_a_failed_webhook_is_tried_again_for_two_minutes():
+    """The provider itself gives up within a second."""
+    message = 'Internal error occurred: failed calling webhook "mutatequeue.volcano.sh"'
+    delays = [retry_delay_s("create", [message] * tries) for tries in range(1, TRIES + 2)]
+    assert delays[:4] == [2, 4, 8, 15]
+    assert delays[-1] is None
+    assert sum(delay or 0 for delay in delays) > 120
+
+
+@pytest.mark.parametrize(("operation", "errors"), [("create", ["quota exceeded"]), ("delete", ["failed calling webhook"]), ("create", [])])
+def test_other_errors_are_not_tried_again(operation: str, errors: list[str]):
+    """Trying a refusal again for two minutes would only hide it."""
+    assert retry_delay_s(operation, errors) is None
+
+
+@pytest.mark.parametrize("minor", versions.SUPPORTED_KUBERNETES)
+def test_every_managed_addon_is_pinned_for_every_minor(minor: str):
+    """A minor without a pin would fail in the middle of an up."""
+    addons = ("vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent", "aws-ebs-csi-driver", "aws-fsx-csi-driver")
+    assert all(versions.managed_addon_version(addon, minor).startswith("v") for addon in addons)
+    assert versions.managed_addon_version("kube-proxy", minor).startswith(f"v{minor}.")
+    assert versions.NEURON_SCHEDULER_TAGS[minor].startswith(f"v{minor}.")
+    assert minor in KUBERNETES_VERSIONS

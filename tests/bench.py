@@ -1,0 +1,95 @@
+"""Figures of the project, printed; nothing here fails on time. `make bench`."""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from simulator import bounds
+from simulator.recording import Recording
+from simulator.schedule import run_destroy, run_up
+from simulator.world import World
+from stacks.config import REHEARSAL_VARIABLE
+from tests.support import ROOT, dev_configuration, record_stack
+
+SEEDS = 200
+
+
+def main() -> None:
+    """Print all figures."""
+    os.environ[REHEARSAL_VARIABLE] = "1"
+    print(f"machine: {os.cpu_count()} cores, Python {platform.python_version()}")
+    _import_everything()
+    before = _peak_mb()
+    first, recording = _timed(lambda: record_stack(dev_configuration()))
+    again, _ = _timed(lambda: record_stack(dev_configuration()))
+    print(
+        f"record dev stack: {first:.2f} s first, {again:.2f} s again, {_peak_mb() - before:.0f} MB beyond imports ({before:.0f} MB), {len(recording)} resources"
+    )
+    many, large = _timed(lambda: record_stack(_with_groups(40)))
+    print(f"record 40 node groups: {many:.2f} s, {len(large)} resources")
+    rehearsed, _ = _timed(lambda: (run_up(recording, World(), seed=0), run_destroy(recording, World(), seed=0)))
+    print(f"schedule up and destroy: {1000 * rehearsed:.0f} ms")
+    _against_the_bound(recording)
+    for command in (["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]):
+        seconds, _ = _timed(lambda command=command: _run(command))
+        print(f"{' '.join(command)}: {seconds:.2f} s")
+
+
+def _against_the_bound(recording: Recording) -> None:
+    over = sorted(
+        100 * (run_up(recording, World(), seed=seed).seconds / bounds.lower_bound_s(recording, seed) - 1) for seed in range(SEEDS)
+    )
+    ready = sorted(run_up(recording, World(), seed=seed).seconds for seed in range(SEEDS))
+    gone = sorted(run_destroy(recording, World(), seed=seed).seconds for seed in range(SEEDS))
+    print(f"time to ready over the lower bound, {SEEDS} seeds: median {over[SEEDS // 2]:.1f} %, largest {over[-1]:.1f} %")
+    print(f"time to ready, {SEEDS} seeds: {ready[0] / 60:.1f} to {ready[-1] / 60:.1f} min, median {ready[SEEDS // 2] / 60:.1f}")
+    print(f"time to destroy, {SEEDS} seeds: {gone[0] / 60:.1f} to {gone[-1] / 60:.1f} min, median {gone[SEEDS // 2] / 60:.1f}")
+
+
+def _import_everything() -> None:
+    import pulumi_aws
+    import pulumi_eks
+    import pulumi_kubernetes
+
+    # Submodules load on first use of an attribute.
+    loaded: list[Any] = [
+        pulumi_aws.ec2.Vpc,
+        pulumi_aws.eks.NodeGroup,
+        pulumi_aws.iam.Role,
+        pulumi_aws.fsx.LustreFileSystem,
+        pulumi_aws.kms.Key,
+    ]
+    loaded += [pulumi_aws.vpc.SecurityGroupIngressRule, pulumi_aws.cloudwatch.LogGroup, pulumi_aws.autoscaling.Tag, pulumi_eks.Cluster]
+    loaded += [pulumi_kubernetes.helm.v3.Release, pulumi_kubernetes.core.v1.Service, pulumi_kubernetes.apps.v1.StatefulSet]
+    loaded += [pulumi_kubernetes.storage.v1.StorageClass, pulumi_kubernetes.apiextensions.CustomResource]
+    assert all(loaded)
+
+
+def _with_groups(count: int) -> dict[str, Any]:
+    configuration = dev_configuration()
+    group = {"instanceType": "trn1.32xlarge", "releaseVersion": "1.35.4-20260505"}
+    configuration["nodeGroups"] = {f"group-{index}": group for index in range(count)}
+    return configuration
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run([os.path.join(os.path.dirname(sys.executable), command[0]), *command[1:]], cwd=ROOT, check=True, capture_output=True)
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The lower bound and the bill."""
+
+import pytest
+
+from simulator import bounds, costs
+from simulator.recording import Registration
+from simulator.schedule import run_up
+from simulator.world import World
+from tests.support import dev_configuration, merged, record_stack
+
+
+def test_the_bound_does_not_look_at_recorded_dependencies():
+    """Else a needless wait would raise the bound along with the time, and never be seen."""
+    recording = record_stack(dev_configuration())
+    before = bounds.lower_bound_s(recording, seed=0)
+    recording.registrations = {
+        urn: Registration(**{**item.__dict__, "dependencies": frozenset(), "property_dependencies": {}})
+        for urn, item in recording.registrations.items()
+    }
+    assert bounds.lower_bound_s(recording, seed=0) == before
+
+
+def test_a_needless_wait_is_seen_against_the_bound():
+    """The file system behind the node groups costs minutes; three per cent must not hide it."""
+    recording = record_stack(dev_configuration())
+    (lustre,) = recording.of_type(bounds.FILE_SYSTEM)
+    group = next(item for item in recording.of_type(bounds.NODE_GROUP) if item.name == "trn1-32xl")
+    recording.registrations[lustre.urn] = Registration(**{**lustre.__dict__, "dependencies": lustre.dependencies | {group.urn}})
+    assert run_up(recording, World(), seed=0).seconds > 1.2 * bounds.lower_bound_s(recording, seed=0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_rehearsal_is_faster_than_the_bound(seed: int):
+    """A bound that can be beaten is none."""
+    recording = record_stack(dev_configuration())
+    assert run_up(recording, World(), seed=seed, parallel=1000).seconds >= bounds.lower_bound_s(recording, seed)
+
+
+def bill(**changes: object) -> tuple[float, float, dict[str, float | None]]:
+    """Running and idle USD per hour, and the lines, of a changed dev stack."""
+    lines = costs.items(record_stack(merged(dev_configuration(), **changes)))
+    return costs.total(lines, idle=False), costs.total(lines, idle=True), {line.what: line.usd_per_hour for line in lines}
+
+
+def test_the_dev_stack_costs_what_its_parts_cost():
+    """43.00 for the nodes; the rest by the list: control plane, NAT, address, core nodes, volumes, Lustre, key."""
+    running, idle, lines = bill()
+    volume = 100 * 0.08 / 730
+    expected_idle = 0.10 + 0.045 + 0.005 + 2 * 0.192 + 2 * volume + 1200 * 0.145 / 730 + 1 / 730
+    assert idle == pytest.approx(expected_idle, abs=0.0001)
+    assert running == pytest.approx(expected_idle + 43.00 + 2 * volume, abs=0.0001)
+    assert lines["2 x trn1.32xlarge"] == 43.0
+
+
+def test_extended_support_shows_its_price():
+    """Six times as much for the same control plane."""
+    assert bill(controlPlane={"supportType": "EXTENDED"})[2]["EKS control plane"] == 0.60
+
+
+def test_a_gateway_per_zone_is_billed_per_zone():
+    """With its address."""
+    assert bill(network={"nat": "per-zone"})[1] - bill()[1] == pytest.approx(0.05)
+
+
+def test_a_type_without_a_price_is_not_billed_at_zero():
+    """A missing price in the sum would read as free."""
+    changes = {"nodeGroups": {"big": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": "1.35.4-20260505"}}}
+    assert bill(**changes)[2]["1 x trn2.48xlarge"] is None
+
+
+def test_a_capacity_block_costs_the_same_idle():
+    """It is paid in advance."""
+    block = {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": "1.35.4-20260505", "capacityType": "CAPACITY_BLOCK"}
+    _, idle, lines = bill(nodeGroups={"block": {**block, "capacityReservationId": "cr-0123456789abcdef0"}})
+    assert lines["1 x trn2.48xlarge (capacity block, paid in advance)"] == 35.76
+    assert idle > 35.76

@@ -1,0 +1,192 @@
+"""The recorder keeps what the SDK's mock monitor drops, and never invents an answer."""
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+
+from simulator.errors import DuplicateUrn, NotMeasured, UnknownType
+from tests.simulator.small_programs import provider, run, vpc_with_subnet
+from tests.support import dev_configuration, record_stack
+
+
+class Box(pulumi.ComponentResource):
+    """A component with one child."""
+
+    def __init__(self, name: str, opts: pulumi.ResourceOptions) -> None:
+        super().__init__("trn:test:Box", name, None, opts)
+        aws.ec2.Vpc(name, cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self))
+        self.register_outputs({})
+
+
+def test_dependencies_come_with_the_property_they_belong_to():
+    """The graph is all that a rehearsal of the order has."""
+    recording = run(vpc_with_subnet)
+    (vpc,), (subnet,) = recording.of_type("aws:ec2/vpc:Vpc"), recording.of_type("aws:ec2/subnet:Subnet")
+    assert subnet.dependencies == {vpc.urn}
+    assert subnet.property_dependencies == {"vpcId": frozenset({vpc.urn})}
+    assert subnet.inputs["vpcId"] == vpc.id
+
+
+def test_a_urn_holds_the_types_of_all_parents():
+    """Two resources of one name under parents of different types are different to the engine."""
+    recording = run(lambda: (Box("box", pulumi.ResourceOptions(providers=[provider()])), None)[1])
+    (vpc,) = recording.of_type("aws:ec2/vpc:Vpc")
+    assert vpc.urn == "urn:pulumi:test::trn::trn:test:Box$aws:ec2/vpc:Vpc::box"
+    assert recording.registrations[vpc.parent].type == "trn:test:Box"
+
+
+def test_one_urn_twice_is_refused():
+    """The engine refuses it, the SDK's mocks do not."""
+
+    def program() -> None:
+        options = pulumi.ResourceOptions(provider=provider())
+        aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16", opts=options)
+        aws.ec2.Vpc("vpc", cidr_block="10.1.0.0/16", opts=options)
+
+    with pytest.raises(DuplicateUrn, match="Duplicate resource URN 'urn:pulumi:test::trn::aws:ec2/vpc:Vpc::vpc'"):
+        run(program)
+
+
+def test_an_unknown_type_is_an_error_and_no_invention():
+    """An invented id would make the rehearsal say something it cannot know."""
+
+    def program() -> None:
+        aws.s3.Bucket("bucket", opts=pulumi.ResourceOptions(provider=provider()))
+
+    with pytest.raises(UnknownType, match="aws:s3/bucket:Bucket"):
+        run(program)
+
+
+def test_an_invoke_is_an_error():
+    """A look-up would make the graph depend on the account's moods."""
+
+    def program() -> None:
+        aws.get_caller_identity(opts=pulumi.InvokeOptions(provider=provider()))
+
+    with pytest.raises(UnknownType, match="getCallerIdentity"):
+        run(program)
+
+
+def test_a_resource_without_our_provider_is_an_error():
+    """Its region would come from the environment."""
+
+    def program() -> None:
+        aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16")
+
+    with pytest.raises(UnknownType, match="no explicit AWS provider"):
+        run(program)
+
+
+def test_what_the_program_raises_comes_out():
+    """A rehearsal that swallowed it would look green."""
+
+    def program() -> None:
+        raise pulumi.RunError("no")
+
+    with pytest.raises(pulumi.RunError, match="no"):
+        run(program)
+
+
+def test_options_are_kept():
+    """Protection, time-outs and retries decide what a destroy does."""
+
+    def program() -> None:
+        options = pulumi.ResourceOptions(provider=provider(), protect=True, custom_timeouts=pulumi.CustomTimeouts(delete="3m"))
+        aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16", opts=options)
+
+    (vpc,) = run(program).of_type("aws:ec2/vpc:Vpc")
+    assert vpc.options["protect"] is True
+    assert vpc.options["customTimeouts"].delete == "3m"
+
+
+def test_stack_outputs_arrive():
+    """They are what the user sees after an up."""
+    recording = run(vpc_with_subnet)
+    assert recording.stack_outputs == {"subnet": recording.of_type("aws:ec2/subnet:Subnet")[0].id}
+
+
+def test_secret_inputs_are_known_as_secrets():
+    """A secret in plain inputs would end in the report."""
+
+    def program() -> None:
+        aws.ec2.Vpc("vpc", cidr_block=pulumi.Output.secret("10.0.0.0/16"), opts=pulumi.ResourceOptions(provider=provider()))
+
+    (vpc,) = run(program).of_type("aws:ec2/vpc:Vpc")
+    assert vpc.secret_inputs == {"cidrBlock"}
+    assert vpc.inputs["cidrBlock"] == "10.0.0.0/16"
+
+
+def test_a_preview_knows_no_computed_value():
+    """A program that reads one would work here and fail at the first real preview."""
+    seen: list[str] = []
+
+    def program() -> None:
+        vpc = aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(provider=provider()))
+        vpc.id.apply(seen.append)
+        vpc.arn.apply(seen.append)
+        vpc.cidr_block.apply(seen.append)
+
+    run(program, preview=True)
+    assert seen == ["10.0.0.0/16"]
+
+
+def test_ids_follow_from_the_seed_alone():
+    """Same seed, same report."""
+    one, same, other = run(vpc_with_subnet), run(vpc_with_subnet), run(vpc_with_subnet, seed=1)
+    assert one.stack_outputs == same.stack_outputs
+    assert one.stack_outputs != other.stack_outputs
+
+
+def test_the_components_children_are_those_of_the_real_component():
+    """Measured behind the real engine; a child that is missing here is missing in every order and cost."""
+    entries = {"admin": {"principalArn": "arn:aws:iam::123456789012:role/admin"}}
+    configuration = dev_configuration()
+    configuration["controlPlane"]["accessEntries"] = entries
+    recording = record_stack(configuration)
+    component = next(item for item in recording if item.type == "eks:index:Cluster")
+    below = {
+        (
+            recording.registrations[urn].type,
+            recording.registrations[urn].name,
+            recording.registrations[recording.registrations[urn].parent].name,
+        )
+        for urn in recording.descendants(component.urn)
+    }
+    policy = "control-plane-admin-AmazonEKSClusterAdminPolicy"
+    assert below == {
+        ("aws:eks/cluster:Cluster", "control-plane-eksCluster", "control-plane"),
+        ("aws:eks/accessEntry:AccessEntry", "control-plane-admin", "control-plane"),
+        ("aws:eks/accessPolicyAssociation:AccessPolicyAssociation", policy, "control-plane-admin"),
+        ("pulumi:providers:kubernetes", "control-plane-eks-k8s", "control-plane"),
+        ("aws:eks/addon:Addon", "control-plane-kube-proxy", "control-plane"),
+        ("eks:index:VpcCniAddon", "control-plane-vpc-cni", "control-plane"),
+        ("aws:eks/addon:Addon", "control-plane-vpc-cni", "control-plane-vpc-cni"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"instance_type": "m5.large"}, "instanceType"),
+        ({"create_oidc_provider": True}, "createOidcProvider"),
+        ({"coredns_addon_options": {"enabled": True}}, "without its coredns"),
+        ({"vpc_cni_options": {"addon_version": "v1.23.0-eksbuild.1", "warm_ip_target": 2}}, "warmIpTarget"),
+        ({"vpc_cni_options": None}, "without a pinned vpc-cni"),
+    ],
+)
+def test_an_argument_whose_effect_was_not_measured_is_refused(arguments: dict[str, object], message: str):
+    """A guess about the component would be a guess about the control plane."""
+    import pulumi_eks as eks
+
+    def program() -> None:
+        aws_provider = provider()
+        role = aws.iam.Role("role", name="role", assume_role_policy="{}", opts=pulumi.ResourceOptions(provider=aws_provider))
+        usual: dict[str, object] = {
+            "name": "c", "version": "1.35", "service_role": role, "authentication_mode": eks.AuthenticationMode.API, "create_oidc_provider": False,
+            "skip_default_node_group": True, "skip_default_security_groups": True, "private_subnet_ids": [], "coredns_addon_options": {"enabled": False},
+            "vpc_cni_options": {"addon_version": "v1.23.0-eksbuild.1"}, "kube_proxy_addon_options": {"version": "v1.35.3-eksbuild.29"},
+        }  # fmt: skip
+        eks.Cluster("c", **{**usual, **arguments}, opts=pulumi.ResourceOptions(providers=[aws_provider]))  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+    with pytest.raises(NotMeasured, match=message):
+        run(program)
