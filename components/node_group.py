@@ -152,7 +152,7 @@ class NodeGroup(pulumi.ComponentResource):
             scaling_config={"desired_size": args.desired_size, "min_size": args.min_size, "max_size": args.max_size},
             update_config={"max_unavailable": 1, "update_strategy": "MINIMAL" if args.minimal_updates else "DEFAULT"},
             node_repair_config={"enabled": args.node_repair},
-            labels={names.GROUP_LABEL: args.group_name, **args.labels},
+            labels={**args.labels, names.GROUP_LABEL: args.group_name},
             taints=[{"key": args.taint_key, "value": "true", "effect": "NO_SCHEDULE"}] if args.taint_key else None,
             tags={"Name": args.group_name},
             opts=pulumi.ResourceOptions(

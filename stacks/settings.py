@@ -63,7 +63,7 @@ class Network(Section):
     """NAT gateways. One is cheapest; one per zone survives the loss of a zone; none needs interface endpoints."""
     s3_endpoint: bool = True
     """Gateway endpoint for S3, free: image layers and data sets then bypass the NAT gateway's price per GB."""
-    interface_endpoints: tuple[str, ...] = ()
+    interface_endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ()
     """AWS services reached through interface endpoints, such as `ecr.api`. None by default; each costs by the hour."""
 
 
@@ -76,7 +76,7 @@ class AccessEntry(Section):
         "AmazonEKSClusterAdminPolicy"
     )
     """EKS access policy. The default may do everything in the cluster."""
-    namespaces: tuple[str, ...] = ()
+    namespaces: tuple[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], ...] = ()
     """Namespaces the policy is limited to. Empty means the whole cluster."""
 
 
@@ -176,7 +176,7 @@ class Lustre(Section):
 
     enabled: bool = True
     """Make the file system, its volume and its claim."""
-    capacity_gib: int = 1200
+    capacity_gib: int = Field(default=1200, ge=1200, le=2_147_483_647)
     """Size in GiB: 1200, or a multiple of 2400. It grows in place and never shrinks."""
     throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 125
     """Throughput per TiB, MB/s."""
@@ -245,7 +245,7 @@ class VolcanoAddon(Section):
     """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
     image_registry: str = "docker.io"
     """Registry of the images. Docker Hub limits anonymous pulls."""
-    queues: dict[str, Queue] = Field(default_factory=_blueprint_queues)
+    queues: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], Queue] = Field(default_factory=_blueprint_queues)
     """Queues by name."""
 
 

@@ -278,8 +278,8 @@ def _flow(chips: Sequence[Chip], left: float, top: float, width: float, widest: 
     if not chips:
         return [], top
     most = max(int((width + GAP) / (max(widest, *(chip.width for chip in chips)) + GAP)), 1)
-    # Alone, a flow fills its rows evenly; beside others it keeps their grid.
-    per_row = most if widest else -(-len(chips) // -(-len(chips) // most))
+    # Beside others a flow keeps their grid; alone it fills its rows evenly, but never with one or two giants.
+    per_row = most if widest else max(-(-len(chips) // -(-len(chips) // most)), min(3, most))
     size, height = (width + GAP) / per_row - GAP, LINE_HEIGHT * (1 + max(len(chip.lines) for chip in chips)) + 11
     parts: list[str] = []
     y = top

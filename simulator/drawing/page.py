@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from components.hardware.prices import HOURS_PER_MONTH
 from simulator.drawing.network import network_svg
 from simulator.drawing.text import DARK, FONT, LIGHT, duration, escaped, plural, short_type
-from simulator.drawing.timeline import timeline_svg
+from simulator.drawing.timeline import resources_of, timeline_svg
 from simulator.recording import Recording
 from simulator.report import CostLine, DestroyStep, Report
 
 _VARIABLES, _VARIABLES_DARK = ("".join(f"--{name}:{colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK))
 _STYLE = (
     f":root{{color-scheme:light dark;{_VARIABLES}}}@media (prefers-color-scheme:dark){{:root{{{_VARIABLES_DARK}}}}}"
-    f"body{{margin:0 auto;max-width:1160px;padding:24px 20px 64px;font:15px/1.5 {FONT};background:var(--paper);color:var(--ink)}}"
+    f"body{{margin:0 auto;max-width:1160px;padding:24px 16px 64px;font:15px/1.5 {FONT};background:var(--paper);color:var(--ink)}}"
     "h1{font-size:28px;margin:0}h2{font-size:19px;margin:40px 0 10px}p{margin:6px 0}.muted{color:var(--muted)}.bad{color:var(--bad)}"
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,1fr));gap:12px;margin:20px 0}"
     ".figure{border:1px solid var(--line);border-radius:8px;padding:12px 16px}.figure b{display:block;font-size:23px;line-height:1.35}"
@@ -66,32 +66,24 @@ def _figures(report: Report) -> str:
     up, cost, destroy = report.up, report.cost, report.destroy
     bound = f"lower bound {duration(up.lower_bound_seconds)}"
     if up.lower_bound_seconds > 0:
-        bound += f", {100 * (up.seconds / up.lower_bound_seconds - 1):.1f} % above it"
-    refused_up = any(item.error is not None for item in up.resources)
-    gone = not destroy.leftovers and all(step.error is None for step in destroy.order)
-    running = (
-        f"running USD {cost.running_usd_per_hour * 24:,.2f} per day; idle USD {cost.idle_usd_per_hour * HOURS_PER_MONTH:,.2f} per month"
-    )
-    price = f"USD {cost.running_usd_per_hour:,.2f} running, {cost.idle_usd_per_hour:,.2f} idle"
-    return "".join(
-        [
-            '<div class="figures">',
-            _figure("Time to ready", duration(up.seconds), "stopped by a refusal" if refused_up else bound, bad=refused_up),
-            _figure("Per hour", price, running),
-            _figure("Time to destroy", duration(destroy.seconds), _level_words(destroy.order), bad=not gone),
-            _left_behind(report),
-            "</div>",
-        ]
-    )
+        bound = f"{100 * (up.seconds / up.lower_bound_seconds - 1):.1f} % above the {bound}"
+    up_refused = any(item.error is not None for item in up.resources)
+    destroy_refused = any(step.error is not None for step in destroy.order)
+    levels = f"{plural(len({step.level for step in destroy.order}), 'level')}, one after the other"
+    running, idle = cost.running_usd_per_hour, cost.idle_usd_per_hour
+    prices = f"per hour running, {running * 24:,.2f} per day; idle {idle:,.2f} per hour, {idle * HOURS_PER_MONTH:,.2f} per month"
+    tiles = [
+        _figure("Time to ready", duration(up.seconds), "stopped by a refusal" if up_refused else bound, bad=up_refused),
+        _figure("Cost", f"USD {running:,.2f}", prices),
+        _figure("Time to destroy", duration(destroy.seconds), "stopped by a refusal" if destroy_refused else levels, bad=destroy_refused),
+        _left_behind(report),
+    ]
+    return f'<div class="figures">{"".join(tiles)}</div>'
 
 
 def _figure(name: str, value: str, beside: str, *, bad: bool = False) -> str:
     mark = ' class="bad"' if bad else ""
     return f'<div class="figure"><span class="muted">{name}</span><b{mark}>{escaped(value)}</b><span class="muted">{escaped(beside)}</span></div>'
-
-
-def _level_words(order: Sequence[DestroyStep]) -> str:
-    return f"{plural(len({step.level for step in order}), 'level')}, one after the other"
 
 
 def _left_behind(report: Report) -> str:
@@ -114,7 +106,7 @@ def _refusals(report: Report) -> str:
     """What was refused in either phase, in the service's own words."""
     found = [("up", item) for item in report.up.resources] + [("destroy", step) for step in report.destroy.order]
     rows = [
-        [phase, escaped(item.name), short_type(item.type), f'<span class="bad">{escaped(item.error)}</span>']
+        [phase, escaped(item.name), _type(item.type), f'<span class="bad">{escaped(item.error)}</span>']
         for phase, item in found
         if item.error is not None
     ]
@@ -129,7 +121,7 @@ def _critical_path(report: Report) -> str:
 
 def _cost(report: Report) -> str:
     rows = [
-        [escaped(line.what), escaped(line.name), f"{line.quantity:,g}", _usd(line.usd_per_hour, line), _usd(line.idle_usd_per_hour, line)]
+        [_cost_item(line), escaped(line.name), f"{line.quantity:,g}", _usd(line.usd_per_hour), _usd(line.idle_usd_per_hour)]
         for line in report.cost.items
     ]
     total = ["Total", "", "", f"{report.cost.running_usd_per_hour:,.4f}", f"{report.cost.idle_usd_per_hour:,.4f}"]
@@ -138,20 +130,24 @@ def _cost(report: Report) -> str:
     return "<h2>Cost</h2>" + words + _table(heads, rows, numbers=(2, 3, 4), total=total)
 
 
-def _usd(price: float | None, line: CostLine) -> str:
-    if price is None:
-        return '<span class="bad">no list price</span>'
-    return f"{price:,.4f}" + ("" if line.price_verified else ' <span class="muted">not verified</span>')
+def _cost_item(line: CostLine) -> str:
+    # A price that does not exist cannot be unverified.
+    is_doubtful = line.usd_per_hour is not None and not line.price_verified
+    return escaped(line.what) + (' <span class="muted">(price not verified)</span>' if is_doubtful else "")
+
+
+def _usd(price: float | None) -> str:
+    return '<span class="bad">no list price</span>' if price is None else f"{price:,.4f}"
 
 
 def _resources(report: Report) -> str:
-    resources = sorted((item for item in report.up.resources if item.custom), key=lambda item: (item.start, item.end, item.urn))
+    resources = sorted(resources_of(report.up), key=lambda item: (item.start, item.end, item.urn))
     rows = [
         [escaped(item.name), _type(item.type), f"{item.start:.1f}", f"{item.end - item.start:.1f}", str(len(item.depends_on))]
         for item in resources
     ]
     words = (
-        f'<p class="muted">{len(rows)} of {plural(report.program.resources, "registration")}: components are left out. '
+        f'<p class="muted">{len(rows)} of {plural(report.program.resources, "registration")}: components and providers are left out. '
         f"Seed {report.seed}. The program itself would take {duration(report.program.seconds)}.</p>"
     )
     box = '<input id="filter" type="search" placeholder="Filter by name or type" aria-label="Filter resources by name or type">'

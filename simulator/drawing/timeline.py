@@ -75,8 +75,8 @@ def timeline_svg(report: Report) -> str:
     """A standalone SVG with one bar for each operation that took long, was refused, or lies on the critical path."""
     title = f"Rehearsal of {report.stack}"
     up = _draw(_up_section(report.up), MARGIN + 62)
-    components = frozenset(item.urn for item in report.up.resources if not _is_resource(item))
-    destroy = _draw(_destroy_section(report.destroy, components), up.bottom + SECTION_GAP)
+    engine_only = frozenset(item.urn for item in report.up.resources) - frozenset(item.urn for item in resources_of(report.up))
+    destroy = _draw(_destroy_section(report.destroy, engine_only), up.bottom + SECTION_GAP)
     width = max(WIDTH, up.right + MARGIN, destroy.right + MARGIN, MARGIN * 2 + text_width(title, TITLE_SIZE, bold=True))
     heading = f'<text class="title" x="{MARGIN:g}" y="{MARGIN + 18:g}">{escaped(title)}</text>'
     style = themed_style(_FIXED, _COLOURS, _LIGHT, _DARK)
@@ -84,13 +84,13 @@ def timeline_svg(report: Report) -> str:
     return svg_document("timeline", f"{title}, timeline", (width, destroy.bottom + MARGIN), style, parts)
 
 
-def _is_resource(item: ResourceTimes) -> bool:
-    """False for components and providers, which exist in the engine only."""
-    return item.custom and not item.type.startswith("pulumi:providers:")
+def resources_of(up: Up) -> list[ResourceTimes]:
+    """What was made in the cloud: components and providers exist in the engine only."""
+    return [item for item in up.resources if item.custom and not item.type.startswith("pulumi:providers:")]
 
 
 def _up_section(up: Up) -> Section:
-    operations = [item for item in up.resources if _is_resource(item)]
+    operations = resources_of(up)
     bars = _bars(operations, up.critical_path)
     refused = sum(1 for item in operations if item.error is not None)
     after = duration(up.seconds)
@@ -99,8 +99,8 @@ def _up_section(up: Up) -> Section:
     return Section(heading, refused > 0, _note(bars, len(operations)), bars, end, up.lower_bound_seconds)
 
 
-def _destroy_section(destroy: Destroy, components: frozenset[str]) -> Section:
-    operations = [step for step in destroy.order if step.urn not in components]
+def _destroy_section(destroy: Destroy, engine_only: frozenset[str]) -> Section:
+    operations = [step for step in destroy.order if step.urn not in engine_only]
     bars = _bars(operations, destroy.critical_path)
     refused = sum(1 for step in operations if step.error is not None)
     after, left = duration(destroy.seconds), len(destroy.leftovers)

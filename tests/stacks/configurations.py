@@ -6,7 +6,7 @@ from typing import Any
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
 from components.hardware.efa import LAYOUTS
 from components.hardware.regions import zone_id_prefix
-from stacks.rules import ENDPOINTS_WITHOUT_NAT
+from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
 
 RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
 REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")

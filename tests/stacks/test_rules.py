@@ -7,6 +7,7 @@ import pytest
 from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
+from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
 from tests.support import dev_configuration, merged
 
 PIN = "1.35.4-20260505"
@@ -35,7 +36,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
     "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
     "no way out for layers": (
-        {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(rules.ENDPOINTS_WITHOUT_NAT)}},
+        {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
         "add s3Endpoint: true",
     ),
     "version about to leave support": (
@@ -84,6 +85,28 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "driver too old for the image": (group(releaseVersion="1.35.1-20260318"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups of usw2-az4 can grow to need"),
+    "backup of what S3 holds": (
+        {"storage": {"lustre": {"finalBackup": True, "dataRepository": {"s3Uri": "s3://data-bucket"}}}},
+        "`storage.lustre.finalBackup` is `true`",
+    ),
+    "daily backups of what S3 holds": (
+        {"storage": {"lustre": {"backupRetentionDays": 7, "dataRepository": {"s3Uri": "s3://data-bucket"}}}},
+        "a file system linked to S3 has no backups",
+    ),
+    "file system larger than any": ({"storage": {"lustre": {"capacityGib": 2_400_000_000}}}, "at most 2147483647"),
+    "label too long": (group(labels={"a" * 40 + "/" + "b" * 40: "x"}), "not a label that EKS takes"),
+    "label without value": (group(labels={"team": ""}), "not a label that EKS takes"),
+    "the program's own label": (group(labels={"trn/node-group": "other"}), "a label that the program sets itself"),
+    "queue with a bad name": ({"addons": {"volcano": {"queues": {"Bad_Q": {}}}}}, "addons.volcano.queues.Bad_Q"),
+    "Volcano's own queue": ({"addons": {"volcano": {"queues": {"default": {}}}}}, "a queue that Volcano makes itself"),
+    "no quantity": ({"addons": {"volcano": {"queues": {"q": {"capability": {"cpu": "a lot"}}}}}}, "not a quantity of Kubernetes"),
+    "no service": ({"network": {"interfaceEndpoints": ["no such"]}}, "`network.interfaceEndpoints[0]` is `no such`"),
+    "no namespace": (
+        {"controlPlane": {"accessEntries": {"me": {"principalArn": "arn:aws:iam::123456789012:role/me", "namespaces": ["Bad_NS"]}}}},
+        "`controlPlane.accessEntries.me.namespaces[0]` is `Bad_NS`",
+    ),
+    "tag too long": ({"tags": {"k" * 130: "x"}}, "keys to 128"),
+    "tag that FSx refuses": ({"tags": {"team": "ml!"}}, "not a tag that every service takes"),
     "namespace of Kubernetes": ({"training": {"namespace": "default"}}, "`training.namespace` is `default`"),
     "reserved tag": ({"tags": {"aws:team": "x"}}, "a reserved tag, `tags.aws:team`"),
     "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
@@ -127,7 +150,7 @@ FINE: dict[str, dict[str, Any]] = {
         "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
-    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(rules.ENDPOINTS_WITHOUT_NAT)}},
+    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "no image named, newest AMI": {"training": {"neuronSdk": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }

@@ -1,0 +1,58 @@
+"""Rules on the control plane: version, principals, logs."""
+
+from collections.abc import Iterator
+
+from addons.versions import SUPPORTED_KUBERNETES
+from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
+from components.hardware.regions import partition
+from stacks.problems import Problem
+from stacks.settings import LOG_RETENTION_DAYS, Settings
+
+
+def kubernetes_version(settings: Settings) -> Iterator[Problem]:
+    """The version stays in standard support for a while, or extended support was asked for."""
+    plane = settings.control_plane
+    if plane.support_type == "STANDARD" and leaves_standard_support_soon(plane.kubernetes_version):
+        ends = KUBERNETES_VERSIONS[plane.kubernetes_version].standard_support_ends
+        newer = [name for name in SUPPORTED_KUBERNETES if not leaves_standard_support_soon(name)]
+        hint = f'set it to "{newer[0]}", or `controlPlane.supportType: EXTENDED` at 0.60 instead of 0.10 USD an hour'
+        wrong = f"standard support ends on {ends}, EKS would upgrade the control plane by itself then"
+        yield Problem("controlPlane.kubernetesVersion", plane.kubernetes_version, wrong, ", ".join(newer), hint)
+
+
+def principals(settings: Settings) -> Iterator[Problem]:
+    """ARNs lie in the region's partition; retentions are ones CloudWatch takes."""
+    expected = partition(settings.region)
+    arns = {
+        f"controlPlane.accessEntries.{name}.principalArn": entry.principal_arn
+        for name, entry in settings.control_plane.access_entries.items()
+    }
+    if settings.control_plane.encryption_key_arn:
+        arns["controlPlane.encryptionKeyArn"] = settings.control_plane.encryption_key_arn
+        key_region = settings.control_plane.encryption_key_arn.split(":")[3]
+        if key_region != settings.region:
+            yield Problem(
+                "controlPlane.encryptionKeyArn",
+                settings.control_plane.encryption_key_arn,
+                f"a key of {key_region}",
+                settings.region,
+                "name a key of the cluster's region",
+            )
+    for path, arn in arns.items():
+        if arn.split(":")[1] != expected:
+            yield Problem(
+                path,
+                arn,
+                f"an ARN of another partition than {settings.region}",
+                f"arn:{expected}:...",
+                "name a principal or key of this partition",
+            )
+    if settings.control_plane.log_retention_days not in LOG_RETENTION_DAYS:
+        allowed = ", ".join(str(days) for days in LOG_RETENTION_DAYS)
+        yield Problem(
+            "controlPlane.logRetentionDays",
+            settings.control_plane.log_retention_days,
+            "not a retention of CloudWatch Logs",
+            allowed,
+            "take the next larger one",
+        )

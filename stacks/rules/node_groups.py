@@ -1,0 +1,181 @@
+"""Rules on node groups: sizes, zones, EFA, capacity, AMI releases, labels."""
+
+import re
+from collections.abc import Iterator
+
+from components.hardware import neuron_releases
+from components.hardware.catalogue import NEURON_TYPES
+from components.hardware.names import EFA_LABEL, GROUP_LABEL
+from stacks.problems import Problem, missing
+from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+
+LABEL_KEY = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+
+
+def sizes(settings: Settings) -> Iterator[Problem]:
+    """min <= size <= max, for every group."""
+    core = settings.core_nodes
+    if not core.min_size <= core.desired_size <= core.max_size:
+        yield Problem(
+            "coreNodes.desiredSize",
+            core.desired_size,
+            "size outside its limits",
+            f"{core.min_size} to {core.max_size}",
+            "widen minSize or maxSize, or change desiredSize",
+        )
+    for name, group in settings.node_groups.items():
+        if not group.min_size <= group.size <= largest_size(group):
+            path = f"nodeGroups.{name}.size"
+            yield Problem(
+                path,
+                group.size,
+                "size outside its limits",
+                f"{group.min_size} to {largest_size(group)}",
+                "widen minSize or maxSize, or change size",
+            )
+
+
+def node_group_names(settings: Settings) -> Iterator[Problem]:
+    """No Neuron group takes the core group's name."""
+    if "core" in settings.node_groups:
+        yield missing(
+            "nodeGroups.core",
+            "`nodeGroups.core` is the name of the core group",
+            hint="rename it; the core group is configured under `coreNodes`",
+        )
+
+
+def node_group_zones(settings: Settings) -> Iterator[Problem]:
+    """Zones of groups and file system are zones of the network; an EFA group has one."""
+    for name, group in settings.node_groups.items():
+        for index, zone_id in enumerate(group.zone_ids):
+            if zone_id not in settings.network.zones:
+                yield Problem(
+                    f"nodeGroups.{name}.zoneIds[{index}]",
+                    zone_id,
+                    "no zone of the network",
+                    ", ".join(settings.network.zones),
+                    "append it to `network.zones`",
+                )
+        if len(group.zone_ids) > 1 and uses_efa(group):
+            hint = "keep one zone, or set `efa: false` for single-node runs"
+            yield Problem(f"nodeGroups.{name}.zoneIds", list(group.zone_ids), "EFA does not cross zones", "one zone id", hint)
+    zone_id = settings.storage.lustre.zone_id
+    if zone_id is not None and zone_id not in settings.network.zones:
+        yield Problem(
+            "storage.lustre.zoneId", zone_id, "no zone of the network", ", ".join(settings.network.zones), "take one of the network's zones"
+        )
+
+
+def efa(settings: Settings) -> Iterator[Problem]:
+    """EFA, layouts and logical cores only where the type has them."""
+    with_efa = ", ".join(name for name, instance in NEURON_TYPES.items() if instance.has_efa)
+    for name, group in settings.node_groups.items():
+        path, instance = f"nodeGroups.{name}.instanceType", NEURON_TYPES[group.instance_type]
+        if group.efa and not instance.has_efa:
+            yield Problem(
+                path,
+                group.instance_type,
+                "EFA needs an instance type with EFA",
+                with_efa,
+                f"set it to `trn1.32xlarge`, or `nodeGroups.{name}.efa: false` for single-node runs",
+            )
+        if "efa_layout" in group.model_fields_set and not uses_efa(group):
+            yield Problem(
+                f"nodeGroups.{name}.efaLayout", group.efa_layout, "a layout without EFA", with_efa, "remove it, or take a type with EFA"
+            )
+        if group.logical_core_size is not None and instance.chip != "Trainium2":
+            path = f"nodeGroups.{name}.logicalCoreSize"
+            yield Problem(path, group.logical_core_size, f"{group.instance_type} has no logical cores", "Trainium2 types only", "remove it")
+
+
+def capacity(settings: Settings) -> Iterator[Problem]:
+    """Capacity blocks, reservations, spot and placement groups that go together."""
+    for name, group in settings.node_groups.items():
+        base = f"nodeGroups.{name}"
+        if group.capacity_type == "CAPACITY_BLOCK":
+            if group.capacity_reservation_id is None:
+                yield Problem(
+                    f"{base}.capacityType",
+                    "CAPACITY_BLOCK",
+                    "a capacity block has a reservation id",
+                    hint=f"buy a block, then set `{base}.capacityReservationId: cr-...`",
+                )
+            if not NEURON_TYPES[group.instance_type].capacity_block:
+                sold = ", ".join(key for key, instance in NEURON_TYPES.items() if instance.capacity_block)
+                yield Problem(
+                    f"{base}.instanceType",
+                    group.instance_type,
+                    "a type not sold in capacity blocks",
+                    sold,
+                    "take one of these types, or `capacityType: ON_DEMAND`",
+                )
+        if group.capacity_type == "SPOT" and group.capacity_reservation_id is not None:
+            yield Problem(
+                f"{base}.capacityType",
+                "SPOT",
+                "spot instances use no reservation",
+                "ON_DEMAND, CAPACITY_BLOCK",
+                "remove capacityReservationId, or change capacityType",
+            )
+        if group.placement_group and group.capacity_reservation_id is not None:
+            hint = "set it to false: the reservation decides where its instances stand"
+            yield Problem(
+                f"{base}.placementGroup", True, "a placement group with a reservation finds no capacity although it is free", "false", hint
+            )
+
+
+def ami_releases(settings: Settings) -> Iterator[Problem]:
+    """A pinned AMI release is one, is of the cluster's Kubernetes, and its Neuron driver fits the training image."""
+    minor = settings.control_plane.kubernetes_version
+    releases = {"coreNodes": settings.core_nodes.release_version}
+    releases |= {f"nodeGroups.{name}": group.release_version for name, group in settings.node_groups.items()}
+    for base, release in releases.items():
+        if release is None:
+            continue
+        match = neuron_releases.RELEASE_PATTERN.fullmatch(release)
+        if match is None or match["minor"] != minor:
+            hint = f"`aws ssm get-parameter --name /aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/neuron/recommended/release_version`"
+            yield Problem(
+                f"{base}.releaseVersion",
+                release,
+                f"no AMI release of Kubernetes {minor}",
+                f"{minor}.<patch>-<date>, such as 1.35.4-20260505",
+                hint,
+            )
+    if settings.training.neuron_sdk is not None:
+        for name, group in settings.node_groups.items():
+            yield from _driver_and_runtime(name, group, neuron_releases.SDK_RELEASES[settings.training.neuron_sdk], minor)
+
+
+def _driver_and_runtime(name: str, group: NodeGroup, sdk: neuron_releases.SdkRelease, minor: str) -> Iterator[Problem]:
+    try:
+        driver = neuron_releases.ami_driver(group.release_version)
+    except ValueError:
+        return  # told as a malformed release version already
+    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    if conflict is None:
+        return
+    first, last = neuron_releases.fitting_ami_dates(sdk.runtime)
+    dates = f"{minor}.<patch>-{first} or later" + (f", before {last}" if last else "")
+    runtime, brought = neuron_releases.version_text(sdk.runtime), neuron_releases.version_text(driver)
+    path = f"nodeGroups.{name}.releaseVersion"
+    wrong = f"the AMI brings Neuron driver {brought}, the training image of SDK {sdk.name} has runtime {runtime}: {conflict}"
+    hint = f"pin an AMI release of those dates, or take an image of another SDK and say so in `training.neuronSdk` (now {sdk.name})"
+    if group.release_version is None:
+        yield missing(path, f"{wrong}; `{path}` is not set, so the newest AMI is used", allowed=dates, hint=hint)
+    else:
+        yield Problem(path, group.release_version, wrong, dates, hint)
+
+
+def labels(settings: Settings) -> Iterator[Problem]:
+    """Node labels that EKS takes (EKS API, labelKey and labelValue) and that are not the program's own."""
+    for name, group in settings.node_groups.items():
+        for key, value in group.labels.items():
+            path = f"nodeGroups.{name}.labels.{key}"
+            if key in (GROUP_LABEL, EFA_LABEL):
+                yield Problem(path, value, "a label that the program sets itself", hint="remove it")
+            elif not (LABEL_KEY.fullmatch(key) and len(key) <= 63 and LABEL_VALUE.fullmatch(value)):
+                hint = "letters, digits, `-`, `_` and `.`, beginning and ending with a letter or digit; a prefix is a domain name and `/`"
+                yield Problem(path, value, "not a label that EKS takes", "key and value of 1 to 63 characters each", hint)

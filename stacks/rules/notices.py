@@ -1,0 +1,36 @@
+"""What a configuration may say but its user should know before money is spent."""
+
+from components.hardware.catalogue import NEURON_TYPES, known_zone_ids
+from components.hardware.regions import zone_id_prefix
+from stacks.rules.network import documentation_addresses
+from stacks.settings import Settings, uses_efa
+
+
+def notices(settings: Settings) -> list[str]:
+    """What is allowed but should be known before money is spent, one sentence each."""
+    said: list[str] = []
+    plane, prefix = settings.control_plane, zone_id_prefix(settings.region)
+    if any(True for _ in documentation_addresses(settings)):
+        said.append("publicAccessCidrs holds a documentation address: a rehearsal accepts it, `pulumi up` refuses it")
+    if not plane.public_access_cidrs:
+        said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
+    for name, group in settings.node_groups.items():
+        instance = NEURON_TYPES[group.instance_type]
+        known = known_zone_ids(instance, prefix)
+        for zone_id in settings.zones_of(group):
+            if zone_id not in known and (known or settings.region not in instance.offered_regions):
+                where = f"seen in {', '.join(known)}" if known else f"not seen in {settings.region}"
+                said.append(
+                    f"nodeGroups.{name}: {instance.name} was {where}, not in {zone_id}; a group without capacity fails after 33 minutes"
+                )
+        if group.capacity_type == "ON_DEMAND" and group.capacity_reservation_id is None and instance.price_usd_per_hour is None:
+            said.append(f"nodeGroups.{name}: {instance.name} has no on-demand list price; it is sold as capacity block or spot")
+        if uses_efa(group) and settings.storage.lustre.enabled and settings.zones_of(group)[0] != settings.lustre_zone:
+            said.append(
+                f"nodeGroups.{name} is in {settings.zones_of(group)[0]}, the file system in {settings.lustre_zone}: traffic between them costs per GB"
+            )
+        if uses_efa(group) and not settings.addons.efa.enabled:
+            said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
+    if settings.node_groups and not settings.addons.neuron.enabled:
+        said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
+    return said

@@ -1,0 +1,77 @@
+"""Rules on storage, namespaces, queues and tags."""
+
+import re
+from collections.abc import Iterator
+
+from components.hardware.names import CLUSTER_TAG
+from stacks.problems import Problem
+from stacks.settings import Settings
+
+QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
+"""Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
+TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")
+"""What EC2, EKS, IAM, FSx, KMS and CloudWatch Logs all take in tags; FSx is the strictest."""
+
+
+def file_system(settings: Settings) -> Iterator[Problem]:
+    """Sizes that FSx for Lustre has, and no backups of what S3 holds anyway."""
+    lustre = settings.storage.lustre
+    size = lustre.capacity_gib
+    if size != 1200 and size % 2400:
+        larger = -(-size // 2400) * 2400
+        yield Problem(
+            "storage.lustre.capacityGib", size, "not a size of FSx for Lustre", "1200, or a multiple of 2400", f"set it to {larger}"
+        )
+
+
+def backups(settings: Settings) -> Iterator[Problem]:
+    """FSx takes no backups of a file system linked to S3 (FSx for Lustre guide, using-backups-fsx)."""
+    lustre = settings.storage.lustre
+    if lustre.data_repository is None:
+        return
+    hint = "remove it: what the link exports is kept in S3"
+    if lustre.final_backup:
+        yield Problem("storage.lustre.finalBackup", True, "a file system linked to S3 has no backups", "false", hint)
+    if lustre.backup_retention_days:
+        path = "storage.lustre.backupRetentionDays"
+        yield Problem(path, lustre.backup_retention_days, "a file system linked to S3 has no backups", "0", hint)
+
+
+def training_namespace(settings: Settings) -> Iterator[Problem]:
+    """The file system's claim does not fall into a namespace that Kubernetes owns."""
+    if settings.training.namespace in ("default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"):
+        hint = "take a name of your own: Volcano's webhooks exempt system namespaces, and the stack deletes this one"
+        yield Problem("training.namespace", settings.training.namespace, "a namespace that is not the stack's to make", hint=hint)
+
+
+def queues(settings: Settings) -> Iterator[Problem]:
+    """Queues that are not Volcano's own, with capabilities that are quantities."""
+    for name, queue in settings.addons.volcano.queues.items():
+        if name in ("default", "root"):
+            yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
+        for resource, quantity in queue.capability.items():
+            if not QUANTITY.fullmatch(str(quantity)):
+                path = f"addons.volcano.queues.{name}.capability.{resource}"
+                yield Problem(
+                    path,
+                    quantity,
+                    "not a quantity of Kubernetes",
+                    "such as 32, 500m, 64Gi",
+                    "write a number, with a unit where one belongs",
+                )
+
+
+def tags(settings: Settings) -> Iterator[Problem]:
+    """No tag that AWS, EKS or the program itself owns, and none that one of the services refuses."""
+    for key, value in settings.tags.items():
+        if key.lower().startswith("aws:") or key.startswith("kubernetes.io/cluster/") or key in (CLUSTER_TAG, "Name"):
+            yield Problem(
+                f"tags.{key}",
+                value,
+                "a reserved tag",
+                "keys other than aws:*, kubernetes.io/cluster/*, Name, trn:cluster",
+                "rename the tag",
+            )
+        elif not (TAG_TEXT.fullmatch(key) and 1 <= len(key) <= 128 and TAG_TEXT.fullmatch(value) and len(value) <= 256):
+            hint = "letters, digits, spaces and _ . : / = + - @, which all services take"
+            yield Problem(f"tags.{key}", value, "not a tag that every service takes", "keys to 128, values to 256 characters", hint)
