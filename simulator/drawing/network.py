@@ -132,14 +132,13 @@ class _Inventory:
         tables = [str(item.inputs.get("routeTableId")) for item in associations if item.inputs.get("subnetId") == subnet_id]
         routes = [item.inputs for item in self.of("aws:ec2/route:Route") if item.inputs.get("routeTableId") in tables]
         zones = [self._nat_zones.get(str(route["natGatewayId"]), "no zone") for route in routes if route.get("natGatewayId")]
-        ways = [
-            *(f"out by NAT in {zone_id}" for zone_id in zones),
-            *("out by internet gateway" for route in routes if route.get("gatewayId")),
-        ]
+        ways = [f"out by NAT in {zone_id}" for zone_id in zones]
+        ways += ["out by internet gateway" for route in routes if route.get("gatewayId")]
+        ways = ways or ["no way out"]
         for endpoint in self.endpoints:
             if any(table in tables for table in _ids(endpoint.inputs.get("routeTableIds"))):
                 ways.append(f"{_service(endpoint)} endpoint")
-        return ", ".join(ways) or "no way out"
+        return ", ".join(ways)
 
     def _node_group(self, group: Registration) -> Chip:
         template_id = (group.inputs.get("launchTemplate") or {}).get("id")

@@ -64,7 +64,7 @@ def page_html(report: Report, recording: Recording) -> str:
 
 def _figures(report: Report) -> str:
     up, cost, destroy = report.up, report.cost, report.destroy
-    bound = f"lower bound {duration(up.lower_bound_seconds)}"
+    bound = f"lower bound of {duration(up.lower_bound_seconds)}"
     if up.lower_bound_seconds > 0:
         bound = f"{100 * (up.seconds / up.lower_bound_seconds - 1):.1f} % above the {bound}"
     up_refused = any(item.error is not None for item in up.resources)

@@ -83,7 +83,7 @@ def test_there_are_as_many_nat_gateways_as_recorded(zone_ids: tuple[str, ...], c
 @pytest.mark.parametrize(
     ("nat_zone_ids", "ways"),
     [
-        ((), ["S3 endpoint", "S3 endpoint"]),
+        ((), ["no way out, S3 endpoint", "no way out, S3 endpoint"]),
         (("use2-az1",), ["out by NAT in use2-az1, S3 endpoint", "out by NAT in use2-az1, S3 endpoint"]),
         (("use2-az1", "use2-az2"), ["out by NAT in use2-az1, S3 endpoint", "out by NAT in use2-az2, S3 endpoint"]),
     ],
