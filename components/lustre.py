@@ -78,32 +78,21 @@ class Lustre(pulumi.ComponentResource):
 
     def _rules(self, group: aws.ec2.SecurityGroup) -> list[pulumi.Resource]:
         peers = {"self": group.id, "node": self._args.node_security_group_id}
-        rules: list[pulumi.Resource] = []
-        for peer, peer_id in peers.items():
-            for first, last in LUSTRE_PORTS:
-                rules.append(
-                    aws.vpc.SecurityGroupIngressRule(
-                        f"{self._name}-from-{peer}-{first}",
-                        security_group_id=group.id,
-                        referenced_security_group_id=peer_id,
-                        ip_protocol="tcp",
-                        from_port=first,
-                        to_port=last,
-                        opts=self._child,
-                    )
-                )
-                rules.append(
-                    aws.vpc.SecurityGroupEgressRule(
-                        f"{self._name}-to-{peer}-{first}",
-                        security_group_id=group.id,
-                        referenced_security_group_id=peer_id,
-                        ip_protocol="tcp",
-                        from_port=first,
-                        to_port=last,
-                        opts=self._child,
-                    )
-                )
-        return rules
+        directions = {"from": aws.vpc.SecurityGroupIngressRule, "to": aws.vpc.SecurityGroupEgressRule}
+        return [
+            make(
+                f"{self._name}-{direction}-{peer}-{first}",
+                security_group_id=group.id,
+                referenced_security_group_id=peer_id,
+                ip_protocol="tcp",
+                from_port=first,
+                to_port=last,
+                opts=self._child,
+            )
+            for direction, make in directions.items()
+            for peer, peer_id in peers.items()
+            for first, last in LUSTRE_PORTS
+        ]
 
     def _repository(self, file_system: aws.fsx.LustreFileSystem) -> list[pulumi.Resource]:
         if self._args.s3_uri is None:

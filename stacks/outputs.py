@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from addons import volcano
 from components.control_plane import ControlPlane
 from components.lustre import Lustre
 from stacks.node_groups import CORE_GROUP
@@ -16,7 +17,7 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
         "region": settings.region,
         "kubeconfig": control_plane.kubeconfig,
         "nodeGroups": [CORE_GROUP, *sorted(settings.node_groups)],
-        "namespace": settings.training.namespace,
+        "namespaces": _namespaces(settings),
         "queues": sorted(settings.addons.volcano.queues) if settings.addons.volcano.enabled else [],
         "nextCommand": f"aws eks update-kubeconfig --name {settings.name} --region {settings.region} && kubectl get nodes -L trn/node-group",
     }
@@ -26,3 +27,9 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
         values["fileSystemMountName"] = lustre.mount_name
         values["claim"] = settings.storage.lustre.claim_name
     return values
+
+
+def _namespaces(settings: Settings) -> list[str]:
+    """Namespaces that the stack makes, the jobs' own first."""
+    found = [settings.training.namespace]
+    return [*found, volcano.NAMESPACE] if settings.addons.volcano.enabled else found

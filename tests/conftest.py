@@ -1,7 +1,8 @@
-"""Settings for all tests: the program knows that it meets a simulated cloud, and chance repeats itself."""
+"""Settings for all tests: a simulated cloud, no network, and chance that repeats itself."""
 
 import gc
 import os
+import sys
 
 from hypothesis import settings
 
@@ -13,3 +14,12 @@ gc.freeze()
 gc.set_threshold(100_000, 50, 50)
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Nothing here may reach beyond this machine: a test that does would pass or fail with the weather."""
+    if event == "socket.connect" and isinstance(arguments[1], tuple) and arguments[1][0] not in ("127.0.0.1", "::1", "localhost"):
+        raise AssertionError(f"a test reached for the network: {arguments[1]}")
+
+
+sys.addaudithook(_refuse_network)

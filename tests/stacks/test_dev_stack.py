@@ -364,6 +364,12 @@ def test_the_stack_tells_what_its_users_need():
     assert outputs["clusterName"] == "trainium-dev"
     assert outputs["nodeGroups"] == ["core", "trn1-32xl", "trn1n-32xl"]
     assert outputs["queues"] == ["test", "training"]
+    assert outputs["namespaces"] == ["training", "volcano-system"]
+    assert outputs["clusterArn"] == "arn:aws:eks:us-west-2:123456789012:cluster/trainium-dev"
+    assert outputs["region"] == "us-west-2"
+    assert outputs["fileSystemDnsName"].startswith(outputs["fileSystemId"])
+    assert outputs["fileSystemMountName"]
+    assert outputs["nextCommand"].startswith("aws eks update-kubeconfig --name trainium-dev --region us-west-2")
     assert outputs["fileSystemId"].startswith("fs-")
     kubeconfig: dict[str, Any] = json.loads(outputs["kubeconfig"])
     (user,) = kubeconfig["users"]
