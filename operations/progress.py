@@ -15,6 +15,7 @@ from simulator.drawing.text import duration, short_type
 from simulator.recording import Recording
 from simulator.schedule import Step
 
+FRAMES_PER_S = 12
 SPEED = 500
 """Virtual seconds per real one in the live view: up and destroy together pass in some five seconds."""
 NOTEWORTHY_S = 30
@@ -27,9 +28,9 @@ class Progress:
 
     def __init__(self, console: Console, *, quiet: bool) -> None:
         self._console = console
-        self._live = Live(console=console, refresh_per_second=12, transient=True) if console.is_terminal and not quiet else None
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal and not quiet else None
         self._lines = not quiet and self._live is None
-        self._phase, self._clock = "", 0.0
+        self._phase, self._clock, self._undrawn = "", 0.0, 0.0
         self._running: dict[str, Step] = {}
         self._ended: set[str] = set()
         self._blockers: dict[str, frozenset[str]] = {}
@@ -59,8 +60,6 @@ class Progress:
                 self._console.print(self._line(recording, step), markup=False)
         elif step.end > step.start:
             self._running[step.urn] = step
-        if self._live is not None:
-            self._live.update(self._view(recording))
 
     def _begin(self, phase: str, recording: Recording) -> None:
         self._phase, self._clock, self._running, self._ended = phase, 0.0, {}, set()
@@ -70,11 +69,16 @@ class Progress:
             self._console.print(f"{phase} (virtual time)", markup=False)
 
     def _pass_time(self, recording: Recording, until: float) -> None:
+        """Let the wall clock follow the virtual one, drawing a frame when it is due and not at each event."""
         while self._clock < until:
-            self._clock = min(until, self._clock + SPEED / 12)
-            if self._live is not None:
-                self._live.update(self._view(recording))
-            time.sleep(1 / 12)
+            passing = min(until - self._clock, SPEED / FRAMES_PER_S - self._undrawn)
+            self._clock += passing
+            self._undrawn += passing
+            if self._undrawn >= SPEED / FRAMES_PER_S:
+                self._undrawn = 0.0
+                if self._live is not None:
+                    self._live.update(self._view(recording), refresh=True)
+                time.sleep(1 / FRAMES_PER_S)
 
     def _line(self, recording: Recording, step: Step) -> str:
         _, done = VERBS[step.operation]
@@ -111,7 +115,7 @@ class Progress:
             bar = "█" * round(20 * min(max(share, 0), 1))
             left = duration(max(step.end - self._clock, 0))
             behind = f"   {held[step.urn]} wait for it" if held[step.urn] else ""
-            table.add_row(Text(f"  {making} {_label(recording, step.urn):<44} {bar:<20} {left:>14} left{behind}"))
+            table.add_row(Text(f"  {making} {_label(recording, step.urn)[:44]:<44} {bar:<20} {left:>14} left{behind}"))
         return table
 
 
