@@ -13,6 +13,7 @@ from components.node_group import NodeGroupArgs
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 
 CORE_GROUP = "core"
+CORE_ZONE_COUNT = 2
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
 NEURON_AMI_TYPE = "AL2023_x86_64_NEURON"
 
@@ -38,7 +39,8 @@ def core_group_args(settings: Settings, context: NodeContext) -> NodeGroupArgs:
         cluster_name=context.cluster_name,
         control_plane_name=context.control_plane_name,
         node_role_arn=context.node_role_arn,
-        subnet_ids=list(context.subnet_ids.values()),
+        # Two zones, whatever is appended later: another subnet would replace the group, and with it every add-on's node.
+        subnet_ids=[context.subnet_ids[zone_id] for zone_id in settings.network.zones[:CORE_ZONE_COUNT]],
         security_group_ids=context.security_group_ids,
         ami_type=CORE_AMI_TYPE,
         instance_type=core.instance_type,

@@ -54,7 +54,7 @@ class Network(Section):
     """The VPC and its ways out."""
 
     zones: tuple[str, ...] = Field(min_length=2, max_length=4)
-    """Zone ids, the training zone first. Ids, not names: a name means another zone in each account. Append only."""
+    """Zone ids, the training zone first. Ids, not names: a name means another zone in each account. Append only: the core group stays in the first two."""
     cidr: str = "10.1.0.0/21"
     """Primary block of the VPC. Changing it replaces everything."""
     pod_cidr: str = "100.64.0.0/16"

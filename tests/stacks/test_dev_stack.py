@@ -89,6 +89,19 @@ def test_a_removed_group_leaves_the_others_alone():
     assert set(fewer.registrations) < set(dev().registrations)
 
 
+def test_a_zone_appended_later_replaces_nothing():
+    """A group whose subnets change is deleted and made anew, with all that runs on it."""
+    wider = record_stack(merged(dev_configuration(), network={"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}), stack="dev")
+    assert set(dev().registrations) < set(wider.registrations)
+    changed = [
+        item.name
+        for item in dev().resources()
+        if item.type in ("aws:eks/nodeGroup:NodeGroup", "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:ec2/subnet:Subnet")
+        and item.inputs != wider.registrations[item.urn].inputs
+    ]
+    assert changed == []
+
+
 @pytest.mark.parametrize("group", ["core", "trn1-32xl", "trn1n-32xl"])
 def test_a_launch_template_leaves_image_and_subnet_to_eks(group: str):
     """With an ImageId EKS neither picks nor upgrades the AMI; with a SubnetId it refuses the group."""
