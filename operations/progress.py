@@ -63,8 +63,10 @@ class Progress:
 
     def _begin(self, phase: str, recording: Recording) -> None:
         self._phase, self._clock, self._running, self._ended = phase, 0.0, {}, set()
-        needs = engine_order.dependencies(recording)
-        self._blockers = dict(needs) if phase == "up" else _reversed(needs)
+        up = phase == "up"
+        self._blockers = (
+            dict(engine_order.creation_dependencies(recording)) if up else _reversed(engine_order.recorded_dependencies(recording))
+        )
         if self._lines:
             self._console.print(f"{phase} (virtual time)", markup=False)
 

@@ -9,35 +9,42 @@ DependenciesOf, 2026-08-21; both seen behind the engine of 3.260.
 
 from collections.abc import Mapping
 
-from simulator.recording import STACK_TYPE, Recording
+from simulator.recording import STACK_TYPE, Recording, Registration
 
 DEFAULT_PARALLEL = 16
 """Operations at once: the CLI's default is four per processor (pkg/cmd/pulumi/operations/up.go), here for four."""
 
 
-def dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
-    """What each registration depends on directly: what it names, its providers, and its parent.
+def creation_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
+    """What each registration waits for: what it names, its providers, and its parent.
 
     A component that is named stands for everything inside it: the SDK spells that out for local components, the engine
     for remote ones. A parent counts as there once it is registered, since its children are made after that.
     """
-    found: dict[str, frozenset[str]] = {}
-    for registration in recording:
-        needs: set[str] = set()
-        for urn in registration.waits_for:
-            needs.add(urn)
-            if not recording.registrations[urn].custom:
-                needs.update(recording.descendants(urn))
-        parent = recording.registrations.get(registration.parent)
-        if parent is not None and parent.type != STACK_TYPE:
-            needs.add(parent.urn)
-        found[registration.urn] = frozenset(needs - {registration.urn})
-    return found
+    return {item.urn: _expanded(recording, item, item.dependencies | item.providers) for item in recording}
+
+
+def recorded_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
+    """What the engine's state holds of the same: a component is recorded without the providers it hands to its children."""
+    return {
+        item.urn: _expanded(recording, item, item.dependencies | item.providers if item.custom else item.dependencies) for item in recording
+    }
+
+
+def _expanded(recording: Recording, item: Registration, named: frozenset[str]) -> frozenset[str]:
+    needs = set(named)
+    for urn in named:
+        if not recording.registrations[urn].custom:
+            needs.update(recording.descendants(urn))
+    parent = recording.registrations.get(item.parent)
+    if parent is not None and parent.type != STACK_TYPE:
+        needs.add(parent.urn)
+    return frozenset(needs - {item.urn})
 
 
 def deletion_levels(recording: Recording) -> list[list[str]]:
     """URNs by level, the first to go first; URNs sorted within a level."""
-    needs_of = dependencies(recording)
+    needs_of = recorded_dependencies(recording)
     depth: dict[str, int] = {}
     remaining = dict(needs_of)
     while remaining:

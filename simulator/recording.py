@@ -34,11 +34,6 @@ class Registration:
     id: str = ""
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def waits_for(self) -> frozenset[str]:
-        """URNs that must be there before the registration reaches the engine, the parent apart."""
-        return self.dependencies | self.providers
-
 
 @dataclass
 class Recording:

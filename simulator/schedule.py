@@ -60,7 +60,7 @@ def run_up(
     listener: Listener | None = None,
 ) -> Phase:
     """Make everything. `begin`: when the program has started to register resources."""
-    needs = engine_order.dependencies(recording)
+    needs = engine_order.creation_dependencies(recording)
     clock = _Clock(parallel, listener)
     dependents: dict[str, list[str]] = {}
     missing = {urn: len(names) for urn, names in needs.items()}

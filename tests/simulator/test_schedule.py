@@ -70,8 +70,8 @@ def test_a_named_component_stands_for_all_inside_it():
     recording.registrations[component.urn] = Registration(**{**component.__dict__, "custom": False, "remote": True})
     child = Registration(urn_of("child"), VPC, "child", True, False, component.urn, {})
     recording.registrations[child.urn] = child
-    assert engine_order.dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
-    assert engine_order.dependencies(recording)[child.urn] == {component.urn}
+    assert engine_order.creation_dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
+    assert engine_order.creation_dependencies(recording)[child.urn] == {component.urn}
 
 
 def test_a_cycle_is_an_error():

@@ -32,7 +32,7 @@ def only(resource_type: str, name: str, recording: Recording | None = None) -> R
 
 def needs(recording: Recording, urn: str) -> set[str]:
     """Everything a resource depends on, however far."""
-    direct = engine_order.dependencies(recording)
+    direct = engine_order.recorded_dependencies(recording)
     found: set[str] = set()
     waiting = [urn]
     while waiting:

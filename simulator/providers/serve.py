@@ -1,0 +1,34 @@
+"""Serves the three packages on loopback ports, for the engine to attach to."""
+
+import contextlib
+import importlib.metadata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from simulator.providers.cloud import Cloud
+from simulator.providers.construct import OPTIONS
+from simulator.providers.servicer import Provider
+
+PACKAGES = {"aws": "pulumi-aws", "eks": "pulumi-eks", "kubernetes": "pulumi-kubernetes"}
+"""Every package that the program uses: one that is not served would be looked for elsewhere."""
+
+
+@contextlib.contextmanager
+def serving(cloud: Cloud, *, seed: int = 0) -> Iterator[str]:
+    """Serve a cloud; gives the text for PULUMI_DEBUG_PROVIDERS, one port a package."""
+    versions = {package: importlib.metadata.version(distribution) for package, distribution in PACKAGES.items()}
+    servers, attach = [], []
+    for package, version in versions.items():
+        server = grpc.server(ThreadPoolExecutor(max_workers=64, thread_name_prefix=package), options=OPTIONS)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Provider(package, version, versions, cloud, seed=seed), server)
+        attach.append(f"{package}:{server.add_insecure_port('127.0.0.1:0')}")
+        server.start()
+        servers.append(server)
+    try:
+        yield ",".join(attach)
+    finally:
+        for server in servers:
+            server.stop(grace=1).wait()
