@@ -10,6 +10,8 @@ from components.hardware.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
 DYNAMIC_CLASS = "fsx-lustre"
+NOMINAL_CAPACITY = "1200Gi"
+"""What volume and claim say. The file system's size is its own."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,6 @@ class SharedStorageArgs:
     cluster_name: str
     namespace: str
     claim_name: str
-    capacity_gib: int
     throughput_mbps_per_tib: int
     compression: str
     file_system_id: pulumi.Input[str]
@@ -38,8 +39,10 @@ class SharedStorage(Addon):
     ) -> None:
         """`after`: driver, file system with its rules, namespace."""
         super().__init__("SharedStorage", name, opts)
-        capacity = {"storage": f"{args.capacity_gib}Gi"}
-        volume_name = f"{args.cluster_name}-{args.claim_name}"
+        # A constant: the driver ignores it, and Kubernetes refuses to grow a claim that it did not make itself, which
+        # would fail the run after the file system has grown.
+        capacity = {"storage": NOMINAL_CAPACITY}
+        volume_name = f"{args.cluster_name}-{args.namespace}-{args.claim_name}"
         volume = k8s.core.v1.PersistentVolume(
             args.claim_name,
             metadata={"name": volume_name},
@@ -50,6 +53,8 @@ class SharedStorage(Addon):
                 "persistent_volume_reclaim_policy": "Retain",
                 "mount_options": ["flock"],
                 "storage_class_name": "",
+                # Nobody else's claim may take the volume.
+                "claim_ref": {"namespace": args.namespace, "name": args.claim_name},
                 "csi": {
                     "driver": DRIVER,
                     "volume_handle": args.file_system_id,
@@ -65,7 +70,9 @@ class SharedStorage(Addon):
                 "access_modes": ["ReadWriteMany"],
                 # Empty, not absent: absent would ask the default class for a volume of its own.
                 "storage_class_name": "",
-                "volume_name": volume_name,
+                # The output, not the literal: when another file system replaces the volume, the claim must go first, or
+                # the volume's protection holds it for ever.
+                "volume_name": volume.metadata.name,
                 "resources": {"requests": capacity},
             },
             opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], custom_timeouts=SHORT_DELETE),

@@ -4,7 +4,7 @@ The Kubernetes provider retries an unknown kind but never a failed webhook call,
 second of the release being ready: its Service still has no endpoints then.
 """
 
-import time
+import asyncio
 
 import pulumi
 
@@ -22,11 +22,12 @@ def retry_delay_s(operation: str, errors: list[str]) -> float | None:
 def retry_on_webhook(name: str) -> pulumi.ResourceHookBinding:
     """Hooks for `ResourceOptions`; `name` is unique in the program."""
 
-    def on_error(args: pulumi.ErrorHookArgs) -> bool:
+    async def on_error(args: pulumi.ErrorHookArgs) -> bool:
         delay_s = retry_delay_s(args.failed_operation, list(args.errors))
         if delay_s is None:
             return False
-        time.sleep(delay_s)
+        # Not time.sleep: the hook runs in the loop that registers all other resources.
+        await asyncio.sleep(delay_s)
         return True
 
     return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(name, on_error)])

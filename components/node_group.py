@@ -29,6 +29,7 @@ class NodeGroupArgs:
     security_group_ids: Sequence[pulumi.Input[str]]
     """The cluster's group and the nodes' own, on every interface."""
     ami_type: str
+    kubernetes_version: str
     instance_type: str
     desired_size: int
     min_size: int
@@ -144,6 +145,8 @@ class NodeGroup(pulumi.ComponentResource):
             node_role_arn=args.node_role_arn,
             subnet_ids=list(args.subnet_ids),
             ami_type=args.ami_type,
+            # With it nodes follow the control plane's upgrade, and a pinned release meets the version it belongs to.
+            version=args.kubernetes_version,
             release_version=args.release_version,
             capacity_type=args.capacity_type,
             instance_types=None if self._from_block else [args.instance_type],

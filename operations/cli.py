@@ -4,9 +4,10 @@ Exit codes: 0 done, 1 refused or failed, 2 misuse or a configuration that cannot
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 app = typer.Typer(
     name="trn",
@@ -14,7 +15,19 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
 )
-rehearse_app = typer.Typer(help="Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.")
+
+
+class StackGroup(TyperGroup):
+    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`; the names of its own commands come first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Arguments with a leading stack name spelt out."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["--stack", *args]
+        return super().parse_args(ctx, args)
+
+
+rehearse_app = typer.Typer(cls=StackGroup, help="Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.")
 app.add_typer(rehearse_app, name="rehearse")
 
 
@@ -23,7 +36,7 @@ def root() -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, take it away."""
 
 
-@rehearse_app.callback(invoke_without_command=True, epilog="Example: trn rehearse --stack dev --json report.json")
+@rehearse_app.callback(invoke_without_command=True, epilog="Example: trn rehearse dev --json report.json")
 def rehearse(
     context: typer.Context,
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is rehearsed.")] = "dev",

@@ -117,7 +117,8 @@ class Progress:
             bar = "█" * round(20 * min(max(share, 0), 1))
             left = duration(max(step.end - self._clock, 0))
             behind = f"   {held[step.urn]} wait for it" if held[step.urn] else ""
-            table.add_row(Text(f"  {making} {_label(recording, step.urn)[:44]:<44} {bar:<20} {left:>14} left{behind}"))
+            line = f"  {making} {_label(recording, step.urn)[:44]:<44} {bar:<20} {left:>14} left{behind}"
+            table.add_row(Text(line, no_wrap=True, overflow="ellipsis"))
         return table
 
 

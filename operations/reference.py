@@ -15,7 +15,7 @@ from rich.console import Console
 from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
-from operations.rehearsal_summary import summary
+from operations.rehearsal_summary import print_summary
 from operations.rehearse import rehearse_stack
 from operations.stack_file import read_stack_file
 from simulator.report import Report
@@ -40,9 +40,9 @@ def readme(text: str) -> str:
     """The README with what a rehearsal of the dev stack prints, and what it costs, as they are today."""
     report = rehearse_stack(read_stack_file("dev", ROOT)).report
     written = [Path("build/rehearsal") / name for name in ("report.json", "timeline.svg", "index.html")]
-    console = Console(file=io.StringIO(), width=110, no_color=True, highlight=False)
+    console = Console(file=io.StringIO(), width=110, no_color=True, highlight=False, force_terminal=True, color_system=None)
     with console.capture() as captured:
-        console.print(summary(report, written))
+        print_summary(console, report, written)
     printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
     text = _between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
     text = _between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")

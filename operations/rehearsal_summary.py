@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Group
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -13,14 +13,22 @@ from simulator.report import PathStep, Report
 HOURS_PER_MONTH = 730
 
 
-def summary(report: Report, written: Sequence[Path]) -> Group:
-    """What a person wants to know first: ready when, why so long, what it costs, what stays."""
+def print_summary(console: Console, report: Report, written: Sequence[Path]) -> None:
+    """Print what a person wants to know first: ready when, why so long, what it costs, what stays.
+
+    On a terminal long lines are wrapped below themselves; in a pipe each line stays one line.
+    """
+    console.print(Text(f"\nstack {report.stack}, seed {report.seed}: a simulated cloud, no account was touched", style="dim"))
+    if not console.is_terminal:
+        for label, text in _lines(report, written):
+            console.print(f"{label:<8} {text.plain}", markup=False, soft_wrap=True)
+        return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for label, text in _lines(report, written):
         table.add_row(label, text)
-    return Group(Text(f"\nstack {report.stack}, seed {report.seed}: a simulated cloud, no account was touched", style="dim"), table)
+    console.print(table)
 
 
 def _lines(report: Report, written: Sequence[Path]) -> list[tuple[str, Text]]:

@@ -11,7 +11,7 @@ import pulumi
 from rich.console import Console
 
 from operations.progress import Progress
-from operations.rehearsal_summary import summary
+from operations.rehearsal_summary import print_summary
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator.drawing.page import page_html
 from simulator.drawing.timeline import timeline_svg
@@ -22,6 +22,8 @@ from simulator.rehearsal import Rehearsal, Stack, Watch, rehearse
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
 from stacks.problems import ConfigurationError
 from stacks.rules import notices
+
+STANDARD_OUTPUT = Path("-")
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,19 @@ def run(options: RehearseOptions) -> int:
     except SimulationError as error:
         errors.print(f"error: {error}", markup=False)
         return 1
-    written = write_files(rehearsal, options.output)
-    output = Console(highlight=False, soft_wrap=True)
-    if options.json_file == Path("-"):
+    try:
+        written = write_files(rehearsal, options.output, options.json_file)
+    except OSError as error:
+        errors.print(
+            f"error: cannot write `{error.filename}`: {error.strerror}\n\nhint: name a folder with --output, a file with --json",
+            markup=False,
+        )
+        return 1
+    output = Console(highlight=False)
+    if options.json_file == STANDARD_OUTPUT:
         sys.stdout.write(rehearsal.report.as_json())
         output = errors
-    elif options.json_file is not None:
-        options.json_file.parent.mkdir(parents=True, exist_ok=True)
-        options.json_file.write_text(rehearsal.report.as_json())
-        written.append(options.json_file)
-    output.print(summary(rehearsal.report, written))
+    print_summary(output, rehearsal.report, written)
     refused = any(step.error for step in rehearsal.report.up.resources) or any(step.error for step in rehearsal.report.destroy.order)
     return 1 if refused else 0
 
@@ -81,8 +86,8 @@ def rehearse_stack(stack_file: StackFile, *, seed: int = 0, parallel: int = DEFA
         return rehearse(stack, seed=seed, parallel=parallel, notices=notices(settings), watch=watch)
 
 
-def write_files(rehearsal: Rehearsal, folder: Path) -> list[Path]:
-    """Write report.json, timeline.svg and index.html; returns their paths."""
+def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = None) -> list[Path]:
+    """Write report.json, timeline.svg and index.html, and the report once more where it was asked for; returns the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "report.json": rehearsal.report.as_json(),
@@ -91,7 +96,12 @@ def write_files(rehearsal: Rehearsal, folder: Path) -> list[Path]:
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
-    return [folder / name for name in texts]
+    written = [folder / name for name in texts]
+    if json_file is not None and json_file != STANDARD_OUTPUT:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(rehearsal.report.as_json())
+        written.append(json_file)
+    return written
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ class StackFile:
     @property
     def as_pulumi(self) -> dict[str, str]:
         """Text values as the engine hands them over: structured ones as JSON."""
-        return {key: value if isinstance(value, str) else json.dumps(value) for key, value in self.pairs.items()}
+        return {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in self.pairs.items()}
 
 
 def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
@@ -56,6 +56,10 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     pairs = _yaml(path).get("config") or {}
     if not isinstance(pairs, dict):
         raise StackFileError(f"`config` in {path.name} is no mapping", "see Pulumi.dev.yaml for the form")
+    bare = [key for key in pairs if ":" not in str(key)]
+    if bare:
+        wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
+        raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
     return StackFile(root, str(project), stack, pairs)
 
 
@@ -71,4 +75,6 @@ def _yaml(path: Path) -> dict[str, Any]:
         loaded = yaml.safe_load(path.read_text())
     except yaml.YAMLError as error:
         raise StackFileError(f"{path.name} is not valid YAML: {error}", "mend the line it names") from error
+    except UnicodeDecodeError as error:
+        raise StackFileError(f"{path.name} is not UTF-8 text: {error}", "save it as UTF-8") from error
     return loaded if isinstance(loaded, dict) else {}

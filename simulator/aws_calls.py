@@ -130,7 +130,7 @@ _CLUSTER: Members = {
     "vpcConfig": ("resourcesVpcConfig", same("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs")),
 }
 _NODE_GROUP: Members = {
-    **same("clusterName", "amiType", "capacityType", "instanceTypes", "labels", "releaseVersion", "tags"),
+    **same("clusterName", "amiType", "capacityType", "instanceTypes", "labels", "releaseVersion", "tags", "version"),
     "nodeGroupName": "nodegroupName",
     "nodeRoleArn": "nodeRole",
     "subnetIds": "subnets",

@@ -35,20 +35,27 @@ def lower_bound_s(recording: Recording, seed: int) -> float:
     @cache
     def ready(urn: str) -> float:
         registration = recording.registrations[urn]
-        earliest = max((ready(need) for need in _needs(recording, registration)), default=0.0)
-        return earliest + latencies.seconds(registration, "create", seed)
+        needs, one_of = _needs(recording, registration)
+        earliest = max((ready(need.urn) for need in needs), default=0.0)
+        # Any one of these will do, so only the fastest is a bound.
+        fastest = min((ready(need.urn) for need in one_of), default=0.0)
+        return max(earliest, fastest) + latencies.seconds(registration, "create", seed)
 
     return round(max((ready(item.urn) for item in recording.resources()), default=0.0), 1)
 
 
-def _needs(recording: Recording, registration: Registration) -> Iterable[str]:
-    """URNs without which the resource cannot be ready."""
+Needs = tuple[list[Registration], list[Registration]]
+"""All of the first, and any one of the second."""
+
+
+def _needs(recording: Recording, registration: Registration) -> Needs:
+    """What the resource cannot be ready without."""
     rule = _RULES.get(registration.type)
     if rule is not None:
-        return [item.urn for item in rule(recording, registration)]
+        return rule(recording, registration)
     if registration.type.startswith("kubernetes:"):
-        return [item.urn for item in recording.of_type(CLUSTER)]
-    return []
+        return recording.of_type(CLUSTER), []
+    return [], []
 
 
 def _by_id(recording: Recording, kind: str, ids: Iterable[str]) -> list[Registration]:
@@ -56,63 +63,71 @@ def _by_id(recording: Recording, kind: str, ids: Iterable[str]) -> list[Registra
     return [item for item in recording.of_type(kind) if item.id in wanted]
 
 
-def _vpc_of(recording: Recording, registration: Registration) -> list[Registration]:
-    return _by_id(recording, VPC, [registration.inputs["vpcId"]])
+def _vpc_of(recording: Recording, registration: Registration) -> Needs:
+    return _by_id(recording, VPC, [registration.inputs["vpcId"]]), []
 
 
-def _subnet(recording: Recording, registration: Registration) -> list[Registration]:
+def _subnet(recording: Recording, registration: Registration) -> Needs:
     cidr = str(registration.inputs["cidrBlock"])
     blocks = [item for item in recording.of_type(POD_BLOCK) if _inside(cidr, str(item.inputs["cidrBlock"]))]
-    return [*_vpc_of(recording, registration), *blocks]
+    return [*_vpc_of(recording, registration)[0], *blocks], []
 
 
 def _inside(cidr: str, block: str) -> bool:
     return IPv4Network(cidr).subnet_of(IPv4Network(block))
 
 
-def _cluster(recording: Recording, registration: Registration) -> list[Registration]:
-    return _by_id(recording, SUBNET, registration.inputs["vpcConfig"]["subnetIds"])
+def _cluster(recording: Recording, registration: Registration) -> Needs:
+    return _by_id(recording, SUBNET, registration.inputs["vpcConfig"]["subnetIds"]), []
 
 
-def _node_group(recording: Recording, registration: Registration) -> list[Registration]:
+def _node_group(recording: Recording, registration: Registration) -> Needs:
     clusters = _by_id(recording, CLUSTER, [registration.inputs["clusterName"]])
-    return [*clusters, *_by_id(recording, SUBNET, registration.inputs["subnetIds"]), *recording.of_type(NAT_GATEWAY)[:1]]
+    return [*clusters, *_by_id(recording, SUBNET, registration.inputs["subnetIds"])], recording.of_type(NAT_GATEWAY)
 
 
 def _untainted(recording: Recording) -> list[Registration]:
     return [item for item in recording.of_type(NODE_GROUP) if not item.inputs.get("taints")]
 
 
-def _addon(recording: Recording, registration: Registration) -> list[Registration]:
-    clusters = _by_id(recording, CLUSTER, [registration.inputs["clusterName"]])
-    nodes = _untainted(recording)[:1] if registration.inputs["addonName"] in ADDONS_WITH_DEPLOYMENTS else []
-    return [*clusters, *nodes]
+def _addon(recording: Recording, registration: Registration) -> Needs:
+    nodes = _untainted(recording) if registration.inputs["addonName"] in ADDONS_WITH_DEPLOYMENTS else []
+    return _by_id(recording, CLUSTER, [registration.inputs["clusterName"]]), nodes
 
 
-def _release(recording: Recording, registration: Registration) -> list[Registration]:
-    nodes = _untainted(recording)[:1] if registration.inputs["name"] in CHARTS_WITH_DEPLOYMENTS else []
-    return [*recording.of_type(CLUSTER), *nodes]
+def _release(recording: Recording, registration: Registration) -> Needs:
+    nodes = _untainted(recording) if registration.inputs["name"] in CHARTS_WITH_DEPLOYMENTS else []
+    return recording.of_type(CLUSTER), nodes
 
 
-def _file_system(recording: Recording, registration: Registration) -> list[Registration]:
+def _file_system(recording: Recording, registration: Registration) -> Needs:
     subnets = registration.inputs["subnetIds"]
-    return _by_id(recording, SUBNET, [subnets] if isinstance(subnets, str) else subnets)
+    return _by_id(recording, SUBNET, [subnets] if isinstance(subnets, str) else subnets), []
 
 
-_RULES: Mapping[str, Callable[[Recording, Registration], list[Registration]]] = {
+def _queue(recording: Recording, registration: Registration) -> Needs:
+    return [release for release in recording.of_type(RELEASE) if release.inputs["name"] == "volcano"], []
+
+
+def _volume(recording: Recording, registration: Registration) -> Needs:
+    return [*recording.of_type(CLUSTER), *_by_id(recording, FILE_SYSTEM, [registration.inputs["spec"]["csi"]["volumeHandle"]])], []
+
+
+def _claim(recording: Recording, registration: Registration) -> Needs:
+    name = registration.inputs["spec"].get("volumeName")
+    return [volume for volume in recording.of_type(VOLUME) if volume.inputs["metadata"]["name"] == name], []
+
+
+_RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
     SUBNET: _subnet,
     POD_BLOCK: _vpc_of,
-    NAT_GATEWAY: lambda recording, item: _by_id(recording, SUBNET, [item.inputs["subnetId"]]),
+    NAT_GATEWAY: lambda recording, item: (_by_id(recording, SUBNET, [item.inputs["subnetId"]]), []),
     CLUSTER: _cluster,
     NODE_GROUP: _node_group,
     ADDON: _addon,
     FILE_SYSTEM: _file_system,
     RELEASE: _release,
-    QUEUE: lambda recording, item: [release for release in recording.of_type(RELEASE) if release.inputs["name"] == "volcano"],
-    VOLUME: lambda recording, item: [
-        *recording.of_type(CLUSTER), *_by_id(recording, FILE_SYSTEM, [item.inputs["spec"]["csi"]["volumeHandle"]])
-    ],
-    CLAIM: lambda recording, item: [
-        volume for volume in recording.of_type(VOLUME) if volume.inputs["metadata"]["name"] == item.inputs["spec"].get("volumeName")
-    ],
-}  # fmt: skip
+    QUEUE: _queue,
+    VOLUME: _volume,
+    CLAIM: _claim,
+}

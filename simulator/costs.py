@@ -60,9 +60,12 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
     instance = instance_type(types[0])
     stays = instance.name not in NEURON_TYPES
     from_block = registration.inputs.get("capacityType") == "CAPACITY_BLOCK"
-    price = instance.block_price_usd_per_hour if from_block else instance.price_usd_per_hour
-    usd = None if price is None else round(price * count, 6)
-    what = f"{count} x {instance.name}" + (" (capacity block, paid in advance)" if from_block else "")
+    spot = registration.inputs.get("capacityType") == "SPOT"
+    # A spot price moves by the hour: none is shown rather than one that is wrong.
+    price = None if spot else instance.block_price_usd_per_hour if from_block else instance.price_usd_per_hour
+    usd = 0.0 if count == 0 else None if price is None else round(price * count, 6)
+    kind = " (capacity block, paid in advance)" if from_block else " (spot)" if spot else ""
+    what = f"{count} x {instance.name}{kind}"
     idle = usd if stays or from_block else 0.0
     yield CostItem(registration.urn, registration.name, what, count, usd, idle, usd is not None)
     gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])

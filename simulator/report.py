@@ -59,7 +59,7 @@ class Up(Part):
     """Making everything."""
 
     seconds: float
-    """Time until the cluster is ready."""
+    """Time until the cluster is ready, from the first registration on; `program.seconds` come before it."""
     lower_bound_seconds: float
     """Shortest time that AWS's own chains allow, with the same latencies."""
     critical_path: list[PathStep]

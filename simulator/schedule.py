@@ -127,6 +127,9 @@ class _Clock:
                 break
             heapq.heappop(self._ready)
             start = max(at, self._now)
+            if start > at and self._order:
+                # It was ready before, and waited for a hand: the operation that freed it is what it waited for last.
+                self._predecessors[urn] = self._order[-1]
             step = Step(urn, operation, round(start, 1), round(start + duration(urn), 1))
             self._steps[urn] = step
             heapq.heappush(self._running, (step.end, urn))

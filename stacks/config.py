@@ -30,16 +30,32 @@ def load_settings() -> Settings:
 def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: bool = False) -> Settings:
     """Settings from keys without namespace and plain values.
 
-    Raises ConfigurationError with every mistake: first all that single keys get wrong, then all that keys get wrong together.
+    Raises ConfigurationError with every mistake: all that single keys get wrong, and all that keys get wrong together
+    in the sections that are otherwise sound.
     """
     try:
-        settings = Settings.model_validate_json(json.dumps(dict(configuration)), strict=True)
+        settings = _validated(configuration)
     except ValidationError as error:
-        raise ConfigurationError([_problem(detail) for detail in error.errors()], stack) from None
+        details = error.errors()
+        problems = [_problem(detail) for detail in details]
+        broken = {str(detail["loc"][0]) for detail in details}
+        sound = {key: value for key, value in configuration.items() if key not in broken}
+        stand_in = _validated({**_STAND_IN, **sound})
+        problems += rules.check(stand_in, rehearsal=rehearsal, without=broken)
+        raise ConfigurationError(problems, stack) from None
     problems = rules.check(settings, rehearsal=rehearsal)
     if problems:
         raise ConfigurationError(problems, stack)
     return settings
+
+
+_STAND_IN: Mapping[str, Any] = {"name": "stand-in", "region": "us-west-2", "network": {"zones": ["usw2-az1", "usw2-az2"]}}
+"""Takes the place of required sections that are broken; no rule that reads one of them is asked."""
+
+
+def _validated(configuration: Mapping[str, Any]) -> Settings:
+    # YAML knows dates; as text they are refused like any other wrong kind of value.
+    return Settings.model_validate_json(json.dumps(dict(configuration), default=str), strict=True)
 
 
 def _pulumi_configuration() -> dict[str, Any]:
@@ -96,12 +112,8 @@ def _problem(detail: ErrorDetails) -> Problem:
             f"{words} {bound}",
             "a control plane needs subnets in two zones" if path == "network.zones" else "change the list",
         )
-    return Problem(
-        path,
-        value,
-        f"wrong kind of value: {detail['msg'][0].lower()}{detail['msg'][1:]}",
-        hint="docs/configuration.md has the type of every key",
-    )
+    wrong = f"wrong kind of value: {detail['msg'][0].lower()}{detail['msg'][1:]}"
+    return Problem(path, json.dumps(value), wrong, hint="docs/configuration.md has the type of every key")
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -10,10 +10,9 @@ from components.hardware.catalogue import NEURON_TYPES, InstanceType
 from components.hardware.efa import NetworkInterface, plan_interfaces, pod_capacity
 from components.hardware.node_config import node_config, user_data
 from components.node_group import NodeGroupArgs
-from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, uses_efa
 
 CORE_GROUP = "core"
-CORE_ZONE_COUNT = 2
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
 NEURON_AMI_TYPE = "AL2023_x86_64_NEURON"
 
@@ -39,10 +38,10 @@ def core_group_args(settings: Settings, context: NodeContext) -> NodeGroupArgs:
         cluster_name=context.cluster_name,
         control_plane_name=context.control_plane_name,
         node_role_arn=context.node_role_arn,
-        # Two zones, whatever is appended later: another subnet would replace the group, and with it every add-on's node.
         subnet_ids=[context.subnet_ids[zone_id] for zone_id in settings.network.zones[:CORE_ZONE_COUNT]],
         security_group_ids=context.security_group_ids,
         ami_type=CORE_AMI_TYPE,
+        kubernetes_version=settings.control_plane.kubernetes_version,
         instance_type=core.instance_type,
         desired_size=core.desired_size,
         min_size=core.min_size,
@@ -69,6 +68,7 @@ def neuron_group_args(settings: Settings, name: str, context: NodeContext) -> No
         subnet_ids=[context.subnet_ids[zone_id] for zone_id in settings.zones_of(group)],
         security_group_ids=context.security_group_ids,
         ami_type=NEURON_AMI_TYPE,
+        kubernetes_version=settings.control_plane.kubernetes_version,
         instance_type=group.instance_type,
         desired_size=group.size,
         min_size=group.min_size,

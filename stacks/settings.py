@@ -19,6 +19,8 @@ from components.hardware.neuron_releases import SDK_RELEASES
 
 CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
 KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+CORE_ZONE_COUNT = 2
+"""Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
@@ -95,7 +97,7 @@ class ControlPlane(Section):
     public_access_cidrs: tuple[str, ...] = ()
     """Who may reach the public endpoint. Empty means no public endpoint: `pulumi up` must then run inside the VPC."""
     access_entries: dict[str, AccessEntry] = Field(default_factory=dict)
-    """Principals with access, by a name of your choice. Whoever creates the cluster is always its administrator."""
+    """Principals with access, by a name of your choice. Whoever creates the cluster is its administrator and must not be named."""
     log_types: tuple[LogType, ...] = ("api", "audit", "authenticator")
     """Control-plane logs sent to CloudWatch, billed by volume."""
     log_retention_days: int = 30
@@ -120,7 +122,7 @@ class CoreNodes(Section):
     autoscaled: bool = False
     """Leave the size to an autoscaler: later runs do not set it back."""
     root_volume_gib: int = Field(default=100, ge=20, le=16384)
-    """Encrypted gp3 root volume, GiB."""
+    """Encrypted gp3 root volume, GiB. Changing it rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
 
@@ -143,7 +145,7 @@ class NodeGroup(Section):
     efa: bool | None = None
     """EFA interfaces on every card. Without it, on where the type has EFA."""
     efa_layout: EfaLayout = "efa-primary"
-    """How the interfaces are laid out; see docs/hardware.md."""
+    """How the interfaces are laid out; see docs/hardware.md. Changing it rolls the group's nodes."""
     capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = "ON_DEMAND"
     """How the instances are bought. Spot nodes go with two minutes' notice: not for a gang of training workers."""
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
@@ -151,11 +153,11 @@ class NodeGroup(Section):
     placement_group: bool = False
     """Put the nodes in a cluster placement group. Off, since it makes capacity harder to get."""
     release_version: str | None = None
-    """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver."""
+    """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver. A change rolls the nodes."""
     node_repair: bool = True
     """Let EKS replace nodes that stop being ready."""
     root_volume_gib: int = Field(default=100, ge=20, le=16384)
-    """Encrypted gp3 root volume, GiB. Images and logs go to the instance store where there is one."""
+    """Encrypted gp3 root volume, GiB; images and logs go to the instance store where there is one. Changing it rolls the nodes."""
     logical_core_size: Literal[1, 2] | None = None
     """Physical cores per logical core, Trainium2 only. Without it, the AMI's 2."""
     labels: dict[str, str] = Field(default_factory=dict)
@@ -181,7 +183,7 @@ class Lustre(Section):
     throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 125
     """Throughput per TiB, MB/s."""
     zone_id: str | None = None
-    """Zone of the file system. Without it, the first zone of `network.zones`."""
+    """Zone of the file system. Without it, the first zone of `network.zones`. Another zone means another, empty file system."""
     compression: Literal["LZ4", "NONE"] = "LZ4"
     """Compression of the data at rest."""
     final_backup: bool = False
@@ -304,7 +306,7 @@ class Settings(Section):
     addons: Addons = Addons()
     """Add-ons."""
     tags: dict[str, str] = Field(default_factory=dict)
-    """Tags on everything AWS can tag, besides the program's own `trn:cluster`."""
+    """Tags on everything AWS can tag, besides the program's own `trn:cluster`. Changing them rolls all nodes, jobs and all."""
 
     def zones_of(self, group: NodeGroup) -> tuple[str, ...]:
         """Zone ids of a node group, with the default filled in."""

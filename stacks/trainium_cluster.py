@@ -201,7 +201,6 @@ class TrainiumCluster(pulumi.ComponentResource):
             cluster_name=settings.name,
             namespace=settings.training.namespace,
             claim_name=section.claim_name,
-            capacity_gib=section.capacity_gib,
             throughput_mbps_per_tib=section.throughput_mbps_per_tib,
             compression=section.compression,
             file_system_id=lustre.file_system_id,

@@ -11,6 +11,8 @@ from components.hardware.names import CLUSTER_TAG
 
 Document = dict[str, Any]
 
+FSX_NETWORK_CALLS = ("DescribeRouteTables", "DescribeSecurityGroups", "DescribeSubnets", "DescribeVpcs", "GetSecurityGroupsForVpc")
+
 
 def to_json(document: Document) -> str:
     """The document as IAM wants it; sorted, so that no run shows a difference that is none."""
@@ -110,6 +112,13 @@ def fsx_csi_policy(partition: str, region: str, cluster: str) -> Document:
             "Action": ["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"],
             "Resource": file_systems,
             "Condition": {"StringEquals": {f"aws:ResourceTag/{CLUSTER_TAG}": cluster}},
+        },
+        {
+            # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
+            "Effect": "Allow",
+            "Action": [f"ec2:{call}" for call in FSX_NETWORK_CALLS],
+            "Resource": "*",
+            "Condition": {"ForAnyValue:StringEquals": {"aws:CalledVia": "fsx.amazonaws.com"}},
         },
         {
             "Effect": "Allow",

@@ -38,6 +38,11 @@ def principals(settings: Settings) -> Iterator[Problem]:
                 settings.region,
                 "name a key of the cluster's region",
             )
+    principals = [entry.principal_arn for entry in settings.control_plane.access_entries.values()]
+    for name, entry in settings.control_plane.access_entries.items():
+        if principals.count(entry.principal_arn) > 1:
+            path = f"controlPlane.accessEntries.{name}.principalArn"
+            yield Problem(path, entry.principal_arn, "a principal named twice", hint="EKS keeps one entry per principal: keep one of them")
     for path, arn in arns.items():
         if arn.split(":")[1] != expected:
             yield Problem(

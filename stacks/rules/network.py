@@ -4,14 +4,19 @@ from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 
 from components.hardware import cidr
-from components.hardware.catalogue import NEURON_TYPES
+from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
 from components.hardware.efa import addresses_per_node, plan_interfaces
 from components.hardware.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
 from stacks.problems import Problem
-from stacks.settings import Settings, largest_size, uses_efa
+from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
 DOCUMENTATION_BLOCKS = tuple(IPv4Network(block) for block in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
 """Blocks that RFC 5737 sets aside for examples: nobody has these addresses."""
+PRIVATE_RANGES = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+SHARED_ADDRESS_SPACE = IPv4Network("100.64.0.0/10")
+OWN_NETWORKS = tuple(IPv4Network(block) for block in ("127.0.0.0/8", "169.254.0.0/16"))
+PUBLIC_ACCESS_LIMIT = 40
+"""Public access CIDR ranges per cluster (EKS quotas, public endpoint access CIDR ranges)."""
 ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts")
 """Services a node must reach before it can join and give its pods an identity (EKS user guide, private clusters)."""
 
@@ -46,10 +51,34 @@ def address_space(settings: Settings) -> Iterator[Problem]:
             )
             continue
         if not 16 <= parsed[key].prefixlen <= smallest:
-            yield Problem(f"network.{key}", value, "block of the wrong size", f"/16 to /{smallest}", "a VPC block is at most a /16")
+            room = f"take a larger block, such as a /{smallest}: the subnets of {cidr.MAX_ZONES} zones must fit"
+            hint = "a VPC block is at most a /16" if parsed[key].prefixlen < 16 else room
+            yield Problem(f"network.{key}", value, "block of the wrong size", f"/16 to /{smallest}", hint)
     if len(parsed) == 2 and parsed["cidr"].overlaps(parsed["podCidr"]):
         hint = "take podCidr from 100.64.0.0/10, which no VPC block overlaps"
         yield Problem("network.podCidr", settings.network.pod_cidr, f"overlaps `network.cidr` {settings.network.cidr}", hint=hint)
+    elif len(parsed) == 2 and not _associates(parsed["cidr"], parsed["podCidr"]):
+        wrong = f"a block that AWS does not associate with {settings.network.cidr}"
+        allowed = "within 100.64.0.0/10, or within the private range of `network.cidr`"
+        yield Problem("network.podCidr", settings.network.pod_cidr, wrong, allowed, "take 100.64.0.0/16")
+
+
+def _associates(primary: IPv4Network, secondary: IPv4Network) -> bool:
+    """VPC user guide, CIDR block association restrictions: one private range is not added to another."""
+    if secondary.subnet_of(SHARED_ADDRESS_SPACE) or not any(secondary.subnet_of(block) for block in PRIVATE_RANGES):
+        return True
+    return any(primary.subnet_of(block) and secondary.subnet_of(block) for block in PRIVATE_RANGES)
+
+
+def endpoints(settings: Settings) -> Iterator[Problem]:
+    """Each service has one endpoint."""
+    named = settings.network.interface_endpoints
+    for index, service in enumerate(named):
+        if service in named[:index]:
+            yield Problem(f"network.interfaceEndpoints[{index}]", service, "service named twice", hint="name each service once")
+        if service == "s3" and settings.network.s3_endpoint:
+            hint = "remove it, or set `network.s3Endpoint: false`; the gateway endpoint is free"
+            yield Problem(f"network.interfaceEndpoints[{index}]", service, "S3 has its gateway endpoint already", hint=hint)
 
 
 def way_out(settings: Settings) -> Iterator[Problem]:
@@ -66,8 +95,12 @@ def way_out(settings: Settings) -> Iterator[Problem]:
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:
-    """The public endpoint is open to named blocks only."""
-    for index, value in enumerate(settings.control_plane.public_access_cidrs):
+    """The public endpoint is open to a few public blocks only."""
+    named = settings.control_plane.public_access_cidrs
+    if len(named) > PUBLIC_ACCESS_LIMIT:
+        path, wrong = "controlPlane.publicAccessCidrs", "more blocks than EKS takes"
+        yield Problem(path, f"{len(named)} blocks", wrong, f"at most {PUBLIC_ACCESS_LIMIT}", "join neighbouring blocks")
+    for index, value in enumerate(named):
         path = f"controlPlane.publicAccessCidrs[{index}]"
         try:
             block = IPv4Network(value)
@@ -80,14 +113,12 @@ def public_access(settings: Settings) -> Iterator[Problem]:
                 "write your address with /32; `curl https://checkip.amazonaws.com` tells it",
             )
             continue
-        if block.prefixlen == 0:
-            yield Problem(
-                path,
-                value,
-                "opens the Kubernetes API to the whole internet",
-                "blocks narrower than /0",
-                "write your own address with /32, or leave the list empty",
-            )
+        if block.prefixlen < 8:
+            wrong = "opens the Kubernetes API to the whole internet, or a large part of it"
+            yield Problem(path, value, wrong, "/8 and narrower", "write your own address with /32, or leave the list empty")
+        elif any(block.subnet_of(reserved) for reserved in (*PRIVATE_RANGES, SHARED_ADDRESS_SPACE, *OWN_NETWORKS)):
+            hint = "write the address the internet sees you by; private addresses reach the private endpoint, which is always on"
+            yield Problem(path, value, "not a public address", "public blocks", hint)
 
 
 def documentation_addresses(settings: Settings) -> Iterator[Problem]:
@@ -115,7 +146,9 @@ def addresses(settings: Settings) -> Iterator[Problem]:
     except ValueError:
         return  # told by the rules on zones and address space
     room = {subnets.zone_id: cidr.usable_addresses(subnets.node) for subnets in plan}
-    need = dict.fromkeys(room, 0)
+    # All core nodes may come to stand in one of their zones.
+    core = settings.core_nodes.max_size * addresses_per_node(CORE_TYPES[settings.core_nodes.instance_type], ())
+    need = {zone_id: core if index < CORE_ZONE_COUNT else 0 for index, zone_id in enumerate(room)}
     for group in settings.node_groups.values():
         instance = NEURON_TYPES[group.instance_type]
         interfaces = plan_interfaces(instance, group.efa_layout) if uses_efa(group) and instance.has_efa else ()

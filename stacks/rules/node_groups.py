@@ -136,7 +136,9 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
             continue
         match = neuron_releases.RELEASE_PATTERN.fullmatch(release)
         if match is None or match["minor"] != minor:
-            hint = f"`aws ssm get-parameter --name /aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/neuron/recommended/release_version`"
+            kind = "standard" if base == "coreNodes" else "neuron"
+            parameter = f"/aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/{kind}/recommended/release_version"
+            hint = f"`aws ssm get-parameter --region {settings.region} --query Parameter.Value --name {parameter}` tells the newest"
             yield Problem(
                 f"{base}.releaseVersion",
                 release,
@@ -176,6 +178,25 @@ def labels(settings: Settings) -> Iterator[Problem]:
             path = f"nodeGroups.{name}.labels.{key}"
             if key in (GROUP_LABEL, EFA_LABEL):
                 yield Problem(path, value, "a label that the program sets itself", hint="remove it")
+            elif _reserved(key):
+                hint = "nodes with it never join: AL2023's kubelet refuses it, and EKS its own; take a prefix of yours"
+                yield Problem(
+                    path,
+                    value,
+                    "a label that nodes may not set themselves",
+                    "prefixes other than *kubernetes.io, *k8s.io, eks.amazonaws.com",
+                    hint,
+                )
             elif not (LABEL_KEY.fullmatch(key) and len(key) <= 63 and LABEL_VALUE.fullmatch(value)):
                 hint = "letters, digits, `-`, `_` and `.`, beginning and ending with a letter or digit; a prefix is a domain name and `/`"
                 yield Problem(path, value, "not a label that EKS takes", "key and value of 1 to 63 characters each", hint)
+
+
+def _reserved(key: str) -> bool:
+    """Labels that the NodeRestriction admission plug-in, or EKS, keeps to itself."""
+    prefix = key.partition("/")[0] if "/" in key else ""
+    if prefix == "eks.amazonaws.com" or prefix.endswith(".eks.amazonaws.com"):
+        return True
+    kubernetes = any(prefix == domain or prefix.endswith(f".{domain}") for domain in ("kubernetes.io", "k8s.io"))
+    allowed = any(prefix == domain or prefix.endswith(f".{domain}") for domain in ("node.kubernetes.io", "kubelet.kubernetes.io"))
+    return kubernetes and not allowed

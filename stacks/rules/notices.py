@@ -14,6 +14,11 @@ def notices(settings: Settings) -> list[str]:
         said.append("publicAccessCidrs holds a documentation address: a rehearsal accepts it, `pulumi up` refuses it")
     if not plane.public_access_cidrs:
         said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
+    if settings.network.nat == "none":
+        said.append(
+            "there is no NAT gateway: endpoints reach AWS's own registries only, so docker.io (Volcano), quay.io (etcd) and public.ecr.aws"
+            " (Neuron) need a way of your own, or these releases fail after 10 minutes"
+        )
     for name, group in settings.node_groups.items():
         instance = NEURON_TYPES[group.instance_type]
         known = known_zone_ids(instance, prefix)
@@ -23,6 +28,8 @@ def notices(settings: Settings) -> list[str]:
                 said.append(
                     f"nodeGroups.{name}: {instance.name} was {where}, not in {zone_id}; a group without capacity fails after 33 minutes"
                 )
+        if group.capacity_type == "SPOT":
+            said.append(f"nodeGroups.{name} is bought as spot: its price moves by the hour and is not in the sum")
         if group.capacity_type == "ON_DEMAND" and group.capacity_reservation_id is None and instance.price_usd_per_hour is None:
             said.append(f"nodeGroups.{name}: {instance.name} has no on-demand list price; it is sold as capacity block or spot")
         if uses_efa(group) and settings.storage.lustre.enabled and settings.zones_of(group)[0] != settings.lustre_zone:

@@ -9,6 +9,7 @@ from stacks.settings import Settings
 
 QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
 """Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
+TAG_LIMIT = 40
 TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")
 """What EC2, EKS, IAM, FSx, KMS and CloudWatch Logs all take in tags; FSx is the strictest."""
 
@@ -39,7 +40,14 @@ def backups(settings: Settings) -> Iterator[Problem]:
 
 def training_namespace(settings: Settings) -> Iterator[Problem]:
     """The file system's claim does not fall into a namespace that Kubernetes owns."""
-    if settings.training.namespace in ("default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"):
+    if settings.training.namespace in (
+        "default",
+        "kube-system",
+        "kube-public",
+        "kube-node-lease",
+        "volcano-system",
+        "neuron-healthcheck-system",
+    ):
         hint = "take a name of your own: Volcano's webhooks exempt system namespaces, and the stack deletes this one"
         yield Problem("training.namespace", settings.training.namespace, "a namespace that is not the stack's to make", hint=hint)
 
@@ -63,6 +71,9 @@ def queues(settings: Settings) -> Iterator[Problem]:
 
 def tags(settings: Settings) -> Iterator[Problem]:
     """No tag that AWS, EKS or the program itself owns, and none that one of the services refuses."""
+    if len(settings.tags) > TAG_LIMIT:
+        hint = "AWS takes 50 for each resource, and the program and EKS add their own"
+        yield Problem("tags", f"{len(settings.tags)} tags", "too many tags", f"at most {TAG_LIMIT}", hint)
     for key, value in settings.tags.items():
         if key.lower().startswith("aws:") or key.startswith("kubernetes.io/cluster/") or key in (CLUSTER_TAG, "Name"):
             yield Problem(

@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit codes, files, messages, speed of help."""
 
+import io
 import json
 import shutil
 import subprocess
@@ -8,10 +9,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from operations import reference
 from operations.cli import app
+from operations.progress import Progress
+from operations.rehearse import rehearse_stack
 from operations.stack_file import StackFileError, read_stack_file
 from tests.support import ROOT
 
@@ -89,6 +93,51 @@ def test_a_wrong_configuration_exits_with_2_and_no_traceback(project: Path, monk
     assert err.count("hint: ") == 2
     assert "Traceback" not in err + out
     assert not (project / "build").exists()
+
+
+def test_a_key_without_namespace_is_told_its_name(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Pulumi would prefix it on `config set`; a hand-written file does not."""
+    path = project / "Pulumi.dev.yaml"
+    path.write_text(path.read_text().replace("trn:name:", "name:"))
+    code, _, err = rehearse(project, monkeypatch=monkeypatch)
+    assert code == 2
+    assert "write `trn:name` for `name`" in err
+
+
+@pytest.mark.parametrize("arguments", [["--output", "Pulumi.yaml"], ["--json", "."]])
+def test_a_place_that_cannot_be_written_is_told(project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]):
+    """A slip in a path must not end in a traceback."""
+    code, _, err = rehearse(project, "--quiet", *arguments, monkeypatch=monkeypatch)
+    assert code == 1
+    assert "error: cannot write" in err
+
+
+def test_a_stack_can_be_named_without_its_option(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is what one types first."""
+    assert rehearse(project, "dev", "--quiet", monkeypatch=monkeypatch)[0] == 0
+    code, _, err = rehearse(project, "prod", monkeypatch=monkeypatch)
+    assert code == 2
+    assert "there is no Pulumi.prod.yaml" in err
+
+
+def test_in_a_pipe_each_line_of_the_summary_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """`trn rehearse | grep cost` must show the whole of it."""
+    _, out, _ = rehearse(project, "--quiet", monkeypatch=monkeypatch)
+    (cost,) = [line for line in out.splitlines() if line.startswith("cost")]
+    assert cost.endswith("USD a month)")
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_the_live_view_shows_what_is_made_and_what_waits_for_it(monkeypatch: pytest.MonkeyPatch):
+    """A view that says nothing for ten minutes of virtual time is none."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    shown = io.StringIO()
+    progress = Progress(Console(file=shown, force_terminal=True, width=140), quiet=False)
+    with progress:
+        rehearse_stack(read_stack_file("dev", ROOT), watch=progress.watch)
+    assert "making Cluster control-plane-eksCluster" in shown.getvalue()
+    assert "wait for it" in shown.getvalue()
+    assert "deleting NodeGroup trn1-32xl" in shown.getvalue()
 
 
 def test_an_unknown_stack_lists_those_that_are_there(project: Path, monkeypatch: pytest.MonkeyPatch):

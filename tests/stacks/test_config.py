@@ -47,6 +47,29 @@ def test_all_mistakes_between_keys_come_at_once():
     assert len(mistakes(broken)) == 3
 
 
+def test_a_broken_key_hides_no_mistake_of_another_section():
+    """Rules on sound sections speak at once; those that read the broken one wait, and never judge a stand-in."""
+    broken = merged(
+        dev_configuration(),
+        coreNodes={"minSize": 0},
+        storage={"lustre": {"capacityGib": 1300}},
+        network={"zones": ["usw2-az4", "use1-az1"]},
+    )
+    texts = mistakes(broken)
+    assert len(texts) == 3
+    assert [text.split("`")[1] for text in texts] == ["coreNodes.minSize", "network.zones[1]", "storage.lustre.capacityGib"]
+
+
+def test_a_date_is_refused_like_any_other_wrong_value():
+    """YAML turns 2026-11-21 into a date, which is no text."""
+    import datetime
+
+    broken = dev_configuration()
+    broken["tags"] = {"created": datetime.date(2026, 11, 21), "cost": 7}
+    (text,) = mistakes(broken)
+    assert "`tags.cost` is `7`" in text
+
+
 def test_a_mistake_names_value_allowed_and_mend():
     """The form every message of the house has."""
     broken = merged(
@@ -90,7 +113,7 @@ def test_a_missing_section_is_named_with_the_command_that_sets_it():
 def test_a_wrong_kind_of_value_is_refused_and_not_converted():
     """`size: "2"` may be a typing slip or a template that was not filled in."""
     (text,) = mistakes(merged(dev_configuration(), nodeGroups={"trn1-32xl": {"size": "2"}}))
-    assert "`nodeGroups.trn1-32xl.size` is `2`" in text
+    assert '`nodeGroups.trn1-32xl.size` is `"2"`' in text
 
 
 def test_the_error_is_one_that_pulumi_prints_without_a_traceback():

@@ -100,6 +100,30 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "queue with a bad name": ({"addons": {"volcano": {"queues": {"Bad_Q": {}}}}}, "addons.volcano.queues.Bad_Q"),
     "Volcano's own queue": ({"addons": {"volcano": {"queues": {"default": {}}}}}, "a queue that Volcano makes itself"),
     "no quantity": ({"addons": {"volcano": {"queues": {"q": {"capability": {"cpu": "a lot"}}}}}}, "not a quantity of Kubernetes"),
+    "endpoint twice": ({"network": {"interfaceEndpoints": ["sts", "sts"]}}, "service named twice, `network.interfaceEndpoints[1]`"),
+    "two endpoints for S3": ({"network": {"interfaceEndpoints": ["s3"]}}, "S3 has its gateway endpoint already"),
+    "block that AWS does not associate": (
+        {"network": {"podCidr": "172.16.0.0/16"}},
+        "a block that AWS does not associate with 10.1.0.0/21",
+    ),
+    "half of the internet": ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/1", "128.0.0.0/1"]}}, "or a large part of it"),
+    "private address": ({"controlPlane": {"publicAccessCidrs": ["10.0.0.5/32"]}}, "not a public address"),
+    "too many blocks": (
+        {"controlPlane": {"publicAccessCidrs": [f"8.8.{index}.0/24" for index in range(41)]}},
+        "more blocks than EKS takes",
+    ),
+    "principal twice": (
+        {"controlPlane": {"accessEntries": {key: {"principalArn": "arn:aws:iam::123456789012:role/me"} for key in ("a", "b")}}},
+        "a principal named twice, `controlPlane.accessEntries.a.principalArn`",
+    ),
+    "core nodes without addresses": (
+        {"network": {"podCidr": "100.64.0.0/26"}, "nodeGroups": {"trn1-32xl": {"maxSize": 2}}},
+        "can grow to need",
+    ),
+    "label that kubelet refuses": (group(labels={"node-role.kubernetes.io/worker": "x"}), "nodes with it never join"),
+    "label of EKS": (group(labels={"eks.amazonaws.com/x": "y"}), "a label that nodes may not set themselves"),
+    "namespace of the problem detector": ({"training": {"namespace": "neuron-healthcheck-system"}}, "`training.namespace`"),
+    "too many tags": ({"tags": {f"key{index}": "x" for index in range(41)}}, "too many tags"),
     "no service": ({"network": {"interfaceEndpoints": ["no such"]}}, "`network.interfaceEndpoints[0]` is `no such`"),
     "no namespace": (
         {"controlPlane": {"accessEntries": {"me": {"principalArn": "arn:aws:iam::123456789012:role/me", "namespaces": ["Bad_NS"]}}}},
@@ -152,6 +176,8 @@ FINE: dict[str, dict[str, Any]] = {
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
     "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+    "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
+    "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
     "no image named, newest AMI": {"training": {"neuronSdk": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }
 
@@ -173,6 +199,11 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "no on-demand price": (group(instanceType="trn2.48xlarge"), "has no on-demand list price"),
     "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),
     "EFA without plug-in": ({"addons": {"efa": {"enabled": False}}}, "`addons.efa` is off"),
+    "no NAT gateway": (
+        {"network": {"nat": "none", "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
+        "need a way of your own",
+    ),
+    "spot": (group(capacityType="SPOT"), "its price moves by the hour"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }
 
