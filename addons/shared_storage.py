@@ -70,12 +70,12 @@ class SharedStorage(Addon):
                 "access_modes": ["ReadWriteMany"],
                 # Empty, not absent: absent would ask the default class for a volume of its own.
                 "storage_class_name": "",
-                # The output, not the literal: when another file system replaces the volume, the claim must go first, or
-                # the volume's protection holds it for ever.
-                "volume_name": volume.metadata.name,
+                "volume_name": volume_name,
                 "resources": {"requests": capacity},
             },
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], custom_timeouts=SHORT_DELETE),
+            # When another file system replaces the volume, the claim must go first: the volume's protection holds it
+            # until nothing is bound to it.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], replace_with=[volume], custom_timeouts=SHORT_DELETE),
         )
         if args.dynamic_class:
             self._class(args, after)

@@ -86,7 +86,7 @@ def test_the_engine_destroys_in_the_order_of_the_rehearsal(tmp_path: Path):
     [
         ("nodeGroups.trn1-32xl.size", "1", {"update": ["trn1-32xl"]}),
         ("nodeGroups.trn1-32xl.rootVolumeGib", "200", {"update": ["trn1-32xl", "trn1-32xl"]}),
-        ("storage.lustre.capacityGib", "2400", {"update": ["fsx-claim", "fsx-claim", "lustre"]}),
+        ("storage.lustre.capacityGib", "2400", {"update": ["lustre"]}),
         ("addons.volcano.queues.test.weight", "3", {"update": ["queue-test"]}),
         ("addons.neuron.enabled", "false", {"delete": ["neuron", "neuron-helm-chart"]}),
     ],
@@ -97,6 +97,17 @@ def test_a_change_touches_what_it_is_about(tmp_path: Path, path: str, value: str
     engine.run("up", "--yes")
     engine.configure(path, value)
     assert {operation: sorted(name_of(urn) for urn in urns) for operation, urns in engine.operations().items()} == planned
+
+
+def test_another_file_system_takes_the_claim_before_the_volume(tmp_path: Path):
+    """A volume is held by its protection until no claim is bound to it: the other order hangs for ten minutes."""
+    engine = Engine(tmp_path / "engine")
+    engine.run("up", "--yes")
+    engine.configure("storage.lustre.zoneId", "usw2-az1")
+    engine.run("up", "--yes")
+    deleted = [urn.split("$")[-1] for operation, urn in engine.cloud.calls if operation == "delete"]
+    wanted = ["PersistentVolumeClaim", "PersistentVolume", "LustreFileSystem"]
+    assert [kind for urn in deleted for kind in wanted if f":{kind}::" in urn] == wanted
 
 
 def test_another_instance_type_replaces_the_group_delete_first(tmp_path: Path):

@@ -68,6 +68,14 @@ def test_a_type_without_a_price_is_not_billed_at_zero():
     assert bill(**changes)[2]["1 x trn2.48xlarge"] is None
 
 
+def test_a_spot_group_has_no_price():
+    """A spot price moves by the hour: a sum with the on-demand price would be wrong by a factor of ten."""
+    changes = {"nodeGroups": {"trn1-32xl": {"capacityType": "SPOT"}}}
+    running, _, lines = bill(**changes)
+    assert lines["2 x trn1.32xlarge (spot)"] is None
+    assert running < 1
+
+
 def test_a_capacity_block_costs_the_same_idle():
     """It is paid in advance."""
     block = {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": "1.35.4-20260505", "capacityType": "CAPACITY_BLOCK"}

@@ -93,6 +93,32 @@ def test_the_critical_path_ends_last_and_has_no_gap():
     assert all(phase.steps[one.urn].end == phase.steps[two.urn].start for one, two in pairwise(path))
 
 
+def test_the_critical_path_of_a_destroy_names_the_slowest_of_each_level():
+    """It tells what a destroy waits for."""
+    recording = chain()
+    destroy = run_destroy(recording, World(), seed=0)
+    assert [item.name for item in critical_path(recording, destroy)] == ["lustre", "subnet", "vpc"]
+
+
+def test_the_critical_path_goes_through_hands_that_were_busy():
+    """With one hand everything waits for the one before, whatever it depends on."""
+    recording = by_hand(*((f"vpc{index}", VPC, []) for index in range(3)))
+    phase = run_up(recording, World(), seed=0, parallel=1)
+    path = critical_path(recording, phase)
+    assert [item.name for item in path] == ["vpc0", "vpc1", "vpc2"]
+    assert sum(phase.steps[item.urn].end - phase.steps[item.urn].start for item in path) == pytest.approx(phase.seconds, abs=0.2)
+
+
+def test_a_service_with_a_selector_takes_its_ten_seconds():
+    """The provider lets endpoints settle; a headless one is ready at once."""
+    usual, headless = (
+        Registration("urn", "kubernetes:core/v1:Service", "s", True, False, "", {"spec": {"selector": {"app": "x"}, **more}})
+        for more in ({}, {"clusterIP": "None"})
+    )
+    assert latencies.seconds(usual, "create", 0) == 10
+    assert latencies.seconds(headless, "create", 0) < 1
+
+
 def test_the_same_seed_gives_the_same_trace_ten_times():
     """A timeline that differs from run to run can prove nothing."""
     traces = {tuple(run_up(chain(), World(), seed=7).order) for _ in range(10)}

@@ -130,6 +130,18 @@ def test_no_document_allows_all_actions():
         assert not [action for action in actions if "*" in action]
 
 
+def test_a_node_may_ask_what_nodeadm_asks():
+    """AL2023 waits ten minutes for DescribeInstances and then gives up; the node never joins."""
+    (statement,) = iam.node_boot_policy()["Statement"]
+    assert statement["Action"] == ["ec2:DescribeInstances", "ec2:DescribeInstanceTypes"]
+
+
+def test_a_dynamic_file_system_can_be_made_with_its_tag():
+    """Making, tagging and looking at the network belong together: without one of them every claim stays pending."""
+    actions = [action for statement in iam.fsx_csi_policy("aws", "us-west-2", "train")["Statement"] for action in statement["Action"]]
+    assert {"fsx:CreateFileSystem", "fsx:TagResource", "ec2:DescribeSubnets", "ec2:GetSecurityGroupsForVpc"} <= set(actions)
+
+
 def test_file_systems_of_other_clusters_are_out_of_the_drivers_reach():
     """`DeleteFileSystem` on * would let one claim delete another team's data."""
     statements = iam.fsx_csi_policy("aws", "us-west-2", "train")["Statement"]
