@@ -17,6 +17,8 @@ class Cloud:
     """`type|id` to URN and state."""
     creations: dict[str, int] = field(default_factory=dict)
     """How often each URN was made: a replacement gets an id of its own."""
+    failures: dict[str, list[str]] = field(default_factory=dict)
+    """Logical name to errors that its next creations meet, one each; empty means they succeed."""
     calls: list[tuple[str, str]] = field(default_factory=list)
     """(operation, URN) of every create, update and delete of this process, in order."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -26,6 +28,12 @@ class Cloud:
         """The cloud kept in a file, or an empty one."""
         kept = json.loads(path.read_text()) if path.exists() else {"objects": {}, "creations": {}}
         return cls(path, kept["objects"], kept["creations"])
+
+    def next_failure(self, urn: str) -> str | None:
+        """The error that this creation meets; None where it succeeds."""
+        with self._lock:
+            waiting = self.failures.get(urn.rsplit("::", 1)[-1], [])
+            return waiting.pop(0) if waiting else None
 
     def generation(self, urn: str) -> int:
         """How often the resource was made before."""

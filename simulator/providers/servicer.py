@@ -67,6 +67,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             computed = {key: value for key, value in state.items() if key not in inputs or state[key] != inputs[key]}
             return provider_pb2.CreateResponse(id="", properties=struct(with_unknowns(inputs, computed)))
+        failure = self._cloud.next_failure(request.urn)
+        if failure is not None:
+            context.abort(grpc.StatusCode.UNKNOWN, failure)
         if not self._cloud.put("create", _type_of(request.urn), resource_id, request.urn, state):
             context.abort(grpc.StatusCode.ALREADY_EXISTS, f"{_type_of(request.urn)} {resource_id} exists already")
         return provider_pb2.CreateResponse(id=resource_id, properties=struct(state))

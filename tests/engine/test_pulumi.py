@@ -99,6 +99,38 @@ def test_a_change_touches_what_it_is_about(tmp_path: Path, path: str, value: str
     assert {operation: sorted(name_of(urn) for urn in urns) for operation, urns in engine.operations().items()} == planned
 
 
+WEBHOOK = (
+    'Internal error occurred: failed calling webhook "mutatequeue.volcano.sh": failed to call webhook: Post'
+    ' "https://volcano-admission-service.volcano-system.svc:443/queues/mutate?timeout=10s": no endpoints available for service'
+    ' "volcano-admission-service"'
+)
+"""As the API server of 1.35 words it."""
+
+
+def test_a_queue_is_tried_again_while_volcanos_webhook_starts(tmp_path: Path):
+    """The provider does not: without the hook a first up fails within a second of the release being ready."""
+    engine = Engine(tmp_path / "engine")
+    engine.cloud.failures = {"queue-test": [WEBHOOK, WEBHOOK]}
+    text = engine.run("up", "--yes")
+    assert "retrying create due to on-error hook request" in text
+    assert engine.cloud.failures == {"queue-test": []}
+    assert any(urn.endswith("::queue-test") for _, urn in engine.cloud.calls)
+
+
+def test_what_no_waiting_mends_is_not_tried_again_and_the_next_up_goes_on(tmp_path: Path):
+    """A refusal is told at once; what was made stays, and is not made twice."""
+    engine = Engine(tmp_path / "engine")
+    engine.cloud.failures = {"queue-test": ['queues.scheduling.volcano.sh "test" is forbidden']}
+    text = engine.run("up", "--yes", fails=True)
+    assert "is forbidden" in text
+    assert "on-error hook request" not in text
+    engine.run("up", "--yes")
+    created = [urn for operation, urn in engine.cloud.calls if operation == "create"]
+    assert len(created) == len(set(created)) == 87
+    engine.run("destroy", "--yes")
+    assert engine.cloud.objects == {}
+
+
 def test_another_file_system_takes_the_claim_before_the_volume(tmp_path: Path):
     """A volume is held by its protection until no claim is bound to it: the other order hangs for ten minutes."""
     engine = Engine(tmp_path / "engine")
