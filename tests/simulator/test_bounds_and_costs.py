@@ -36,6 +36,29 @@ def test_no_rehearsal_is_faster_than_the_bound(seed: int):
     assert run_up(recording, World(), seed=seed, parallel=1000).seconds >= bounds.lower_bound_s(recording, seed)
 
 
+@pytest.mark.parametrize(
+    ("slow", "bound"),
+    [
+        (bounds.VPC, 1000 + 5),  # private subnet, control plane, node group, Volcano, queue
+        (bounds.POD_BLOCK, 1 + 1000 + 4),  # VPC before; node subnet, node group, Volcano, queue
+        (bounds.NAT_GATEWAY, 2 + 1000 + 3),  # VPC, public subnet before; node group, Volcano, queue
+        (bounds.CLUSTER, 2 + 1000 + 3),
+        (bounds.NODE_GROUP, 3 + 1000 + 2),
+        (bounds.ADDON, 4 + 1000),  # VPC, subnet, control plane, core group before
+        (bounds.RELEASE, 4 + 1000 + 1),
+        (bounds.QUEUE, 5 + 1000),
+        (bounds.FILE_SYSTEM, 2 + 1000 + 2),  # volume and claim after
+        (bounds.VOLUME, 3 + 1000 + 1),
+        (bounds.CLAIM, 4 + 1000),
+    ],
+)
+def test_the_bound_follows_the_chain_of_whatever_is_slow(slow: str, bound: float, monkeypatch: pytest.MonkeyPatch):
+    """With one slow kind among seconds, the bound counts what must come before and after it, and nothing else."""
+    recording = record_stack(dev_configuration())
+    monkeypatch.setattr("simulator.latencies.seconds", lambda item, *_: 1000.0 if item.type == slow else 1.0)
+    assert bounds.lower_bound_s(recording, seed=0) == bound
+
+
 def bill(**changes: object) -> tuple[float, float, dict[str, float | None]]:
     """Running and idle USD per hour, and the lines, of a changed dev stack."""
     lines = costs.items(record_stack(merged(dev_configuration(), **changes)))
@@ -50,6 +73,14 @@ def test_the_dev_stack_costs_what_its_parts_cost():
     assert idle == pytest.approx(expected_idle, abs=0.0001)
     assert running == pytest.approx(expected_idle + 43.00 + 2 * volume, abs=0.0001)
     assert lines["2 x trn1.32xlarge"] == 43.0
+
+
+def test_idle_keeps_the_core_volumes_and_none_of_the_neuron_nodes():
+    """A group at zero has no volumes; the core group stays."""
+    volume = 100 * 0.08 / 730
+    larger = {"coreNodes": {"rootVolumeGib": 200}}
+    assert bill(**larger)[1] - bill()[1] == pytest.approx(2 * volume, abs=0.0002)
+    assert bill(nodeGroups={"trn1-32xl": {"rootVolumeGib": 400}})[1] == bill()[1]
 
 
 def test_extended_support_shows_its_price():
