@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.errors import NotMeasured
+from simulator.protocol import RESOURCE_REFERENCE, SIGNATURE
 from simulator.recording import Registration
 
 COMPONENT_TYPE = "eks:index:Cluster"
-_SIGNATURE, _RESOURCE_REFERENCE = "4dabf18193072939515e22adb298388d", "5cf8f73096256a8f31e491e813e4eb8e"
 MODELLED_INPUTS = frozenset(
     {
         "accessEntries", "authenticationMode", "clusterTags", "corednsAddonOptions", "createOidcProvider", "deletionProtection",
@@ -197,7 +197,7 @@ def _addon_inputs(cluster_name: str, addon: str, version: str | None) -> dict[st
 
 
 def _reference(value: Mapping[str, Any]) -> dict[str, str]:
-    if value.get(_SIGNATURE) != _RESOURCE_REFERENCE:
+    if value.get(SIGNATURE) != RESOURCE_REFERENCE:
         raise NotMeasured("pulumi_eks.Cluster serviceRole takes a Role resource")
     return {"urn": value["urn"], "roleArn": value["roleArn"]}
 
@@ -207,7 +207,7 @@ def _kubeconfig(cluster: Registration) -> str:
 
 
 def _outputs(cluster: Registration) -> Expansion:
-    reference = {_SIGNATURE: _RESOURCE_REFERENCE, "urn": cluster.urn, "id": cluster.id, "packageVersion": ""}
+    reference = {SIGNATURE: RESOURCE_REFERENCE, "urn": cluster.urn, "id": cluster.id, "packageVersion": ""}
     outputs: dict[str, Any] = {"eksCluster": reference, "instanceRoles": [], "clusterIngressRuleId": "", "oidcProviderArn": ""}
     if cluster.id:  # unknown in a preview
         group = cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]

@@ -11,10 +11,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import empty_pb2, json_format, struct_pb2
+from google.protobuf import empty_pb2
 from pulumi.runtime import config as pulumi_config
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import resource_pb2
@@ -23,10 +24,9 @@ from pulumi.runtime.stack import run_in_stack
 from components.hardware.regions import dns_suffix, partition
 from simulator import eks_component, outputs
 from simulator.errors import DuplicateUrn, UnknownType
+from simulator.protocol import plain, secret_keys, struct
 from simulator.recording import STACK_TYPE, Recording, Registration
 
-SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
 _NOT_OPTIONS = frozenset(
     {
         "type", "name", "object", "custom", "remote", "parent", "provider", "providers", "dependencies", "propertyDependencies",
@@ -81,18 +81,17 @@ class RecordingMonitor(mocks.MockMonitor):
         found = {"urn": registration.urn, "id": registration.id, "state": dict(registration.outputs)}
         response = resource_pb2.ResourceInvokeResponse()
         # The field's name is a word of the language.
-        json_format.ParseDict(found, getattr(response, "return"))
+        getattr(response, "return").CopyFrom(struct(found))
         return response
 
     def RegisterResourceOutputs(self, request: Any) -> Any:
         with self._lock:
             registration = self._recording.registrations[request.urn]
             if registration.type == STACK_TYPE:
-                self._recording.stack_outputs.update(_plain(json_format.MessageToDict(request.outputs)))
+                self._recording.stack_outputs.update(plain(request.outputs))
         return empty_pb2.Empty()
 
     def _from_request(self, request: Any) -> Registration:
-        inputs = _plain(json_format.MessageToDict(request.object))
         providers = [request.provider, *request.providers.values()]
         return Registration(
             urn=self.make_urn(request.parent, request.type, request.name),
@@ -101,12 +100,12 @@ class RecordingMonitor(mocks.MockMonitor):
             custom=request.custom,
             remote=request.remote,
             parent=request.parent,
-            inputs={key: _without_secrets(value) for key, value in inputs.items()},
+            inputs=plain(request.object),
             dependencies=frozenset(request.dependencies),
             property_dependencies={key: frozenset(value.urns) for key, value in request.propertyDependencies.items() if value.urns},
             providers=frozenset(reference.rsplit("::", 1)[0] for reference in providers if reference),
             options={field.name: value for field, value in request.ListFields() if field.name not in _NOT_OPTIONS},
-            secret_inputs=frozenset(key for key, value in inputs.items() if _has_secret(value)),
+            secret_inputs=secret_keys(request.object),
         )
 
     def _answered(self, registration: Registration) -> Registration:
@@ -118,7 +117,7 @@ class RecordingMonitor(mocks.MockMonitor):
                 # What the provider would compute is not there yet; a property that is not sent counts as unknown.
                 kubernetes = registration.type.startswith("kubernetes:")
                 resource_id, state = "", {} if kubernetes else dict(registration.inputs)
-        answered = Registration(**{**registration.__dict__, "id": resource_id, "outputs": state})
+        answered = replace(registration, id=resource_id, outputs=state)
         self._keep(answered)
         return answered
 
@@ -145,10 +144,8 @@ class RecordingMonitor(mocks.MockMonitor):
     def _construct_cluster(self, component: Registration) -> Any:
         role = component.inputs.get("serviceRole")
         if isinstance(role, dict) and "urn" in role:
-            role_state = self._recording.registrations[role["urn"]].outputs
-            component = Registration(
-                **{**component.__dict__, "inputs": {**component.inputs, "serviceRole": {**role, "roleArn": role_state.get("arn", "")}}}
-            )
+            arn = self._recording.registrations[role["urn"]].outputs.get("arn", "")
+            component = replace(component, inputs={**component.inputs, "serviceRole": {**role, "roleArn": arn}})
         self._keep(component)
 
         def register(
@@ -162,9 +159,7 @@ class RecordingMonitor(mocks.MockMonitor):
             return self._answered(child)
 
         expansion = eks_component.expand(component, register, component.property_dependencies)
-        response = resource_pb2.RegisterResourceResponse(
-            urn=component.urn, object=json_format.ParseDict(expansion.outputs, struct_pb2.Struct())
-        )
+        response = resource_pb2.RegisterResourceResponse(urn=component.urn, object=struct(expansion.outputs))
         for key, urns in expansion.output_dependencies.items():
             response.propertyDependencies[key].urns.extend(urns)
         return response
@@ -254,33 +249,4 @@ def _program_log() -> logging.Logger:
 
 
 def _response(registration: Registration) -> Any:
-    state = json_format.ParseDict(dict(registration.outputs), struct_pb2.Struct())
-    return resource_pb2.RegisterResourceResponse(urn=registration.urn, id=registration.id, object=state)
-
-
-def _plain(value: Any) -> Any:
-    """Whole numbers become int again: the protocol knows floats only."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _is_secret(value: Any) -> bool:
-    return isinstance(value, dict) and value.get(_SIGNATURE) == SECRET_SIGNATURE
-
-
-def _has_secret(value: Any) -> bool:
-    if _is_secret(value):
-        return True
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_has_secret(item) for item in items)
-
-
-def _without_secrets(value: Any) -> Any:
-    if _is_secret(value):
-        return _without_secrets(value["value"])
-    if isinstance(value, dict):
-        return {key: _without_secrets(item) for key, item in value.items()}
-    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
+    return resource_pb2.RegisterResourceResponse(urn=registration.urn, id=registration.id, object=struct(registration.outputs))

@@ -1,6 +1,7 @@
 """Constructs `pulumi_eks.Cluster` for the real engine: registers the children that the real component registers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -8,7 +9,7 @@ from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 
 from simulator import eks_component
 from simulator.errors import UnknownType
-from simulator.providers.values import UNKNOWN, plain, struct
+from simulator.protocol import UNKNOWN, plain, struct
 from simulator.recording import Registration
 
 MESSAGE_LIMIT = 400 * 1024 * 1024
@@ -44,7 +45,7 @@ class _Construction:
         role = inputs.get("serviceRole")
         if isinstance(role, dict) and "urn" in role:
             inputs = {**inputs, "serviceRole": {**role, "roleArn": self._state_of(role["urn"]).get("arn", UNKNOWN)}}
-        component = Registration(**{**component.__dict__, "inputs": inputs, "remote": True})
+        component = replace(component, inputs=inputs, remote=True)
         expansion = eks_component.expand(component, self.register, dependencies)
         self._monitor.RegisterResourceOutputs(
             resource_pb2.RegisterResourceOutputsRequest(urn=component.urn, outputs=struct(expansion.outputs))

@@ -11,9 +11,10 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from components.hardware.regions import dns_suffix, partition
 from simulator import outputs
 from simulator.errors import SimulationError
+from simulator.protocol import UNKNOWN, plain, struct
 from simulator.providers.cloud import Cloud
 from simulator.providers.construct import construct_cluster
-from simulator.providers.values import UNKNOWN, live_inputs, plain, struct, updated_state, with_unknowns
+from simulator.providers.values import live_inputs, updated_state, with_unknowns
 from simulator.replacements import changed_paths, deletes_first, replacing_paths
 
 

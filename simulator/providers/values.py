@@ -1,38 +1,9 @@
-"""Between the protocol's structs and plain Python values: unknowns stay marked, secrets are opened."""
+"""How a provider's state follows from inputs: what a preview knows, what a read gives back, what an update keeps."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from google.protobuf import struct_pb2
-
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""The engine's mark for a value that a preview does not know yet."""
-SIGNATURE = "4dabf18193072939515e22adb298388d"
-SECRET = "1b47061264138c4ac30d75fd1eb44270"
-
-
-def plain(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """A struct as a dictionary, whole numbers as int, secrets opened."""
-    return {key: _value(item) for key, item in struct.fields.items()}
-
-
-def _value(item: struct_pb2.Value) -> Any:
-    kind = item.WhichOneof("kind")
-    if kind == "struct_value":
-        values = plain(item.struct_value)
-        return values.get("value") if values.get(SIGNATURE) == SECRET else values
-    if kind == "list_value":
-        return [_value(entry) for entry in item.list_value.values]
-    if kind == "number_value":
-        return int(item.number_value) if item.number_value.is_integer() else item.number_value
-    return None if kind in (None, "null_value") else getattr(item, kind)
-
-
-def struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
-    """A dictionary as a struct."""
-    made = struct_pb2.Struct()
-    made.update(dict(values))
-    return made
+from simulator.protocol import UNKNOWN
 
 
 def with_unknowns(inputs: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:

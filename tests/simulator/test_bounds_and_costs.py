@@ -1,9 +1,10 @@
 """The lower bound and the bill."""
 
+from dataclasses import replace
+
 import pytest
 
 from simulator import bounds, costs
-from simulator.recording import Registration
 from simulator.schedule import run_up
 from simulator.world import World
 from tests.support import dev_configuration, merged, record_stack
@@ -14,8 +15,7 @@ def test_the_bound_does_not_look_at_recorded_dependencies():
     recording = record_stack(dev_configuration())
     before = bounds.lower_bound_s(recording, seed=0)
     recording.registrations = {
-        urn: Registration(**{**item.__dict__, "dependencies": frozenset(), "property_dependencies": {}})
-        for urn, item in recording.registrations.items()
+        urn: replace(item, dependencies=frozenset(), property_dependencies={}) for urn, item in recording.registrations.items()
     }
     assert bounds.lower_bound_s(recording, seed=0) == before
 
@@ -25,7 +25,7 @@ def test_a_needless_wait_is_seen_against_the_bound():
     recording = record_stack(dev_configuration())
     (lustre,) = recording.of_type(bounds.FILE_SYSTEM)
     group = next(item for item in recording.of_type(bounds.NODE_GROUP) if item.name == "trn1-32xl")
-    recording.registrations[lustre.urn] = Registration(**{**lustre.__dict__, "dependencies": lustre.dependencies | {group.urn}})
+    recording.registrations[lustre.urn] = replace(lustre, dependencies=lustre.dependencies | {group.urn})
     assert run_up(recording, World(), seed=0).seconds > 1.2 * bounds.lower_bound_s(recording, seed=0)
 
 

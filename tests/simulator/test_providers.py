@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from simulator.outputs import aws, kubernetes
+from simulator.protocol import UNKNOWN, plain, secret_keys, struct
 from simulator.providers.cloud import Cloud
-from simulator.providers.values import UNKNOWN, live_inputs, plain, struct, updated_state, with_unknowns
+from simulator.providers.values import live_inputs, updated_state, with_unknowns
 from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths
 
 GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -22,6 +23,7 @@ def test_a_secret_is_opened_on_arrival():
     """The cloud needs the value; only the engine keeps the secret."""
     secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "quiet"}
     assert plain(struct({"key": secret})) == {"key": "quiet"}
+    assert secret_keys(struct({"deep": {"list": [secret]}, "open": 1})) == {"deep"}
 
 
 def test_a_preview_knows_inputs_and_nothing_computed():

@@ -1,5 +1,6 @@
 """The virtual clock and the engine's rules of order."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_named_component_stands_for_all_inside_it():
     """The engine counts the children of a remote component, which its user cannot name."""
     recording = by_hand(("component", "eks:index:Cluster", []), ("user", VPC, ["component"]))
     component = recording.registrations[urn_of("component")]
-    recording.registrations[component.urn] = Registration(**{**component.__dict__, "custom": False, "remote": True})
+    recording.registrations[component.urn] = replace(component, custom=False, remote=True)
     child = Registration(urn_of("child"), VPC, "child", True, False, component.urn, {})
     recording.registrations[child.urn] = child
     assert engine_order.creation_dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
@@ -137,7 +138,7 @@ def test_a_protected_resource_stops_the_destroy_at_its_level():
     """Its own level finishes, nothing below begins, and what is left is said."""
     recording = chain()
     subnet = recording.registrations[urn_of("subnet")]
-    recording.registrations[subnet.urn] = Registration(**{**subnet.__dict__, "options": {"protect": True}})
+    recording.registrations[subnet.urn] = replace(subnet, options={"protect": True})
     world = World()
     run_up(recording, world, seed=0)
     destroy = run_destroy(recording, world, seed=0)

@@ -1,5 +1,7 @@
 """Destroy takes everything away in an order that AWS and Kubernetes accept, for any configuration."""
 
+from dataclasses import replace
+
 import pytest
 
 from simulator.recording import Recording, Registration
@@ -63,7 +65,7 @@ def test_a_queue_without_its_dependency_on_volcano_breaks_the_law():
         if not item.type.endswith(":Queue"):
             return item
         keep = frozenset(urn for urn in item.dependencies if "Release" not in urn)
-        return Registration(**{**item.__dict__, "dependencies": keep})
+        return replace(item, dependencies=keep)
 
     recording.registrations = {urn: unlinked(item) for urn, item in recording.registrations.items()}
     assert any(problem.startswith("queues before Volcano") for problem in broken_laws(recording, seed=0))
