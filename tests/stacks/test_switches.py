@@ -140,6 +140,40 @@ def test_control_plane_logs_are_kept_as_long_as_asked():
     assert named("LogGroup", "control-plane-logs").inputs["name"] == "/aws/eks/trainium-dev/cluster"
 
 
+def test_the_control_plane_sends_the_logs_that_were_asked_for():
+    """Without audit logs nobody can tell who deleted a job."""
+    assert named("Cluster", "control-plane-eksCluster").inputs["enabledClusterLogTypes"] == ["api", "audit", "authenticator"]
+    quiet = changed(controlPlane={"logTypes": []})
+    assert only("Cluster", "control-plane-eksCluster", quiet).inputs["enabledClusterLogTypes"] == []
+
+
+@pytest.mark.parametrize("protected", [True, False])
+def test_deletion_protection_is_sent_either_way(protected: bool):
+    """Left out, switching it off again would change nothing."""
+    recording = changed(controlPlane={"deletionProtection": protected})
+    assert only("Cluster", "control-plane-eksCluster", recording).inputs["deletionProtection"] is protected
+
+
+def test_the_component_is_told_its_vpc():
+    """Without it the component looks for the account's default VPC."""
+    component = next(item for item in dev() if item.type == "eks:index:Cluster")
+    assert component.inputs["vpcId"] == named("Vpc", "network").id
+
+
+def test_the_clusters_key_is_gone_a_week_after_the_cluster():
+    """The default is a month, in which its alias is free and its data unreadable."""
+    assert named("Key", "control-plane-secrets").inputs["deletionWindowInDays"] == 7
+    assert named("Key", "control-plane-secrets").inputs["enableKeyRotation"] is True
+
+
+def test_a_given_key_is_used_and_none_is_made():
+    """A team with its own key policy wants no second key."""
+    arn = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
+    recording = changed(controlPlane={"encryptionKeyArn": arn})
+    assert recording.of_type("aws:kms/key:Key") == []
+    assert only("Cluster", "control-plane-eksCluster", recording).inputs["encryptionConfig"]["provider"]["keyArn"] == arn
+
+
 def test_training_pods_cannot_reach_the_nodes_credentials():
     """One hop keeps the instance metadata to the host network; controllers on core nodes need two."""
     hops = {name: named("LaunchTemplate", name).inputs["metadataOptions"]["httpPutResponseHopLimit"] for name in ("core", "trn1-32xl")}
