@@ -85,6 +85,37 @@ def test_volume_and_claim_wait_for_the_link_to_s3():
     assert only("DataRepositoryAssociation", "lustre-s3", linked).urn in needs(linked, only("PersistentVolume", "fsx-claim", linked).urn)
 
 
+def test_everything_that_lives_in_a_vpc_lives_in_ours():
+    """Left out, EC2 takes the account's default VPC, where nothing of ours can reach it."""
+    vpc = named("Vpc", "network").id
+    kinds = ("Subnet", "SecurityGroup", "InternetGateway", "RouteTable", "VpcEndpoint", "VpcIpv4CidrBlockAssociation")
+    strangers = [item.name for item in dev() if item.type.rsplit(":", 1)[-1] in kinds and item.inputs.get("vpcId") != vpc]
+    assert strangers == []
+
+
+def test_the_file_system_has_its_own_group():
+    """Left out, it has the VPC's default group, which lets no node in."""
+    assert named("LustreFileSystem", "lustre").inputs["securityGroupIds"] == [named("SecurityGroup", "lustre").id]
+
+
+def test_what_the_console_lists_by_name_has_one():
+    """Somebody will look for it there when something is wrong."""
+    kinds = (
+        "Vpc",
+        "Subnet",
+        "SecurityGroup",
+        "InternetGateway",
+        "NatGateway",
+        "Eip",
+        "RouteTable",
+        "VpcEndpoint",
+        "LustreFileSystem",
+        "NodeGroup",
+    )
+    listed = [item for item in dev() if item.custom and item.type.rsplit(":", 1)[-1] in kinds]
+    assert [item.name for item in listed if not item.inputs.get("tags", {}).get("Name")] == []
+
+
 @pytest.mark.parametrize("group", ["nodes", "lustre"])
 def test_security_groups_drop_rules_of_others_on_delete(group: str):
     """They name each other: without it the first to go waits fifteen minutes and fails."""
