@@ -93,6 +93,22 @@ def test_everything_that_lives_in_a_vpc_lives_in_ours():
     assert strangers == []
 
 
+def test_the_file_systems_keys_reach_it():
+    """Throughput is what is paid for, and backups are what is left."""
+    keys = {"throughputMbpsPerTib": 500, "compression": "NONE", "backupRetentionDays": 7, "finalBackup": True}
+    inputs = only("LustreFileSystem", "lustre", changed(storage={"lustre": keys})).inputs
+    assert (inputs["perUnitStorageThroughput"], inputs["dataCompressionType"]) == (500, "NONE")
+    assert (inputs["automaticBackupRetentionDays"], inputs["skipFinalBackup"]) == (7, False)
+    usual = named("LustreFileSystem", "lustre").inputs
+    assert (usual["perUnitStorageThroughput"], usual["dataCompressionType"], usual["automaticBackupRetentionDays"]) == (125, "LZ4", 0)
+
+
+def test_the_vpc_has_both_blocks():
+    """10.1.0.0/21 and 100.64.0.0/16, as the blueprint's."""
+    assert named("Vpc", "network").inputs["cidrBlock"] == "10.1.0.0/21"
+    assert named("VpcIpv4CidrBlockAssociation", "network-pods").inputs["cidrBlock"] == "100.64.0.0/16"
+
+
 def test_the_file_system_has_its_own_group():
     """Left out, it has the VPC's default group, which lets no node in."""
     assert named("LustreFileSystem", "lustre").inputs["securityGroupIds"] == [named("SecurityGroup", "lustre").id]
