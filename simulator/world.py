@@ -1,6 +1,6 @@
 """What exists in the simulated account, which deletions it refuses, and what a destroy leaves behind.
 
-So far the world refuses deletions only; it knows a resource by its URN.
+It refuses deletions only, and knows a resource by its URN.
 """
 
 from dataclasses import dataclass, field

@@ -234,7 +234,7 @@ class Queue(Section):
     """Most that the queue may use, by resource name. Empty means all there is."""
 
 
-def _blueprint_queues() -> dict[str, Queue]:
+def _default_queues() -> dict[str, Queue]:
     return {"training": Queue()}
 
 
@@ -247,7 +247,7 @@ class VolcanoAddon(Section):
     """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
     image_registry: str = "docker.io"
     """Registry of the images. Docker Hub limits anonymous pulls."""
-    queues: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], Queue] = Field(default_factory=_blueprint_queues)
+    queues: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], Queue] = Field(default_factory=_default_queues)
     """Queues by name."""
 
 
