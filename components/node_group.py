@@ -159,7 +159,11 @@ class NodeGroup(pulumi.ComponentResource):
             taints=[{"key": args.taint_key, "value": "true", "effect": "NO_SCHEDULE"}] if args.taint_key else None,
             tags={"Name": args.group_name},
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=list(after), ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None
+                parent=self,
+                depends_on=list(after),
+                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None,
+                # A group that failed keeps its name, and `pulumi up --replace` would make the new one first.
+                delete_before_replace=True,
             ),
         )
 

@@ -36,7 +36,10 @@ def root() -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, take it away."""
 
 
-@rehearse_app.callback(invoke_without_command=True, epilog="Example: trn rehearse dev --json report.json")
+@rehearse_app.callback(
+    invoke_without_command=True,
+    epilog="Examples: trn rehearse dev --json report.json; trn rehearse dev --fault no-capacity@trn1-32xl --speed 600",
+)
 def rehearse(
     context: typer.Context,
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is rehearsed.")] = "dev",
@@ -46,6 +49,14 @@ def rehearse(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault", help="Something to go wrong, NAME[@resource][:times]; may be given again. `trn rehearse rules` lists them."
+        ),
+    ] = None,
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Scenario to meet: a name, or a file.")] = None,
+    speed: Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view.")] = 500,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
 ) -> None:
     """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched."""
@@ -53,7 +64,8 @@ def rehearse(
         return
     from operations.rehearse import RehearseOptions, run
 
-    raise typer.Exit(run(RehearseOptions(stack=stack, json_file=json_file, output=output, seed=seed, parallel=parallel, quiet=quiet)))
+    options = RehearseOptions(stack, json_file, output, seed, parallel, quiet, tuple(fault or ()), scenario, speed)
+    raise typer.Exit(run(options))
 
 
 def main() -> None:

@@ -12,22 +12,21 @@ from rich.text import Text
 
 from simulator import engine_order
 from simulator.drawing.text import duration, short_type
+from simulator.engine.clock import Step
 from simulator.recording import Recording
-from simulator.schedule import Step
 
 FRAMES_PER_S = 12
-SPEED = 500
-"""Virtual seconds per real one in the live view: up and destroy together pass in some five seconds."""
 NOTEWORTHY_S = 30
 """Operations shorter than this get no line of their own in a pipe."""
-VERBS = {"create": ("making", "made"), "delete": ("deleting", "deleted")}
+VERBS = {"create": ("making", "made"), "update": ("changing", "changed"), "delete": ("deleting", "deleted")}
 
 
 class Progress:
     """Told what happens by the scheduler; used as a context manager so that the terminal is left clean."""
 
-    def __init__(self, console: Console, *, quiet: bool) -> None:
-        self._console = console
+    def __init__(self, console: Console, *, quiet: bool, speed: float) -> None:
+        """`speed`: virtual seconds per real one in the live view."""
+        self._console, self._speed = console, speed
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal and not quiet else None
         self._lines = not quiet and self._live is None
         self._phase, self._clock, self._undrawn = "", 0.0, 0.0
@@ -63,7 +62,7 @@ class Progress:
 
     def _begin(self, phase: str, recording: Recording) -> None:
         self._phase, self._clock, self._running, self._ended = phase, 0.0, {}, set()
-        up = phase == "up"
+        up = not phase.startswith("destroy")
         self._blockers = (
             dict(engine_order.creation_dependencies(recording)) if up else _reversed(engine_order.recorded_dependencies(recording))
         )
@@ -73,17 +72,17 @@ class Progress:
     def _pass_time(self, recording: Recording, until: float) -> None:
         """Let the wall clock follow the virtual one, drawing a frame when it is due and not at each event."""
         while self._clock < until:
-            passing = min(until - self._clock, SPEED / FRAMES_PER_S - self._undrawn)
+            passing = min(until - self._clock, self._speed / FRAMES_PER_S - self._undrawn)
             self._clock += passing
             self._undrawn += passing
-            if self._undrawn >= SPEED / FRAMES_PER_S:
+            if self._undrawn >= self._speed / FRAMES_PER_S:
                 self._undrawn = 0.0
                 if self._live is not None:
                     self._live.update(self._view(recording), refresh=True)
                 time.sleep(1 / FRAMES_PER_S)
 
     def _line(self, recording: Recording, step: Step) -> str:
-        _, done = VERBS[step.operation]
+        done = VERBS[step.operation][1] if step.refusal is None else f"could not {step.operation}"
         under_way = ", ".join(sorted(_label(recording, urn) for urn in self._running)[:3]) or "nothing"
         took = duration(step.end - step.start)
         return f"  {_clock(self._clock)}  {done} {_label(recording, step.urn)} in {took}; under way: {under_way}; {self._waiting()} wait"
@@ -106,7 +105,7 @@ class Progress:
         return held
 
     def _view(self, recording: Recording) -> Table:
-        making, _ = VERBS["create" if self._phase == "up" else "delete"]
+        making, _ = VERBS["delete" if self._phase.startswith("destroy") else "create"]
         table = Table.grid(padding=(0, 2))
         headline = f"{self._phase}  {_clock(self._clock)}   {len(self._ended)} done, {len(self._running)} under way, {self._waiting()} wait"
         table.add_row(Text(headline, style="bold"))

@@ -3,8 +3,8 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pulumi
@@ -17,8 +17,14 @@ from simulator.drawing.page import page_html
 from simulator.drawing.timeline import timeline_svg
 from simulator.engine_order import DEFAULT_PARALLEL
 from simulator.errors import SimulationError
+from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.recorder import program_at
-from simulator.rehearsal import Rehearsal, Stack, Watch, rehearse
+from simulator.rehearsal import Circumstances, Rehearsal, Stack, Watch, rehearse
+from simulator.report import Report
+from simulator.scenarios import ScenarioError, circumstances
+from simulator.scenarios import read as read_scenario
+from simulator.world.account import Job
+from simulator.world.faults import Faults
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
 from stacks.problems import ConfigurationError
 from stacks.rules import notices
@@ -36,28 +42,25 @@ class RehearseOptions:
     seed: int
     parallel: int
     quiet: bool
+    faults: Sequence[str] = ()
+    """As typed: `NAME[@resource][:n]`."""
+    scenario: str | None = None
+    """Name or file."""
+    speed: float = 500
+    """Virtual seconds per real one in the live view."""
 
 
 def run(options: RehearseOptions) -> int:
     """Rehearse, write the files, print the summary; returns the exit code."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    progress = Progress(errors, quiet=options.quiet)
-    try:
+    progress = Progress(errors, quiet=options.quiet, speed=options.speed)
+    with reporting_errors(errors) as failure:
         stack_file = read_stack_file(options.stack)
+        met = circumstances_of(options)
         with progress:
-            rehearsal = rehearse_stack(stack_file, seed=options.seed, parallel=options.parallel, watch=progress.watch)
-    except StackFileError as error:
-        errors.print(f"error: {error}\n\nhint: {error.hint}", markup=False)
-        return 2
-    except ConfigurationError as error:
-        errors.print(str(error), markup=False)
-        return 2
-    except pulumi.RunError as error:
-        errors.print(f"error: the program stopped: {error}", markup=False)
-        return 1
-    except SimulationError as error:
-        errors.print(f"error: {error}", markup=False)
-        return 1
+            rehearsal = rehearse_stack(stack_file, seed=options.seed, parallel=options.parallel, watch=progress.watch, circumstances=met)
+    if failure.code:
+        return failure.code
     try:
         written = write_files(rehearsal, options.output, options.json_file)
     except OSError as error:
@@ -71,19 +74,74 @@ def run(options: RehearseOptions) -> int:
         sys.stdout.write(rehearsal.report.as_json())
         output = errors
     print_summary(output, rehearsal.report, written)
-    refused = any(step.error for step in rehearsal.report.up.resources) or any(step.error for step in rehearsal.report.destroy.order)
-    return 1 if refused else 0
+    return 0 if ended_well(rehearsal.report) else 1
 
 
-def rehearse_stack(stack_file: StackFile, *, seed: int = 0, parallel: int = DEFAULT_PARALLEL, watch: Watch | None = None) -> Rehearsal:
+@dataclass
+class Failure:
+    """How a block under `reporting_errors` ended."""
+
+    code: int = 0
+
+
+@contextlib.contextmanager
+def reporting_errors(console: Console) -> Iterator[Failure]:
+    """Print what stops a rehearsal, and keep the exit code: 2 for misuse or a configuration that cannot be used, else 1."""
+    failure = Failure()
+    try:
+        yield failure
+    except (StackFileError, FaultSyntaxError, ScenarioError) as error:
+        console.print(f"error: {error}\n\nhint: {error.hint}", markup=False)
+        failure.code = 2
+    except ConfigurationError as error:
+        console.print(str(error), markup=False)
+        failure.code = 2
+    except pulumi.RunError as error:
+        console.print(f"error: the program stopped: {error}", markup=False)
+        failure.code = 1
+    except SimulationError as error:
+        console.print(f"error: {error}", markup=False)
+        failure.code = 1
+
+
+def circumstances_of(options: RehearseOptions) -> Circumstances:
+    """What the command line makes the cluster meet: a scenario, and faults beside it.
+
+    Raises ScenarioError or FaultSyntaxError.
+    """
+    met = circumstances(read_scenario(options.scenario)) if options.scenario else Circumstances()
+    asked = [parse_fault(text) for text in options.faults]
+    Faults.of(asked)
+    return replace(met, faults=[*met.faults, *asked])
+
+
+def ended_well(report: Report) -> bool:
+    """Whether the cluster came up in the end, can be used, and went away without a trace."""
+    last_up, last_destroy = [report.up, *report.reruns][-1], [report.destroy, *report.destroy_reruns][-1]
+    return last_up.ended == "well" and last_destroy.ended == "well" and not report.problems
+
+
+def rehearse_stack(
+    stack_file: StackFile,
+    *,
+    seed: int = 0,
+    parallel: int = DEFAULT_PARALLEL,
+    watch: Watch | None = None,
+    circumstances: Circumstances | None = None,
+) -> Rehearsal:
     """Rehearse the program with one stack file.
 
     Raises ConfigurationError, or what the program raises.
     """
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
-    stack = Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
-    with _rehearsing():
-        return rehearse(stack, seed=seed, parallel=parallel, notices=notices(settings), watch=watch)
+    met = replace(circumstances or Circumstances(), job=Job(settings.training.neuron_sdk))
+    with rehearsing():
+        return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=notices(settings), circumstances=met, watch=watch)
+
+
+def stack_of(stack_file: StackFile) -> Stack:
+    """The program with the configuration of a stack file."""
+    return Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
 
 
 def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = None) -> list[Path]:
@@ -105,7 +163,7 @@ def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = Non
 
 
 @contextlib.contextmanager
-def _rehearsing() -> Iterator[None]:
+def rehearsing() -> Iterator[None]:
     """Tells the program that it meets a simulated cloud."""
     before = os.environ.get(REHEARSAL_VARIABLE)
     os.environ[REHEARSAL_VARIABLE] = "1"

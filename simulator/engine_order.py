@@ -7,6 +7,7 @@ Source: pulumi/pulumi pkg/resource/deploy/step_generator.go ScheduleDeletes and 
 DependenciesOf, 2026-08-21; both seen behind the engine of 3.260.
 """
 
+import heapq
 from collections.abc import Mapping
 
 from simulator.recording import STACK_TYPE, Recording, Registration
@@ -42,18 +43,36 @@ def _expanded(recording: Recording, item: Registration, named: frozenset[str]) -
     return frozenset(needs - {item.urn})
 
 
+def in_order(needs_of: Mapping[str, frozenset[str]]) -> list[str]:
+    """URNs so that each comes after what it needs; ties by URN.
+
+    Raises ValueError for a cycle.
+    """
+    ordered: list[str] = []
+    waiting = {urn: len(needs) for urn, needs in needs_of.items()}
+    users: dict[str, list[str]] = {}
+    for urn, needs in needs_of.items():
+        for need in needs:
+            users.setdefault(need, []).append(urn)
+    ready = sorted(urn for urn, count in waiting.items() if count == 0)
+    while ready:
+        urn = heapq.heappop(ready)
+        ordered.append(urn)
+        for user in users.get(urn, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                heapq.heappush(ready, user)
+    if len(ordered) < len(needs_of):
+        raise ValueError(f"dependency cycle among {sorted(set(needs_of) - set(ordered))}")
+    return ordered
+
+
 def deletion_levels(recording: Recording) -> list[list[str]]:
     """URNs by level, the first to go first; URNs sorted within a level."""
     needs_of = recorded_dependencies(recording)
     depth: dict[str, int] = {}
-    remaining = dict(needs_of)
-    while remaining:
-        ready = sorted(urn for urn, needs in remaining.items() if not needs - depth.keys())
-        if not ready:
-            raise ValueError(f"dependency cycle among {sorted(remaining)}")
-        for urn in ready:
-            depth[urn] = 1 + max((depth[need] for need in needs_of[urn]), default=-1)
-            del remaining[urn]
+    for urn in in_order(needs_of):
+        depth[urn] = 1 + max((depth[need] for need in needs_of[urn]), default=-1)
     levels: list[list[str]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
     for urn in sorted(depth):
         levels[depth[urn]].append(urn)

@@ -151,3 +151,55 @@ def seconds(registration: Registration, operation: str, seed: int) -> float:
         return 0.0
     chosen = lifetime(registration)
     return (chosen.create if operation == "create" else chosen.delete).draw(seed, registration.urn, operation)
+
+
+_NODE_UPDATE = Latency(480, 600, 900, "published: about 10 min a node (aws/containers-roadmap#1560)")
+_NEURON_NODE_UPDATE = Latency(600, 840, 1080, "inferred: metal-size shutdown, then boot, one node after the other")
+_UPDATES: Mapping[str, Mapping[str, Latency]] = {
+    "aws:eks/cluster:Cluster": {
+        "version": Latency(480, 600, 1200, "inferred: as long as making one, up to 20 min"),
+        "": Latency(60, 180, 480, "inferred: one update of the control plane at a time"),
+    },
+    "aws:fsx/lustreFileSystem:LustreFileSystem": {
+        "storageCapacity": Latency(600, 1200, 1800, "inferred: until the new disks serve; data is spread over them for hours after"),
+        "perUnitStorageThroughput": Latency(600, 1200, 1800, "inferred: file servers are exchanged one by one"),
+        "": Latency(30, 60, 300, "inferred"),
+    },
+    "aws:eks/addon:Addon": {"": Latency(20, 45, 90, "inferred: DaemonSets roll node by node")},
+    "kubernetes:helm.sh/v3:Release": {"": Latency(6, 30, 90, "inferred: measured 2-6 s without containers")},
+    "kubernetes:apps/v1:StatefulSet": {"": Latency(10, 20, 60, "inferred: one pod after the other")},
+}
+"""Type to changed input to latency; the empty input stands for all others. Types without an entry take as long as one request."""
+_REQUEST = Latency(0.5, 1, 2, "inferred: one call")
+
+
+def rolled_nodes(old: Registration, new: Registration) -> int:
+    """Nodes of a group that an update replaces, one after the other; 0 where it leaves them alone."""
+    if all(old.inputs.get(key) == new.inputs.get(key) for key in ("version", "releaseVersion", "launchTemplate")):
+        return 0
+    return int(new.inputs["scalingConfig"]["desiredSize"])
+
+
+def update_seconds(old: Registration, new: Registration, seed: int) -> float:
+    """Seconds that a change in place takes. Rolling a node group takes its time for each node."""
+    if not new.custom or new.type.startswith("pulumi:providers:"):
+        return 0.0
+    if new.type == "aws:eks/nodeGroup:NodeGroup":
+        return _node_group_update(old, new, seed)
+    changed = [key for key in sorted({*old.inputs, *new.inputs}) if old.inputs.get(key) != new.inputs.get(key)]
+    table = _UPDATES.get(new.type, {})
+    found = [table[key] for key in changed if key in table] or [table.get("", _REQUEST)]
+    return max(latency.draw(seed, new.urn, "update") for latency in found)
+
+
+def _node_group_update(old: Registration, new: Registration, seed: int) -> float:
+    nodes = rolled_nodes(old, new)
+    neuron = new.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    if nodes:
+        return round(nodes * (_NEURON_NODE_UPDATE if neuron else _NODE_UPDATE).draw(seed, new.urn, "update"), 1)
+    sizes = [int(item.inputs["scalingConfig"]["desiredSize"]) for item in (old, new)]
+    if sizes[1] > sizes[0]:
+        return lifetime(new).create.draw(seed, new.urn, "create")
+    if sizes[1] < sizes[0]:
+        return lifetime(old).delete.draw(seed, new.urn, "delete")
+    return _INSTANT.create.draw(seed, new.urn, "update")

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import empty_pb2
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 from pulumi.runtime import config as pulumi_config
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import run_in_stack
 
-from components.hardware.regions import dns_suffix, partition
 from simulator import eks_component, outputs
 from simulator.errors import DuplicateUrn, UnknownType
 from simulator.protocol import plain, secret_keys, struct
@@ -104,7 +105,7 @@ class RecordingMonitor(mocks.MockMonitor):
             dependencies=frozenset(request.dependencies),
             property_dependencies={key: frozenset(value.urns) for key, value in request.propertyDependencies.items() if value.urns},
             providers=frozenset(reference.rsplit("::", 1)[0] for reference in providers if reference),
-            options={field.name: value for field, value in request.ListFields() if field.name not in _NOT_OPTIONS},
+            options=_options(request),
             secret_inputs=secret_keys(request.object),
         )
 
@@ -112,7 +113,12 @@ class RecordingMonitor(mocks.MockMonitor):
         """The registration with id and outputs, kept."""
         resource_id, state = "", dict(registration.inputs)
         if registration.custom:
-            resource_id, state = outputs.answer(self._context(registration), registration.type, registration.name, registration.inputs)
+            resource_id, state = outputs.answer(
+                outputs.context_of(self._recording, registration, self._seed, registration.urn),
+                registration.type,
+                registration.name,
+                registration.inputs,
+            )
             if self._preview and not registration.type.startswith("pulumi:providers:"):
                 # What the provider would compute is not there yet; a property that is not sent counts as unknown.
                 kubernetes = registration.type.startswith("kubernetes:")
@@ -125,21 +131,6 @@ class RecordingMonitor(mocks.MockMonitor):
         if registration.urn in self._recording.registrations:
             raise DuplicateUrn(f"Duplicate resource URN '{registration.urn}'; try giving it a unique name")
         self._recording.registrations[registration.urn] = registration
-
-    def _context(self, registration: Registration) -> outputs.Context:
-        region = next(
-            (
-                str(self._recording.registrations[urn].inputs["region"])
-                for urn in sorted(registration.providers)
-                if "region" in self._recording.registrations[urn].inputs
-            ),
-            "",
-        )
-        if not region and registration.type.startswith("aws:"):
-            raise UnknownType(
-                f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's"
-            )
-        return outputs.Context(self._seed, registration.urn, region, partition(region), dns_suffix(region or "us-east-1"))
 
     def _construct_cluster(self, component: Registration) -> Any:
         role = component.inputs.get("serviceRole")
@@ -246,6 +237,21 @@ def _program_log() -> logging.Logger:
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
     return logger
+
+
+def _options(request: Any) -> dict[str, Any]:
+    """Options that differ from their defaults, as plain values."""
+    given = {field.name: _plain_option(value) for field, value in request.ListFields() if field.name not in _NOT_OPTIONS}
+    # The SDK sends an empty binding with every resource.
+    return {key: value for key, value in given.items() if value not in ({}, [], "")}
+
+
+def _plain_option(value: Any) -> Any:
+    if isinstance(value, Message):
+        return MessageToDict(value, preserving_proto_field_name=True)
+    if isinstance(value, str | bytes | bool | int):
+        return value
+    return [_plain_option(item) for item in value]
 
 
 def _response(registration: Registration) -> Any:

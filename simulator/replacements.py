@@ -4,7 +4,7 @@ Source: schemas of hashicorp/terraform-provider-aws and pulumi/pulumi-kubernetes
 2026-11; paths use dots, list levels left out. Only inputs that the program sets are listed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _OBJECT = ("metadata.name", "metadata.namespace")
@@ -78,10 +78,30 @@ def changed_paths(old: Any, new: Any, path: str = "") -> list[str]:
     return [] if old == new else [path]
 
 
-def replacing_paths(resource_type: str, changed: Iterable[str]) -> list[str]:
+def replacing_paths(resource_type: str, changed: Iterable[str], old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Those of the changed paths that force a replacement; KeyError for a type that the table does not have."""
     forcing = FORCES_REPLACEMENT[resource_type]
-    return [path for path in changed if any(path == key or path.startswith(f"{key}.") for key in forcing)]
+    depending = _DEPENDING.get(resource_type, {})
+    return [
+        path
+        for path in changed
+        if any(path == key or path.startswith(f"{key}.") for key in forcing)
+        or any((path == key or path.startswith(f"{key}.")) and forces(old, new) for key, forces in depending.items())
+    ]
+
+
+def _goes_down(key: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], bool]:
+    return lambda old, new: float(new.get(key) or 0) < float(old.get(key) or 0)
+
+
+_DEPENDING: Mapping[str, Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
+    "aws:fsx/lustreFileSystem:LustreFileSystem": {
+        "storageCapacity": _goes_down("storageCapacity"),
+        "fileSystemTypeVersion": _goes_down("fileSystemTypeVersion"),
+    },
+    "aws:eks/cluster:Cluster": {"encryptionConfig": lambda old, new: bool(old.get("encryptionConfig")) and not new.get("encryptionConfig")},
+}
+"""Inputs that can change in one direction only: (old, new) to whether the resource is replaced."""
 
 
 def deletes_first(resource_type: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "trn-rehearsal/1"
+SCHEMA = "trn-rehearsal/2"
 
 
 class Part(BaseModel):
@@ -33,39 +33,99 @@ class PathStep(Part):
     urn: str
     name: str
     type: str
+    operation: Literal["create", "update", "delete"]
     start: float
     end: float
 
 
-class ResourceTimes(Part):
-    """One resource in the up phase."""
+class StepTimes(Part):
+    """One operation on one resource."""
 
     urn: str
     type: str
     name: str
+    start: float
+    end: float
+    attempts: int
+    """Tries of the same request, and looks at something that was not ready: 1 where the first one did."""
+    cut: bool
+    """Whether the run was killed while it was under way: how it ended was never written down."""
+    error: str | None
+    """What the engine prints where it was refused: the service's code, and its words."""
+    cause: str | None
+    """Why, with the names of what is in the way."""
+    mend: str | None
+    """What to do about it."""
+    waited_for: str | None
+    """URN of what it waited for last; null where it waited for nothing."""
+
+
+class ResourceTimes(StepTimes):
+    """One resource in the up phase."""
+
     parent: str
     """URN of the parent."""
     custom: bool
     """False for components, which take no time of their own."""
     depends_on: list[str]
     """URNs named by inputs and depends_on, sorted."""
-    start: float
-    end: float
-    attempts: int
-    error: str | None
+    inputs: dict[str, str]
+    """Inputs that tell it apart from others of its type, as text."""
+
+
+class CostPoint(Part):
+    """What the account costs from a moment on."""
+
+    at: float
+    """Virtual seconds since the run began."""
+    usd_per_hour: float
+    usd: float
+    """Spent by then, since the run began."""
 
 
 class Up(Part):
-    """Making everything."""
+    """One run of `pulumi up`."""
 
     seconds: float
     """Time until the cluster is ready, from the first registration on; `program.seconds` come before it."""
+    ended: Literal["well", "refused", "killed"]
+    before: list[str]
+    """What was done before this run, because of how the one before it had ended: the mends, as commands."""
     lower_bound_seconds: float
-    """Shortest time that AWS's own chains allow, with the same latencies."""
+    """Shortest time that AWS's own chains allow from nothing, with the same latencies."""
     critical_path: list[PathStep]
     """The chain of waits that ends last, first link first."""
     resources: list[ResourceTimes]
-    """By URN."""
+    """By URN; what never started is missing."""
+    not_started: list[str]
+    """URNs of what the run was to make and did not come to."""
+    cost: list[CostPoint]
+    """What is being paid for as the run goes on: from the request that makes a thing."""
+
+
+class Problem(Part):
+    """Something wrong with a cluster that is up: it costs money and cannot be used."""
+
+    urn: str
+    name: str
+    rule: str
+    """Name of the rule of the world that it breaks; `trn rehearse rules` lists them."""
+    error: str
+    cause: str
+    mend: str
+
+
+class Incident(Part):
+    """Something that happens to nodes while a job runs."""
+
+    fault: str
+    name: str
+    """Of the node group."""
+    what: str
+    seconds: float | None
+    """Until the group has all its nodes again; null where nothing brings the node back."""
+    job: str
+    """What it means for a job on these nodes."""
 
 
 class Leftover(Part):
@@ -75,29 +135,28 @@ class Leftover(Part):
     what: str
 
 
-class DestroyStep(Part):
+class DestroyStep(StepTimes):
     """One deletion."""
 
-    urn: str
-    type: str
-    name: str
     level: int
     """Level of the engine's plan, 0 first; a level starts when the one before has ended."""
-    start: float
-    end: float
-    error: str | None
 
 
 class Destroy(Part):
     """Deleting everything."""
 
     seconds: float
+    ended: Literal["well", "refused", "killed"]
+    before: list[str]
+    """What was done before this run, because of how the one before it had ended: the mends, as commands."""
     order: list[DestroyStep]
     """In the order in which the deletions ended."""
     critical_path: list[PathStep]
     """The longest deletion of each level that took time."""
+    cost: list[CostPoint]
+    """What is still being paid for: until a deletion has ended."""
     leftovers: list[Leftover]
-    """Must be empty."""
+    """What is in the account when this run has ended. Must be empty."""
 
 
 class CostLine(Part):
@@ -128,17 +187,28 @@ class Report(Part):
     """A whole rehearsal."""
 
     # `schema` is pydantic's own word; the alias is what JSON shows.
-    schema_: Literal["trn-rehearsal/1"] = Field(alias="schema")
+    schema_: Literal["trn-rehearsal/2"] = Field(alias="schema")
     """Name and version of this schema."""
     stack: str
     seed: int
     """Seed of all latencies and ids."""
     notices: list[str]
     """What the configuration allows but its user should know."""
+    faults: list[str]
+    """What was made to go wrong, as it was asked for."""
     program: Program
     up: Up
+    """The first run."""
+    reruns: list[Up]
+    """Runs after it, each with the mend of the one before; empty where the first ended well."""
+    problems: list[Problem]
+    """Must be empty."""
+    incidents: list[Incident]
     destroy: Destroy
+    """The first destroy."""
+    destroy_reruns: list[Destroy]
     cost: Cost
+    """Of the whole cluster, as the program describes it."""
     outputs: dict[str, str]
     """Stack outputs as text."""
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 from simulator.errors import UnknownType
 from simulator.outputs import aws, kubernetes
-from simulator.outputs.context import Context
+from simulator.outputs.context import Context, context_of
 
-__all__ = ["Context", "answer"]
+__all__ = ["Context", "answer", "context_of"]
 
 
 def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from components.hardware.regions import dns_suffix, partition
 from simulator import chance
+from simulator.errors import UnknownType
+from simulator.recording import Recording, Registration
 
 ACCOUNT = "123456789012"
 CREATED_AT = "2026-01-01T00:00:00Z"
@@ -39,3 +42,21 @@ class Context:
     def arn(self, service: str, resource: str, *, regional: bool = True) -> str:
         """An ARN in the provider's region and partition."""
         return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{ACCOUNT}:{resource}"
+
+
+def context_of(recording: Recording, registration: Registration, seed: int, key: str) -> Context:
+    """The context of one resource of a recording. `key`: what its id is drawn for, its URN unless it is made once more.
+
+    Raises UnknownType for an AWS resource whose provider names no region.
+    """
+    region = next(
+        (
+            str(recording.registrations[urn].inputs["region"])
+            for urn in sorted(registration.providers)
+            if "region" in recording.registrations[urn].inputs
+        ),
+        "",
+    )
+    if not region and registration.type.startswith("aws:"):
+        raise UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
+    return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"))

@@ -58,7 +58,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         changed = [path for path in changed_paths(old, new) if not any(path == key or path.startswith(f"{key}.") for key in ignored)]
         resource_type = _type_of(request.urn)
         with _refusing(context):
-            replacing = replacing_paths(resource_type, changed)
+            replacing = replacing_paths(resource_type, changed, old, new)
         return _difference(changed, replacing, delete_first=bool(replacing) and deletes_first(resource_type, old, new))
 
     def Create(self, request: Any, context: grpc.ServicerContext) -> Any:

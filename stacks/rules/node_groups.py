@@ -119,6 +119,9 @@ def capacity(settings: Settings) -> Iterator[Problem]:
                 "ON_DEMAND, CAPACITY_BLOCK",
                 "remove capacityReservationId, or change capacityType",
             )
+        if group.placement_group and len(settings.zones_of(group)) > 1:
+            zones, hint = list(settings.zones_of(group)), "name one zone, or set `placementGroup: false`"
+            yield Problem(f"{base}.zoneIds", zones, "a cluster placement group lies in one zone", "one zone id", hint)
         if group.placement_group and group.capacity_reservation_id is not None:
             hint = "set it to false: the reservation decides where its instances stand"
             yield Problem(

@@ -60,7 +60,7 @@ def test_the_report_satisfies_its_published_schema(project: Path, monkeypatch: p
     rehearse(project, "--quiet", monkeypatch=monkeypatch)
     report = json.loads((project / "build/rehearsal/report.json").read_text())
     jsonschema.validate(report, json.loads((ROOT / "docs/report.schema.json").read_text()))
-    assert report["schema"] == "trn-rehearsal/1"
+    assert report["schema"] == "trn-rehearsal/2"
     assert report["destroy"]["leftovers"] == []
 
 
@@ -132,7 +132,7 @@ def test_the_live_view_shows_what_is_made_and_what_waits_for_it(monkeypatch: pyt
     """A view that says nothing for ten minutes of virtual time is none."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     shown = io.StringIO()
-    progress = Progress(Console(file=shown, force_terminal=True, width=140), quiet=False)
+    progress = Progress(Console(file=shown, force_terminal=True, width=140), quiet=False, speed=500)
     with progress:
         rehearse_stack(read_stack_file("dev", ROOT), watch=progress.watch)
     assert "making Cluster control-plane-eksCluster" in shown.getvalue()
@@ -155,7 +155,8 @@ def test_a_stack_with_deletion_protection_says_what_would_stay(project: Path, mo
     code, out, _ = rehearse(project, "--quiet", monkeypatch=monkeypatch)
     assert code == 1
     assert "deletion protection" in out
-    assert "aws:ec2/vpc:Vpc" in out
+    assert "aws:eks/cluster:Cluster trainium-dev" in out
+    assert "more, all in report.json" in out
 
 
 def test_a_program_that_asks_for_an_unknown_type_is_told_so(project: Path, monkeypatch: pytest.MonkeyPatch):

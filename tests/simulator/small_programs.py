@@ -1,6 +1,7 @@
 """Small Pulumi programs for tests of the recorder and the scheduler, and recordings made by hand."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
@@ -30,14 +31,24 @@ def vpc_with_subnet() -> None:
 
 
 def by_hand(*items: tuple[str, str, Iterable[str]]) -> Recording:
-    """A recording of (name, type, names it depends on), all custom and below the stack."""
+    """A recording of (name, type, names it depends on), all custom and below the stack, with inputs that no rule minds."""
     recording = Recording("trn", "test")
     recording.registrations[PARENT] = Registration(PARENT, "pulumi:pulumi:Stack", "trn-test", False, False, "", {})
-    for name, resource_type, needs in items:
+    for index, (name, resource_type, needs) in enumerate(items):
         urn = urn_of(name)
         dependencies = frozenset(urn_of(need) for need in needs)
-        recording.registrations[urn] = Registration(urn, resource_type, name, True, False, PARENT, {}, dependencies, id=name)
+        inputs = _harmless(resource_type, index, name)
+        recording.registrations[urn] = Registration(urn, resource_type, name, True, False, PARENT, inputs, dependencies, id=name)
     return recording
+
+
+def _harmless(resource_type: str, index: int, name: str) -> dict[str, Any]:
+    return {
+        "Vpc": {"cidrBlock": "10.0.0.0/16", "tags": {"Name": name}},
+        "Subnet": {"vpcId": "vpc", "cidrBlock": f"10.0.{index}.0/24", "availabilityZoneId": "usw2-az1"},
+        "NatGateway": {"subnetId": "subnet", "allocationId": f"eipalloc-{name}"},
+        "LustreFileSystem": {"subnetIds": ["subnet"], "storageCapacity": 1200},
+    }.get(resource_type.rsplit(":", 1)[-1], {})
 
 
 def urn_of(name: str) -> str:

@@ -67,7 +67,7 @@ def test_every_type_says_what_replaces_it():
 )
 def test_a_node_group_is_replaced_by_what_eks_cannot_change(old: dict[str, object], new: dict[str, object], replacing: list[str]):
     """Size and template version change in place; subnets, types and the template itself do not."""
-    assert replacing_paths(GROUP, changed_paths(old, new)) == replacing
+    assert replacing_paths(GROUP, changed_paths(old, new), old, new) == replacing
 
 
 def test_a_name_that_is_set_deletes_first():

@@ -96,7 +96,7 @@ def test_options_are_kept():
 
     (vpc,) = run(program).of_type("aws:ec2/vpc:Vpc")
     assert vpc.options["protect"] is True
-    assert vpc.options["customTimeouts"].delete == "3m"
+    assert vpc.options["customTimeouts"] == {"delete": "3m"}
 
 
 def test_stack_outputs_arrive():

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from operations.random_configurations import random_configuration
 from simulator.recording import Recording, Registration
 from simulator.schedule import run_destroy, run_up
 from simulator.world import World
 from stacks.config import parse_settings
-from tests.stacks.configurations import random_configuration
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack
 
@@ -16,12 +16,14 @@ CHUNKS, PER_CHUNK = 8, 25
 
 
 def broken_laws(recording: Recording, seed: int) -> list[str]:
-    """What goes wrong when the recording is made and destroyed: broken laws, refusals, leftovers."""
+    """What goes wrong when the recording is made and destroyed: broken laws, refusals, what cannot be used, leftovers."""
     world = World()
-    run_up(recording, world, seed=seed)
+    up = run_up(recording, world, seed=seed)
+    unusable = [f"unusable: {item.name}: {refusal}" for item, _, refusal in world.verify()]
     destroy = run_destroy(recording, world, seed=seed)
-    left = [f"left behind: {thing.what}" for thing in world.leftovers()]
-    return violations(recording, destroy) + [f"refused: {step.error}" for step in destroy.errors] + left
+    left = [f"left behind: {what}" for _, what in world.leftovers()]
+    refused = [f"refused: {step.urn}: {step.error}" for step in (*up.errors, *destroy.errors)]
+    return violations(recording, destroy) + refused + unusable + left
 
 
 @pytest.mark.parametrize("seed", range(5))

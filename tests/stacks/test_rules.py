@@ -76,6 +76,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "a type not sold in capacity blocks",
     ),
     "spot with a reservation": (group(capacityType="SPOT", capacityReservationId=BLOCK), "spot instances use no reservation"),
+    "placement group in two zones": (
+        group(instanceType="trn1.2xlarge", placementGroup=True, zoneIds=["usw2-az4", "usw2-az1"]),
+        "a cluster placement group lies in one zone",
+    ),
     "placement group with a reservation": (group(placementGroup=True, capacityReservationId=BLOCK), "a placement group with a reservation"),
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
     "AMI of another Kubernetes": (group(releaseVersion="1.36.0-20260610"), "no AMI release of Kubernetes 1.35"),

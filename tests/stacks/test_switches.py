@@ -60,7 +60,7 @@ def test_a_larger_file_system_leaves_volume_and_claim_as_they_are():
 def test_the_claim_is_replaced_with_its_volume():
     """Otherwise the claim's protection holds the old volume, and the run hangs."""
     claim, volume = named("PersistentVolumeClaim", "fsx-claim"), named("PersistentVolume", "fsx-claim")
-    assert list(claim.options["replace_with"]) == [volume.urn]
+    assert claim.options["replace_with"] == [volume.urn]
 
 
 def test_another_namespace_is_another_volume():
@@ -266,7 +266,7 @@ def test_namespaces_and_queues_do_not_hang_for_ten_minutes():
     """The provider's own limit on a delete that a finalizer holds."""
     held = [item for item in dev() if item.type in ("kubernetes:core/v1:Namespace", "kubernetes:scheduling.volcano.sh/v1beta1:Queue")]
     assert len(held) == 4
-    assert {item.options["customTimeouts"].delete for item in held} == {"3m"}
+    assert {item.options["customTimeouts"]["delete"] for item in held} == {"3m"}
 
 
 def test_a_persistent_etcd_waits_for_its_class_and_every_etcd_for_its_name():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.recording import Recording, Registration
-from simulator.report import SCHEMA, Cost, CostLine, Destroy, DestroyStep, Leftover, PathStep, Program, Report, ResourceTimes, Up
+from simulator.report import SCHEMA, Cost, CostLine, CostPoint, Destroy, DestroyStep, Leftover, PathStep, Program, Report, ResourceTimes, Up
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" \x1b\x00 ]]>"
 """A name that breaks whatever is not escaped, with two characters that XML forbids."""
@@ -22,14 +22,28 @@ def urn(token: str, name: str) -> str:
 
 def resource(token: str, name: str, start: float, end: float, error: str | None = None) -> ResourceTimes:
     """One resource of the up phase."""
-    return ResourceTimes(
-        urn=urn(token, name), type=token, name=name, parent="", custom=True, depends_on=[], start=start, end=end, attempts=1, error=error
-    )
+    return ResourceTimes(**_times(token, name, start, end, error), parent="", custom=True, depends_on=[], inputs={})
 
 
 def deletion(token: str, name: str, start: float, end: float, *, level: int = 0, error: str | None = None) -> DestroyStep:
     """One deletion."""
-    return DestroyStep(urn=urn(token, name), type=token, name=name, level=level, start=start, end=end, error=error)
+    return DestroyStep(**_times(token, name, start, end, error), level=level)
+
+
+def _times(token: str, name: str, start: float, end: float, error: str | None) -> dict[str, Any]:
+    return {
+        "urn": urn(token, name),
+        "type": token,
+        "name": name,
+        "start": start,
+        "end": end,
+        "attempts": 1,
+        "cut": False,
+        "error": error,
+        "cause": None if error is None else "its cause",
+        "mend": None if error is None else "its mend",
+        "waited_for": None,
+    }
 
 
 def cost_line(what: str, usd_per_hour: float | None, *, verified: bool = True) -> CostLine:
@@ -68,7 +82,7 @@ def report(
 
     def path(steps: Iterable[ResourceTimes | DestroyStep]) -> list[PathStep]:
         return [
-            PathStep(urn=step.urn, name=step.name, type=step.type, start=step.start, end=step.end)
+            PathStep(urn=step.urn, name=step.name, type=step.type, operation="create", start=step.start, end=step.end)
             for step in steps
             if step.name in critical
         ]
@@ -79,14 +93,31 @@ def report(
         stack=stack,
         seed=0,
         notices=list(notices),
+        faults=[],
         program=Program(seconds=5.0, resources=len(resources), components=0),
-        up=Up(seconds=seconds, lower_bound_seconds=seconds * 0.95, critical_path=path(resources), resources=list(resources)),
+        up=Up(
+            seconds=seconds,
+            ended="refused" if any(item.error for item in resources) else "well",
+            before=[],
+            lower_bound_seconds=seconds * 0.95,
+            critical_path=path(resources),
+            resources=list(resources),
+            not_started=[],
+            cost=[CostPoint(at=0, usd_per_hour=0, usd=0), CostPoint(at=seconds, usd_per_hour=43.8176, usd=1)],
+        ),
+        reruns=[],
+        problems=[],
+        incidents=[],
         destroy=Destroy(
             seconds=max((step.end for step in deletions), default=0.0),
+            ended="refused" if any(step.error for step in deletions) else "well",
+            before=[],
+            cost=[CostPoint(at=0, usd_per_hour=43.8176, usd=0)],
             order=list(deletions),
             critical_path=path(deletions),
             leftovers=[Leftover(urn=what, what=what) for what in leftovers],
         ),
+        destroy_reruns=[],
         cost=Cost(running_usd_per_hour=43.8176, idle_usd_per_hour=0.7956, items=list(costs)),
         outputs={},
     )

@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
+from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from components.hardware.efa import LAYOUTS
 from components.hardware.regions import zone_id_prefix
 from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
@@ -65,19 +65,22 @@ def _access_entry(chance: random.Random, index: int) -> dict[str, Any]:
 
 def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[str, Any]:
     instance = chance.choice(list(NEURON_TYPES.values()))
+    # Where the catalogue knows zones of the region, only they launch the type; a group elsewhere must stay empty.
+    known = known_zone_ids(instance, zones[0].split("-")[0])
+    offered = [zone_id for zone_id in zones if zone_id in known or not known]
     group: dict[str, Any] = {
         "instanceType": instance.name,
-        "size": chance.randint(0, 4),
+        "size": chance.randint(0, 4) if offered else 0,
         "maxSize": chance.randint(4, 6),
         "autoscaled": chance.random() < 0.3,
-        "zoneIds": [chance.choice(zones)],
+        "zoneIds": [chance.choice(offered or zones)],
         "nodeRepair": chance.random() < 0.5,
     }
     if instance.has_efa and chance.random() < 0.8:
         group["efaLayout"] = chance.choice(LAYOUTS)
     else:
         group["efa"] = False
-        group["zoneIds"] = chance.choice([[], zones[:2]])
+        group["zoneIds"] = chance.choice([group["zoneIds"], (offered or zones)[:2]])
     if chance.random() < 0.5:
         group["releaseVersion"] = release
     purchase = chance.random()
@@ -85,7 +88,7 @@ def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[s
         group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     elif purchase < 0.4:
         group["capacityType"] = "SPOT"
-    elif purchase < 0.6:
+    elif purchase < 0.6 and len(group["zoneIds"]) == 1:
         group["placementGroup"] = True
     if instance.chip == "Trainium2" and chance.random() < 0.5:
         group["logicalCoreSize"] = chance.choice([1, 2])

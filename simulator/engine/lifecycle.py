@@ -1,0 +1,104 @@
+"""A stack's life with all that may go wrong: up until it is up, destroy until it is gone, each failure followed by its mend."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from simulator.engine.recovery import follow, recover
+from simulator.engine.run import Engine, Kill, Phase
+from simulator.recording import Recording
+from simulator.world.faults import Faults
+
+MOST_RUNS = 6
+"""Of up, and of destroy: what is not mended by then is told."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, with what was done before it."""
+
+    phase: Phase
+    before: tuple[str, ...] = ()
+    """Commands: the mends of the run before."""
+
+
+Tell = Callable[[str, Recording], Callable[..., None] | None]
+"""Gives the listener of a run: name of the run (`up`, `up again`, `destroy`, `destroy again`) and graph."""
+
+
+def _silent(_name: str, _graph: Recording) -> None:
+    return None
+
+
+def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> list[Run]:
+    """Run `up`, and again with the mend of each failure, until it ends well or the same thing stands in the way twice."""
+    runs: list[Run] = []
+    before: tuple[str, ...] = ()
+    force: frozenset[str] = frozenset()
+    while len(runs) < MOST_RUNS:
+        kill = _kill(engine.world.faults, recording, "killed")
+        name = "up again" if runs else "up"
+        phase = engine.up(recording, force=force, kill=kill, listener=tell(name, recording))
+        runs.append(Run(phase, before))
+        failed = _failed(engine) - force if phase.ended_well else frozenset()
+        if (phase.ended_well and not failed) or _stuck(runs):
+            break
+        before, force = _mended(engine, phase, "pulumi up") if not phase.ended_well else (_replacing(failed), failed)
+    return runs
+
+
+def _failed(engine: Engine) -> frozenset[str]:
+    """URNs of what has to be replaced although no run says so any more."""
+    return frozenset(registration.urn for registration, _, refusal in engine.world.verify() if refusal.remedy == "replace")
+
+
+def _replacing(urns: frozenset[str]) -> tuple[str, ...]:
+    return tuple(f"pulumi up --replace '{urn}'" for urn in sorted(urns))
+
+
+def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
+    """Run `destroy`, and again with the mend of each failure, until nothing is left or the same thing stands in the way twice."""
+    runs: list[Run] = []
+    before: tuple[str, ...] = ()
+    while len(runs) < MOST_RUNS:
+        graph = engine.state.recording()
+        kill = _kill(engine.world.faults, graph, "killed-on-destroy")
+        phase = engine.destroy(kill=kill, listener=tell("destroy again" if runs else "destroy", graph))
+        runs.append(Run(phase, before))
+        if phase.ended_well or _stuck(runs):
+            break
+        before, _ = _mended(engine, phase, "pulumi destroy")
+    return runs
+
+
+def _kill(faults: Faults, graph: Recording, name: str) -> Kill | None:
+    for registration in graph.resources():
+        for fault in faults.active:
+            if fault.kind.name == name and fault.remaining and fault.matches(registration):
+                fault.remaining -= 1
+                return Kill(registration.urn, "create" if name == "killed" else "delete")
+    return None
+
+
+def _mended(engine: Engine, phase: Phase, command: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """What is done before the next run: commands, and URNs to be replaced."""
+    done: list[str] = []
+    if phase.killed:
+        done += recover(engine.state, engine.world)
+    force: set[str] = set()
+    for step in phase.errors:
+        assert step.refusal is not None
+        commands, replaced = follow(step.refusal, step.urn, engine.state, engine.world)
+        done += [command for command in commands if command not in done]
+        force |= replaced
+    return (*done, command) if not force else tuple(done), frozenset(force)
+
+
+def _stuck(runs: list[Run]) -> bool:
+    """Whether another run would end the same: nobody has changed what must be changed, or the last two were refused alike."""
+    refused = [step.refusal for step in runs[-1].phase.errors if step.refusal is not None]
+    if refused and all(refusal.remedy == "configure" for refusal in refused):
+        return True
+    if len(runs) < 2:
+        return False
+    reasons = [{(step.urn, step.refusal.code, step.refusal.cause) for step in run.phase.errors if step.refusal} for run in runs[-2:]]
+    return bool(reasons[0]) and reasons[0] == reasons[1]

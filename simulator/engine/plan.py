@@ -1,0 +1,182 @@
+"""What a run of `up` would do: for each resource nothing, create, update in place, replace, or delete."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from simulator import engine_order, outputs
+from simulator.engine.state import State
+from simulator.recording import STACK_TYPE, Recording, Registration
+from simulator.replacements import changed_paths, deletes_first, replacing_paths
+from simulator.world import kinds
+from simulator.world.world import exists_in_cloud
+
+Kind = Literal["same", "create", "update", "replace", "delete"]
+SHORTEST_TOLD_APART = 6
+"""Characters of the shortest id that is followed through other resources' inputs."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to one resource."""
+
+    kind: Kind
+    old: Registration | None
+    new: Registration | None
+    changed: tuple[str, ...] = ()
+    """Dotted paths of inputs that differ."""
+    because: tuple[str, ...] = ()
+    """Those that force a replacement, or the name of what it is replaced with."""
+    delete_first: bool = False
+
+    @property
+    def registration(self) -> Registration:
+        """The resource, as it will be where it stays."""
+        found = self.new or self.old
+        assert found is not None
+        return found
+
+
+def plan(state: State, recording: Recording, *, creations: Mapping[str, int], seed: int, force: Iterable[str] = ()) -> dict[str, Change]:
+    """URN to change, by URN. `creations`: how often each was made before; `force`: URNs to be replaced whatever has changed."""
+    planner = _Planner(state, recording, creations, seed, frozenset(force))
+    return planner.run()
+
+
+class _Planner:
+    def __init__(self, state: State, recording: Recording, creations: Mapping[str, int], seed: int, force: frozenset[str]) -> None:
+        self._state, self._recording, self._creations, self._seed, self._force = state, recording, creations, seed, force
+        self._renamed: dict[str, str] = {}
+        """Texts in the recording that are another text in the account: ids of what was made in an earlier run, or is made anew."""
+        self._template_versions: dict[str, str] = {}
+        self._changes: dict[str, Change] = {}
+
+    def run(self) -> dict[str, Change]:
+        needs = engine_order.creation_dependencies(self._recording)
+        for urn in engine_order.in_order(needs):
+            self._changes[urn] = self._change(self._recording.registrations[urn])
+        for urn, held in self._state.held.items():
+            if urn not in self._changes:
+                self._changes[urn] = Change("delete", held.registration, None)
+        return dict(sorted(self._changes.items()))
+
+    def _change(self, recorded: Registration) -> Change:
+        inputs = self._followed(recorded.inputs)
+        held = self._state.held.get(recorded.urn)
+        if held is None:
+            made = self._creations.get(recorded.urn, 0)
+            new = (
+                self._again(recorded, inputs, made) if made else replace(recorded, inputs=inputs, outputs=self._followed(recorded.outputs))
+            )
+            return Change("create", None, new)
+        old = held.registration
+        ignored = tuple(recorded.options.get("ignoreChanges") or ())
+        changed = tuple(
+            path for path in changed_paths(old.inputs, inputs) if not any(path == key or path.startswith(f"{key}.") for key in ignored)
+        )
+        for key in ignored:
+            inputs = _kept(inputs, old.inputs, key)
+        because = self._because(recorded, old, inputs, changed)
+        if because:
+            new = self._again(recorded, inputs, self._creations.get(recorded.urn, 1))
+            # The provider asks for deleting first only where an input forces the replacement: one that a person asks for
+            # makes the new one first, and meets the old one's name, unless the program says otherwise (seen, CLI 3.260).
+            by_provider = recorded.urn not in self._force and deletes_first(recorded.type, old.inputs, inputs)
+            delete_first = bool(recorded.options.get("deleteBeforeReplace") or recorded.options.get("replace_with"))
+            return Change("replace", old, new, changed, because, delete_first or by_provider)
+        new = replace(recorded, inputs=inputs, id=old.id, outputs=self._outputs_kept(recorded, old, changed))
+        self._learn(recorded.outputs, new.outputs)
+        self._learn({"id": recorded.id}, {"id": old.id})
+        return Change("update" if changed or held.init_error else "same", old, new, changed)
+
+    def _because(self, recorded: Registration, old: Registration, inputs: Mapping[str, Any], changed: tuple[str, ...]) -> tuple[str, ...]:
+        if recorded.urn in self._force:
+            return ("asked for",)
+        if not exists_in_cloud(recorded):
+            return self._provider_because(recorded, changed)
+        forced = tuple(replacing_paths(recorded.type, changed, old.inputs, inputs))
+        if forced:
+            return forced
+        partners = [urn for urn in recorded.options.get("replace_with") or () if self._kind(urn) == "replace"]
+        providers = [urn for urn in sorted(recorded.providers) if self._kind(urn) == "replace"]
+        return tuple(f"replaced with {urn.rsplit('::', 1)[-1]}" for urn in (*partners, *providers))
+
+    def _provider_because(self, recorded: Registration, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """A provider of another region, or of another cluster, replaces all that it made."""
+        decisive = {"pulumi:providers:aws": ("region",), "pulumi:providers:kubernetes": ("clusterIdentifier",)}
+        return tuple(path for path in changed if path in decisive.get(recorded.type, ()))
+
+    def _kind(self, urn: str) -> str:
+        change = self._changes.get(urn)
+        return change.kind if change is not None else "same"
+
+    def _again(self, recorded: Registration, inputs: Mapping[str, Any], made: int) -> Registration:
+        """The same resource made once more: what AWS chooses is new, what the program names is not."""
+        if not exists_in_cloud(recorded):
+            return replace(recorded, inputs=inputs)
+        context = outputs.context_of(self._recording, recorded, self._seed, f"{recorded.urn}#{made}")
+        resource_id, computed = outputs.answer(context, recorded.type, recorded.name, inputs)
+        self._learn(recorded.outputs, computed)
+        self._learn({"id": recorded.id}, {"id": resource_id})
+        if recorded.type == kinds.LAUNCH_TEMPLATE:
+            self._template_versions[resource_id] = "1"
+        return replace(recorded, inputs=inputs, id=resource_id, outputs=computed)
+
+    def _outputs_kept(self, recorded: Registration, old: Registration, changed: tuple[str, ...]) -> Mapping[str, Any]:
+        kept = {**self._followed(recorded.outputs), **{key: old.outputs[key] for key in old.outputs if key not in recorded.inputs}}
+        if recorded.type == kinds.LAUNCH_TEMPLATE:
+            version = int(old.outputs["latestVersion"]) + bool(changed)
+            kept["latestVersion"] = kept["defaultVersion"] = version
+            self._template_versions[old.id] = str(version)
+        return kept
+
+    def _learn(self, recorded: Any, actual: Any) -> None:
+        """Texts that the recording has and the account does not."""
+        if isinstance(recorded, Mapping) and isinstance(actual, Mapping):
+            for key in recorded:
+                if key in actual:
+                    self._learn(recorded[key], actual[key])
+        elif isinstance(recorded, list) and isinstance(actual, list):
+            for one, other in zip(recorded, actual, strict=False):
+                self._learn(one, other)
+        elif isinstance(recorded, str) and isinstance(actual, str) and recorded != actual and len(recorded) >= SHORTEST_TOLD_APART:
+            self._renamed[recorded] = actual
+
+    def _followed(self, value: Any) -> Any:
+        """A value of the recording with the account's own texts, and the version that a launch template has come to."""
+        if isinstance(value, Mapping):
+            made = {key: self._followed(item) for key, item in value.items()}
+            if made.get("id") in self._template_versions and "version" in made:
+                made["version"] = self._template_versions[made["id"]]
+            return made
+        if isinstance(value, list):
+            return [self._followed(item) for item in value]
+        if isinstance(value, str):
+            for recorded, actual in self._renamed.items():
+                if recorded in value:
+                    value = value.replace(recorded, actual)
+        return value
+
+
+def _kept(inputs: Mapping[str, Any], old: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """Inputs with one dotted path as it was: what ignoreChanges names stays."""
+    key, _, rest = path.partition(".")
+    if key not in old:
+        return inputs
+    if rest and isinstance(inputs.get(key), Mapping) and isinstance(old[key], Mapping):
+        return {**inputs, key: _kept(inputs[key], old[key], rest)}
+    return {**inputs, key: old[key]}
+
+
+def counts(changes: Mapping[str, Change]) -> dict[str, int]:
+    """How many of each kind, of what exists outside the engine; kinds that do not occur are left out."""
+    found: dict[str, int] = {}
+    for change in changes.values():
+        if change.kind != "same" and exists_in_cloud(change.registration):
+            found[change.kind] = found.get(change.kind, 0) + 1
+    return found
+
+
+def is_component(registration: Registration) -> bool:
+    """Whether it exists in the engine only."""
+    return registration.type == STACK_TYPE or not exists_in_cloud(registration)

@@ -1,0 +1,98 @@
+"""The way back from a run that was killed, or refused: what a person does before the next one, as the tools do it.
+
+After a kill the state holds operations without an end. What was being made is looked for in the account by its name, its
+place or its tags, and imported into the state while the operations still tell what to import; what is not found was never
+made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import --file`, then `pulumi refresh
+--clear-pending-creates`; `--import-pending-creates` imports nothing, and a plain `up` makes what has no name a second time.)
+"""
+
+from collections.abc import Callable
+
+from simulator.engine.state import State
+from simulator.recording import Registration
+from simulator.world import World, kinds
+from simulator.world.identity import identity
+from simulator.world.rule import Refusal
+from simulator.world.things import Thing
+
+CANCEL = "pulumi cancel"
+RECOVER = "trn recover"
+FORGET = "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh"
+SWEEP = "trn sweep --delete"
+DRAIN = "trn drain"
+
+
+def recover(state: State, world: World) -> list[str]:
+    """Mend the state after a kill; gives the commands that do it."""
+    done = [CANCEL]
+    for pending in state.pending:
+        if pending.doing == "creating":
+            _resume(pending.registration, state, world, done)
+    waits = max((pending.remaining_s for pending in state.pending if pending.doing == "creating"), default=0.0)
+    state.pending.clear()
+    refresh(state, world)
+    return [*done, f"{RECOVER} (waits {waits:.0f} s for what AWS is still making)" if waits >= 1 else RECOVER]
+
+
+def _resume(registration: Registration, state: State, world: World, done: list[str]) -> None:
+    """Import what one creation without an end has made."""
+    found = find(registration, world)
+    if found is None:
+        return
+    if registration.type == kinds.RELEASE:
+        # Half installed: Helm lets nobody upgrade it, and the import would take it for finished.
+        done.append(f"helm uninstall {registration.inputs['name']} --namespace {registration.inputs['namespace']}")
+        world.finish_delete(found.registration)
+        return
+    state.save(found.registration, "it did not become ready" if found.status != "ready" else None)
+
+
+def find(registration: Registration, world: World) -> Thing | None:
+    """The object that a request has made, found by what tells it apart; None where there is none, or nothing tells it apart."""
+    asked = identity(registration)
+    if asked is None:
+        return None
+    return next((thing for thing in world.existing(registration.type) if identity(thing.registration) == asked), None)
+
+
+def refresh(state: State, world: World) -> None:
+    """Drop from the state what is no longer there."""
+    for urn, held in list(state.held.items()):
+        registration = held.registration
+        if (
+            registration.custom
+            and not registration.type.startswith("pulumi:providers:")
+            and world.find(registration.type, registration.id) is None
+        ):
+            state.forget(urn)
+
+
+def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list[str], frozenset[str]]:
+    """Do what a mend says, as far as a machine can: the commands, and URNs that the next `up` is to replace."""
+    if refusal.remedy == "replace":
+        return [f"pulumi up --replace '{urn}'"], frozenset({urn})
+    act = _ACTS.get(refusal.remedy)
+    return (act(state, world) if act is not None else []), frozenset()
+
+
+def _sweep(state: State, world: World) -> list[str]:
+    for name in [name for name, stray in world.strays.items() if stray.subnet_ids]:
+        del world.strays[name]
+    return [SWEEP]
+
+
+def _drain(state: State, world: World) -> list[str]:
+    for name in [name for name in world.strays if name.startswith("pod on")]:
+        del world.strays[name]
+    return [DRAIN]
+
+
+def _forget(state: State, world: World) -> list[str]:
+    if not world.ready(kinds.CLUSTER):
+        for urn, held in list(state.held.items()):
+            if kinds.is_kubernetes(held.registration.type):
+                state.forget(urn)
+    return [FORGET]
+
+
+_ACTS: dict[str, Callable[[State, World], list[str]]] = {"sweep": _sweep, "drain": _drain, "forget": _forget}

@@ -1,0 +1,262 @@
+"""Runs of the engine against the world: up, from whatever state there is, and destroy; to their end, or until they are killed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from simulator import engine_order
+from simulator.engine.clock import Clock, Listener, Step
+from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
+from simulator.engine.plan import Change, plan
+from simulator.engine.state import Pending, State, stack_of
+from simulator.latencies import update_seconds
+from simulator.recording import Recording, Registration
+from simulator.world import World
+from simulator.world.world import exists_in_cloud
+
+OLD = "#old"
+"""Ends the key of the deletion that belongs to a replacement; all other keys are URNs."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """The run is killed, without warning, while one operation is under way."""
+
+    urn: str
+    operation: Literal["create", "delete"]
+    at: float = 0.5
+    """Fraction of the operation's own time: 0 before its request has left, 1 when it has ended and nobody wrote it down."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A run that has ended."""
+
+    steps: Mapping[str, Step]
+    """By URN, the deletions of replaced resources by URN and `#old`; operations that never started are missing."""
+    order: tuple[str, ...]
+    """Their keys in the order in which they ended."""
+    predecessors: Mapping[str, str | None]
+    """What each operation waited for last: None where it waited for nothing."""
+    changes: Mapping[str, Change]
+    """What the run was to do."""
+    killed: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """When the last operation ended."""
+        return max((step.end for step in self.steps.values()), default=0.0)
+
+    @property
+    def errors(self) -> list[Step]:
+        """Operations that were refused, by key."""
+        return [self.steps[key] for key in sorted(self.steps) if self.steps[key].refusal]
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether all that was to be done has been done."""
+        return not self.errors and not self.killed
+
+
+@dataclass
+class Engine:
+    """The engine with its state and the account it works in."""
+
+    world: World
+    state: State
+    seed: int = 0
+    parallel: int = engine_order.DEFAULT_PARALLEL
+
+    def up(
+        self,
+        recording: Recording,
+        *,
+        force: frozenset[str] = frozenset(),
+        kill: Kill | None = None,
+        begin: float = 0.0,
+        listener: Listener | None = None,
+    ) -> Phase:
+        """Bring the account to what the program wants. `begin`: when the program has started to register resources."""
+        changes = plan(self.state, recording, creations=self.world.creations, seed=self.seed, force=force)
+        self.state.stack = stack_of(recording) or self.state.stack
+        run = _Run(self, changes, listener, kill)
+        before = self.state.recording()
+        run.first_phase(recording, before, begin)
+        if not run.stopped:
+            run.deletions(before, {urn for urn, change in changes.items() if _goes_last(change)})
+        return run.phase()
+
+    def destroy(self, *, kill: Kill | None = None, listener: Listener | None = None) -> Phase:
+        """Delete everything that the state knows, level by level; a refusal lets its own level finish and stops the run there."""
+        changes = {urn: Change("delete", held.registration, None) for urn, held in sorted(self.state.held.items())}
+        run = _Run(self, changes, listener, kill)
+        run.deletions(self.state.recording(), set(changes))
+        return run.phase()
+
+
+def _goes_last(change: Change) -> bool:
+    return change.kind == "delete" or (change.kind == "replace" and not change.delete_first)
+
+
+class _Run:
+    def __init__(self, engine: Engine, changes: Mapping[str, Change], listener: Listener | None, kill: Kill | None) -> None:
+        self._engine, self._changes, self._kill = engine, changes, kill
+        self._jobs: dict[str, Job] = {}
+        self._clock = Clock(engine.parallel, listener, self._jobs)
+        self._refused = self._killed = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more may be started."""
+        return self._refused or self._killed
+
+    def phase(self) -> Phase:
+        return Phase(self._clock.steps, self._clock.order, self._clock.predecessors, self._changes, self._killed)
+
+    def first_phase(self, recording: Recording, before: Recording, begin: float) -> None:
+        """Everything but the deletions that come last."""
+        needs = {urn: set(names) for urn, names in engine_order.creation_dependencies(recording).items()}
+        for urn in list(needs):
+            change = self._changes[urn]
+            self._jobs[urn] = self._job(change)
+            if change.kind == "replace" and change.delete_first and change.old is not None:
+                # It goes when its successor is registered, and before it all that rests on it and is replaced too.
+                self._jobs[urn + OLD] = self._delete_job(change.old, keep=True)
+                above = {user + OLD for user in _users(before, urn) if self._replaced_first(user)}
+                needs[urn + OLD] = {name for name in needs[urn] if not self._replaced_first(name)} | above
+                needs[urn].add(urn + OLD)
+        self._drive(needs, begin)
+
+    def deletions(self, graph: Recording, urns: set[str]) -> None:
+        """Delete level by level, each level once the one before has ended."""
+        barrier, last = self._clock.now, self._clock.order[-1] if self._clock.order else None
+        for level in engine_order.deletion_levels(graph):
+            keys = []
+            for urn in level:
+                if urn in urns:
+                    change = self._changes[urn]
+                    assert change.old is not None
+                    key = urn if change.kind == "delete" else urn + OLD
+                    self._jobs[key] = self._delete_job(change.old, keep=change.kind != "delete")
+                    self._clock.offer(key, barrier, last)
+                    keys.append(key)
+            self._finish(stop_at_refusal=False, ended=lambda _key: None)
+            if self.stopped:
+                return
+            for key in keys:
+                end = self._clock.steps[key].end
+                if end > barrier or last is None:
+                    barrier, last = end, key
+
+    def _replaced_first(self, urn: str) -> bool:
+        change = self._changes.get(urn)
+        return change is not None and change.kind == "replace" and change.delete_first
+
+    def _job(self, change: Change) -> Job:
+        engine, new = self._engine, change.new
+        assert new is not None
+        if change.kind == "same" or not exists_in_cloud(new):
+            return Same(new)
+        if change.kind == "update":
+            assert change.old is not None
+            seconds = update_seconds(change.old, new, engine.seed)
+            return Update(change.old, new, engine.world, seconds, self._clock.idle)
+        return create_job(new, engine.world, engine.seed, self._clock.idle)
+
+    def _delete_job(self, registration: Registration, *, keep: bool) -> Job:
+        return delete_job(registration, self._engine.world, self._engine.seed, self._clock.idle, keep=keep)
+
+    def _drive(self, needs: Mapping[str, set[str]], begin: float) -> None:
+        """Run jobs as what they need ends; a refusal lets what is under way finish and starts nothing new."""
+        waiting = {key: len(names) for key, names in needs.items()}
+        users: dict[str, list[str]] = {}
+        for key, names in needs.items():
+            for name in names:
+                users.setdefault(name, []).append(key)
+        for key in sorted(key for key, count in waiting.items() if count == 0):
+            self._clock.offer(key, begin, None)
+
+        def ended(key: str) -> None:
+            for user in sorted(users.get(key, ())):
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    self._clock.offer(user, self._clock.now, key)
+
+        self._finish(stop_at_refusal=True, ended=ended)
+        stuck = sorted(key for key, count in waiting.items() if count > 0)
+        if stuck and not self.stopped:
+            raise ValueError(f"dependency cycle among {stuck}")
+
+    def _finish(self, *, stop_at_refusal: bool, ended: Callable[[str], None]) -> None:
+        """Let jobs end until none is left, or the run is killed."""
+        while True:
+            key = self._clock.next(self._deadline())
+            if key is None:
+                break
+            job = self._jobs[key]
+            job.saved(self._engine.state)
+            if job.refusal is not None:
+                self._refused = True
+                self._clock.stopping = stop_at_refusal
+            else:
+                ended(key)
+            if self._kill is not None and self._is_victim(key):
+                # It was quicker than the kill: its end is the moment.
+                self._die(self._clock.now)
+                return
+        deadline = self._deadline()
+        if deadline is not None and self._clock.running:
+            self._die(deadline)
+
+    def _is_victim(self, key: str) -> bool:
+        assert self._kill is not None
+        step = self._clock.steps[key]
+        return step.urn == self._kill.urn and step.operation == self._kill.operation
+
+    def _deadline(self) -> float | None:
+        """When the run is killed, once that can be said."""
+        if self._kill is None or self._killed:
+            return None
+        for key in self._clock.running:
+            if self._is_victim(key):
+                step = self._clock.steps[key]
+                # Just before its end, where nobody has written it down.
+                return min(step.start + self._kill.at * (step.end - step.start), step.end - 0.05)
+        return None
+
+    def _die(self, at: float) -> None:
+        """The run is gone. AWS goes on with what it has accepted; the state holds what was saved, and what was under way."""
+        self._killed = True
+        self._clock.stop_at(at)
+        for key in self._clock.running:
+            job = self._jobs[key]
+            unsent = self._kill is not None and self._is_victim(key) and self._kill.at == 0
+            remaining = 0.0 if unsent else max(0.0, self._clock.planned[key] - at)
+            self._engine.state.pending.append(Pending(job.registration, job.doing, round(remaining, 1)))
+            if unsent and job.doing == "creating":
+                self._engine.world.lose(job.registration)
+            elif not unsent:
+                self._goes_on(job)
+        self._clock.stopping = True
+
+    def _goes_on(self, job: Job) -> None:
+        """What becomes of an operation whose caller is gone."""
+        world, registration = self._engine.world, job.registration
+        if job.doing == "creating":
+            world.orphan(registration)
+        elif job.doing == "deleting" and world.leaving(registration):
+            world.finish_delete(registration)
+
+
+def _users(graph: Recording, urn: str) -> set[str]:
+    """All that rests on a resource, directly or through others."""
+    needs = engine_order.recorded_dependencies(graph)
+    found: set[str] = set()
+    more = True
+    while more:
+        more = False
+        for user, names in needs.items():
+            if user not in found and (urn in names or names & found):
+                found.add(user)
+                more = True
+    return found

@@ -1,0 +1,90 @@
+"""Scenarios: files that say what a cluster meets, so that the same trouble can be rehearsed again and shown to others."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from simulator.faults_syntax import FaultSyntaxError, parse_fault
+from simulator.rehearsal import Circumstances
+from simulator.world.account import Account
+from simulator.world.faults import Faults
+
+DIRECTORY = Path(__file__).parent
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Capacity(_Part):
+    """Instances of one type in one zone."""
+
+    type: str
+    zone: str
+    count: int = Field(ge=0)
+
+
+class Limits(_Part):
+    """What the account allows; what is not named has no limit."""
+
+    vcpu: dict[str, int] = Field(default_factory=dict)
+    """On-demand vCPU by quota family: Trn, Inf, Standard."""
+    spot_vcpu: dict[str, int] = Field(default_factory=dict)
+    """Spot vCPU by quota family."""
+    capacity: list[Capacity] = Field(default_factory=list)
+    """Instances that EC2 has."""
+
+
+class Scenario(_Part):
+    """One scenario file."""
+
+    says: str
+    """What happens, in a sentence."""
+    faults: list[str] = Field(default_factory=list)
+    """As for `--fault`."""
+    account: Limits = Limits()
+
+
+class ScenarioError(Exception):
+    """There is no such scenario, or it cannot be read."""
+
+    def __init__(self, wrong: str, hint: str) -> None:
+        super().__init__(wrong)
+        self.hint = hint
+
+
+def names() -> list[str]:
+    """Scenarios that come with the project."""
+    return sorted(path.stem for path in DIRECTORY.glob("*.yaml"))
+
+
+def read(name: str) -> Scenario:
+    """A scenario by its name, or by the path of a file.
+
+    Raises ScenarioError, with a hint.
+    """
+    path = DIRECTORY / f"{name}.yaml" if name in names() else Path(name)
+    if not path.is_file():
+        raise ScenarioError(f"there is no scenario `{name}`\n  allowed: {', '.join(names())}, or the path of a file", "name one of these")
+    try:
+        loaded: Any = yaml.safe_load(path.read_text())
+        scenario = Scenario.model_validate(loaded)
+        Faults.of(parse_fault(text) for text in scenario.faults)
+    except yaml.YAMLError as error:
+        raise ScenarioError(f"{path} is not valid YAML: {error}", "mend the line it names") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise ScenarioError(f"{path}: `{where}`: {first['msg']}", "see simulator/scenarios for the form") from error
+    except FaultSyntaxError as error:
+        raise ScenarioError(f"{path}: {error}", error.hint) from error
+    return scenario
+
+
+def circumstances(scenario: Scenario) -> Circumstances:
+    """What a scenario brings about."""
+    limits = scenario.account
+    capacity = {(item.type, item.zone): item.count for item in limits.capacity}
+    return Circumstances(Account(limits.vcpu, limits.spot_vcpu, capacity), faults=[parse_fault(text) for text in scenario.faults])

@@ -1,0 +1,72 @@
+"""What the pinned charts bring into the cluster, from `charts.yaml`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from simulator.errors import UnknownType
+from simulator.recording import Registration
+from simulator.world.kinds import ADDON, RELEASE
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart; kinds are `group/Kind`."""
+
+    version: str
+    """At which it was rendered."""
+    needs_node: bool
+    """Whether it has pods that tolerate no Neuron taint, so that its install waits for another node."""
+    crds: tuple[str, ...] = ()
+    """Kinds that go with the release, and all their objects with them."""
+    crds_that_stay: tuple[str, ...] = ()
+    """Kinds from the chart's `crds/` folder, which Helm never deletes."""
+    install_jobs: bool = False
+    """Whether hook Jobs run before it is installed."""
+    delete_jobs: bool = False
+    """Whether hook Jobs run before it is deleted."""
+    guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Kinds that its fail-closed webhooks are asked about, and on which operations."""
+    finalizers: tuple[str, ...] = ()
+    """Kinds whose objects only its controller lets go."""
+
+
+@cache
+def _table() -> Mapping[str, Chart]:
+    entries = yaml.safe_load((Path(__file__).parent / "charts.yaml").read_text())
+    return {name: _chart(**entry) for name, entry in entries.items()}
+
+
+def _chart(**entry: Any) -> Chart:
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key != "guards"}
+    return Chart(**plain, guards={kind: tuple(operations) for kind, operations in entry.get("guards", {}).items()})
+
+
+def chart_of(registration: Registration) -> Chart | None:
+    """The chart behind a release, or behind a managed add-on that has one; None for anything else.
+
+    Raises UnknownType for a release whose chart the table does not have.
+    """
+    if registration.type == ADDON:
+        return _table().get(registration.inputs["addonName"])
+    if registration.type != RELEASE:
+        return None
+    name = str(registration.inputs["chart"]).rstrip("/").rsplit("/", 1)[-1]
+    if name not in _table():
+        raise UnknownType(f"the simulated cloud does not know the chart {name}; add what it brings to simulator/world/charts.yaml")
+    return _table()[name]
+
+
+def known_charts() -> list[str]:
+    """Names of all charts in the table."""
+    return sorted(_table())
+
+
+@cache
+def kinds_with_finalizers() -> frozenset[str]:
+    """Kinds (`group/Kind`) whose objects only a controller lets go."""
+    return frozenset(kind for chart in _table().values() for kind in chart.finalizers)

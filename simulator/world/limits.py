@@ -1,0 +1,36 @@
+"""How long a provider, or a service, goes on trying before it gives up, in seconds; and how much is too much."""
+
+CAPACITY_S = 33 * 60
+"""An Auto Scaling group that gets no instance: EKS then ends with CREATE_FAILED (aws/containers-roadmap#2204)."""
+JOIN_S = 23 * 60
+"""Nodes that never become ready (terraform-aws-modules/terraform-aws-eks#2041: 23:01 to CREATE_FAILED; #1910: 21 min; #3594: 35 min)."""
+ADDON_S = 20 * 60
+"""A managed add-on that stays DEGRADED (terraform-provider-aws internal/service/eks/addon.go, create timeout)."""
+SUBNET_S = 20 * 60
+"""DependencyViolation on a subnet (terraform-provider-aws internal/service/ec2/vpc_subnet.go)."""
+GATEWAY_S = 20 * 60
+"""The same on detaching an internet gateway (terraform-provider-aws internal/service/ec2/vpc_internet_gateway.go)."""
+SECURITY_GROUP_S = 15 * 60
+"""The same on a security group: one minute, then fourteen (terraform-provider-aws internal/service/ec2/vpc_security_group.go)."""
+VPC_S = 5 * 60
+"""The same on a VPC (terraform-provider-aws internal/service/ec2/vpc_.go; the length was not read)."""
+KIND_RETRY_S = 63
+"""Kubernetes objects whose kind or namespace is not there yet: six tries at 0, 1, 3, 7, 15, 31 s (measured, pulumi-kubernetes 4.34.2)."""
+KUBERNETES_DELETE_S = 600
+"""A Kubernetes deletion that does not end, unless custom timeouts say otherwise (measured, pulumi-kubernetes 4.34.2)."""
+HELM_S = 300
+"""A Helm wait without an explicit timeout (measured, pulumi-kubernetes 4.34.2)."""
+
+NAME_LENGTHS = {
+    "aws:eks/cluster:Cluster": ("name", 100, "EKS API, CreateCluster"),
+    "aws:eks/nodeGroup:NodeGroup": ("nodeGroupName", 63, "EKS API, CreateNodegroup"),
+    "aws:iam/role:Role": ("name", 64, "IAM API, CreateRole"),
+    "aws:iam/rolePolicy:RolePolicy": ("name", 128, "IAM API, PutRolePolicy"),
+    "aws:ec2/launchTemplate:LaunchTemplate": ("name", 128, "EC2 API, CreateLaunchTemplate"),
+    "aws:ec2/securityGroup:SecurityGroup": ("name", 255, "EC2 API, CreateSecurityGroup"),
+    "aws:ec2/placementGroup:PlacementGroup": ("name", 255, "EC2 API, CreatePlacementGroup"),
+    "aws:kms/alias:Alias": ("name", 256, "KMS API, CreateAlias"),
+    "aws:cloudwatch/logGroup:LogGroup": ("name", 512, "CloudWatch Logs API, CreateLogGroup"),
+    "kubernetes:helm.sh/v3:Release": ("name", 53, "helm/helm pkg/action/install.go"),
+}
+"""Longest names: input, characters, source."""
