@@ -79,6 +79,8 @@ class ControlPlane(pulumi.ComponentResource):
         self.kubeconfig = pulumi.Output.all(api.name, api.endpoint, api.certificate_authority.data).apply(
             lambda values: kubeconfig_json(values[0], args.region, values[1], values[2])
         )
+        for key, entry in args.access_entries.items():
+            self._access_entry(key, entry)
         self.register_outputs({"name": self.name})
 
     def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup, aws_provider: aws.Provider) -> eks.Cluster:
@@ -97,7 +99,6 @@ class ControlPlane(pulumi.ComponentResource):
             endpoint_public_access=public,
             public_access_cidrs=list(args.public_access_cidrs) if public else None,
             authentication_mode=eks.AuthenticationMode.API,
-            access_entries={key: self._access_entry(entry) for key, entry in args.access_entries.items()} or None,
             enabled_cluster_log_types=list(args.log_types),
             encryption_config_key_arn=args.encryption_key_arn or self._encryption_key(),
             deletion_protection=args.deletion_protection,
@@ -113,13 +114,18 @@ class ControlPlane(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, providers=[aws_provider], depends_on=[*role.grants, log_group]),
         )
 
-    def _access_entry(self, entry: AccessEntryArgs) -> eks.AccessEntryArgs:
-        scope = aws.eks.AccessPolicyAssociationAccessScopeArgs(
-            type="namespace" if entry.namespaces else "cluster", namespaces=list(entry.namespaces) or None
+    def _access_entry(self, key: str, entry: AccessEntryArgs) -> None:
+        """Not by the component: what it makes is replaced new first, and an association that is made over the old one goes with it."""
+        old_first = pulumi.ResourceOptions(parent=self, delete_before_replace=True)
+        made = aws.eks.AccessEntry(f"{self._name}-{key}", cluster_name=self.name, principal_arn=entry.principal_arn, opts=old_first)
+        aws.eks.AccessPolicyAssociation(
+            f"{self._name}-{key}",
+            cluster_name=self.name,
+            principal_arn=made.principal_arn,
+            policy_arn=iam.access_policy_arn(regions.partition(self._args.region), entry.policy),
+            access_scope={"type": "namespace" if entry.namespaces else "cluster", "namespaces": list(entry.namespaces)},
+            opts=old_first,
         )
-        policy_arn = iam.access_policy_arn(regions.partition(self._args.region), entry.policy)
-        policy = eks.AccessPolicyAssociationArgs(policy_arn=policy_arn, access_scope=scope)
-        return eks.AccessEntryArgs(principal_arn=entry.principal_arn, access_policies={entry.policy: policy})
 
     def _encryption_key(self) -> pulumi.Output[str]:
         key = aws.kms.Key(
@@ -128,6 +134,8 @@ class ControlPlane(pulumi.ComponentResource):
             enable_key_rotation=True,
             # The shortest that KMS takes; a key that waits for deletion is not billed.
             deletion_window_in_days=7,
+            # A key has no name of its own: by this one it is found again after a run that was killed.
+            tags={"Name": f"{self._args.cluster_name}-secrets"},
             opts=self._child,
         )
         aws.kms.Alias(f"{self._name}-secrets", name=f"alias/{self._args.cluster_name}-secrets", target_key_id=key.key_id, opts=self._child)

@@ -123,7 +123,8 @@ class Network(pulumi.ComponentResource):
             subnet_id=self.public_subnets[zone_id].id,
             allocation_id=address.id,
             tags=tags,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=self._public_routes),
+            # An address serves one gateway at a time: a new one made before the old one is gone is refused.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self._public_routes, delete_before_replace=True),
         )
 
     def _route_private(self) -> list[pulumi.Resource]:

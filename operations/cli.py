@@ -68,6 +68,62 @@ def rehearse(
     raise typer.Exit(run(options))
 
 
+@rehearse_app.command(epilog="Example: trn rehearse rules --json rules.json")
+def rules(json_file: Annotated[Path | None, typer.Option("--json", help="Write them here; - for standard output.")] = None) -> None:
+    """List what the simulated cloud refuses and suffers, and the faults that can be asked for."""
+    from operations.rules import run
+
+    raise typer.Exit(run(json_file))
+
+
+@rehearse_app.command(epilog="Example: trn rehearse crash --stack dev --json -")
+def crash(
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is used.")] = "dev",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write cases, converged and failures here; - for standard output.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
+) -> None:
+    """Kill the run at every resource, made and deleted, and see that the next one converges."""
+    from operations.crash import run
+
+    raise typer.Exit(run(stack, seed=seed, json_file=json_file, quiet=quiet))
+
+
+@rehearse_app.command(epilog="Example: trn rehearse chaos --runs 500 --seed 0")
+def chaos(
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs; each takes the next seed.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first run: it alone decides configuration and faults.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the runs here; - for standard output.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
+) -> None:
+    """Run random faults against random clusters: each comes up, or stops with an error that helps, and goes away whole."""
+    from operations.chaos import run
+
+    raise typer.Exit(run(runs=runs, seed=seed, json_file=json_file, quiet=quiet))
+
+
+@rehearse_app.command(
+    epilog="Examples: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4; trn rehearse change --from dev --to prod"
+)
+def change(
+    before: Annotated[str, typer.Option("--from", help="Stack that is up.")] = "dev",
+    after: Annotated[str | None, typer.Option("--to", help="Stack file to be changed to; without it the same one.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to change, value as YAML; may be given again.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
+    fault: Annotated[
+        list[str] | None, typer.Option("--fault", help="Something to go wrong during the change, NAME[@resource][:times].")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", help="Folder for change.json and index.html.")] = Path("build/rehearsal"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the change here; - for standard output.")] = None,
+) -> None:
+    """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost."""
+    from operations.change import ChangeOptions, run
+
+    raise typer.Exit(run(ChangeOptions(before, after, tuple(settings or ()), seed, tuple(fault or ()), output, json_file)))
+
+
 def main() -> None:
     """Run `trn`."""
     app()

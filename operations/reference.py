@@ -15,6 +15,7 @@ from rich.console import Console
 from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
+from operations.configuration_keys import section_in
 from operations.rehearsal_summary import print_summary
 from operations.rehearse import rehearse_stack
 from operations.stack_file import read_stack_file
@@ -102,7 +103,7 @@ def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, 
     schema = model.model_json_schema(by_alias=True)
     for info in model.model_fields.values():
         field, path, text = schema["properties"][info.alias], f"{prefix}{info.alias}", info.description or ""
-        section = _section_in(info.annotation)
+        section = section_in(info.annotation)
         if section is None:
             default = "**required**" if info.is_required() else _default(info.get_default(call_default_factory=True))
             yield path, _kind(field), default, text
@@ -112,12 +113,6 @@ def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, 
         else:
             yield path, "section", "", text
             yield from _keys(section, f"{path}.")
-
-
-def _section_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for argument in getattr(annotation, "__args__", ()) if (found := _section_in(argument)) is not None), None)
 
 
 def _kind(field: dict[str, Any]) -> str:

@@ -41,12 +41,18 @@ class StackFile:
         return {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in self.pairs.items()}
 
 
+def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
+    """Keys without a namespace as the engine hands them over: full keys, structured values as JSON."""
+    pairs = {f"{NAMESPACE}:{key}": value for key, value in configuration.items()}
+    return StackFile(Path(), "", "", pairs).as_pulumi
+
+
 def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     """The stack's file, in the folder `start` or the nearest one above it that holds a Pulumi.yaml.
 
     Raises StackFileError, with a hint, where there is none.
     """
-    root = _project_root(start or Path.cwd())
+    root = project_root(start or Path.cwd())
     project = _yaml(root / "Pulumi.yaml").get("name")
     path = root / f"Pulumi.{stack}.yaml"
     if not path.is_file():
@@ -63,7 +69,11 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     return StackFile(root, str(project), stack, pairs)
 
 
-def _project_root(start: Path) -> Path:
+def project_root(start: Path) -> Path:
+    """The folder of the nearest Pulumi.yaml, in `start` or above.
+
+    Raises StackFileError, with a hint, where there is none.
+    """
     for folder in (start.resolve(), *start.resolve().parents):
         if (folder / "Pulumi.yaml").is_file():
             return folder

@@ -68,6 +68,11 @@ def ec2_tags(resource_type: str) -> dict[str, Member]:
     return {"tags": ("TagSpecifications", lambda tags: [{"ResourceType": resource_type, "Tags": pairs(tags)}] if tags else None)}
 
 
+def key_tags(tags: Any) -> Any:
+    """Tags as KMS alone spells them."""
+    return [{"TagKey": pair["Key"], "TagValue": pair["Value"]} for pair in pairs(tags)] if tags else None
+
+
 def log_setups(enabled: Any) -> Any:
     """The log types that are on; the provider also lists the others as off."""
     return [{"types": enabled, "enabled": True}]
@@ -216,7 +221,7 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     ),
     "aws:fsx/lustreFileSystem:LustreFileSystem": (Call("fsx", "CreateFileSystem", _LUSTRE, {"FileSystemType": "LUSTRE"}),),
     "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": (Call("fsx", "CreateDataRepositoryAssociation", _REPOSITORY),),
-    "aws:kms/key:Key": (Call("kms", "CreateKey", titled("description")), _KEY_ROTATION),
+    "aws:kms/key:Key": (Call("kms", "CreateKey", {**titled("description"), "tags": ("Tags", key_tags)}), _KEY_ROTATION),
     "aws:kms/alias:Alias": (Call("kms", "CreateAlias", {"name": "AliasName", "targetKeyId": "TargetKeyId"}),),
     "aws:cloudwatch/logGroup:LogGroup": (
         Call("logs", "CreateLogGroup", {"name": "logGroupName"}),

@@ -16,7 +16,7 @@ from simulator.recording import Registration
 COMPONENT_TYPE = "eks:index:Cluster"
 MODELLED_INPUTS = frozenset(
     {
-        "accessEntries", "authenticationMode", "clusterTags", "corednsAddonOptions", "createOidcProvider", "deletionProtection",
+        "authenticationMode", "clusterTags", "corednsAddonOptions", "createOidcProvider", "deletionProtection",
         "enabledClusterLogTypes", "encryptionConfigKeyArn", "endpointPrivateAccess", "endpointPublicAccess", "kubeProxyAddonOptions",
         "name", "privateSubnetIds", "publicAccessCidrs", "serviceRole", "skipDefaultNodeGroup", "skipDefaultSecurityGroups", "tags",
         "upgradePolicy", "version", "vpcCniOptions", "vpcId",
@@ -69,10 +69,6 @@ def expand(component: Registration, register: Register, property_dependencies: M
     )
     on_cluster = frozenset({cluster.urn})
     cluster_name = inputs["name"]
-    entries = [
-        _access_entry(register, component, f"{name}-{key}", cluster_name, entry, on_cluster, aws)
-        for key, entry in sorted(inputs.get("accessEntries", {}).items())
-    ]
     kubernetes = register(
         type="pulumi:providers:kubernetes",
         name=f"{name}-eks-k8s",
@@ -94,7 +90,7 @@ def expand(component: Registration, register: Register, property_dependencies: M
         name=f"{name}-vpc-cni",
         parent=component.urn,
         inputs={"clusterName": cluster_name, "clusterVersion": inputs["version"]},
-        dependencies=on_cluster | {entry.urn for entry in entries},
+        dependencies=on_cluster,
         providers=frozenset({kubernetes.urn}),
         custom=False,
     )
@@ -110,7 +106,7 @@ def expand(component: Registration, register: Register, property_dependencies: M
 def _refuse_unmeasured(inputs: Mapping[str, Any]) -> None:
     unknown = sorted(set(inputs) - MODELLED_INPUTS)
     if unknown:
-        raise NotMeasured(f"pulumi_eks.Cluster arguments whose effect was not measured: {', '.join(unknown)}")
+        raise NotMeasured(f"pulumi_eks.Cluster arguments that are not modelled: {', '.join(unknown)}")
     expected = {
         "authenticationMode": "API",
         "createOidcProvider": False,
@@ -152,35 +148,6 @@ def _cluster_inputs(name: str, inputs: Mapping[str, Any], role_arn: str) -> dict
     if "encryptionConfigKeyArn" in inputs:
         made["encryptionConfig"] = {"provider": {"keyArn": inputs["encryptionConfigKeyArn"]}, "resources": ["secrets"]}
     return {key: value for key, value in made.items() if value is not None}
-
-
-def _access_entry(
-    register: Register,
-    component: Registration,
-    name: str,
-    cluster_name: str,
-    entry: Mapping[str, Any],
-    on_cluster: frozenset[str],
-    aws: frozenset[str],
-) -> Registration:
-    made = register(
-        type="aws:eks/accessEntry:AccessEntry",
-        name=name,
-        parent=component.urn,
-        inputs={"clusterName": cluster_name, "principalArn": entry["principalArn"], "type": entry.get("type", "STANDARD")},
-        dependencies=on_cluster,
-        providers=aws,
-    )
-    for key, policy in sorted(entry.get("accessPolicies", {}).items()):
-        register(
-            type="aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
-            name=f"{name}-{key}",
-            parent=made.urn,
-            inputs={"clusterName": cluster_name, "principalArn": entry["principalArn"], **policy},
-            dependencies=on_cluster | {made.urn},
-            providers=aws,
-        )
-    return made
 
 
 def _addon_inputs(cluster_name: str, addon: str, version: str | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from simulator import latencies
-from simulator.recording import Recording, Registration
+from simulator.recording import Registration
 from simulator.world import World, kinds, view
 from simulator.world.faults import FaultKind
 from simulator.world.things import Stray
@@ -58,9 +58,10 @@ def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
     )
 
 
-def leave_behind(world: World, recording: Recording) -> None:
+def leave_behind(world: World) -> None:
     """What users and controllers have made beside the program, as the world's faults ask for it."""
-    for registration in recording.resources():
+    standing = sorted((thing.registration for thing in world if thing.status == "ready"), key=lambda item: item.urn)
+    for registration in standing:
         while (kind := world.faults.take("after", registration)) is not None:
             world.stray(_STRAYS[kind.name](world, registration))
 
@@ -75,7 +76,7 @@ def _karpenter_node(world: World, cluster: Registration) -> Stray:
 
 def _in_nodes_subnets(world: World, cluster: Registration, name: str, what: str, usd_per_hour: float) -> Stray:
     subnets = sorted({subnet for group in view.node_groups(world) for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
-    return Stray(name, what, cluster.urn, tuple(subnets), (), "", usd_per_hour)
+    return Stray(name, what, cluster.urn, tuple(subnets), usd_per_hour=usd_per_hour)
 
 
 def _pod_on_claim(world: World, claim: Registration) -> Stray:

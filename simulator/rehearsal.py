@@ -82,7 +82,7 @@ def rehearse(
     ups = bring_up(engine, recording, tell=tell)
     problems = engine.world.verify()
     happened = incidents.incidents(engine.world, seed)
-    incidents.leave_behind(engine.world, recording)
+    incidents.leave_behind(engine.world)
     destroys = take_down(engine, tell=tell)
     unused = [f"the fault {name} never struck: no resource that it is meant for" for name in engine.world.faults.unused()]
     made = reporting.report_of(

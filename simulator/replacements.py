@@ -115,3 +115,17 @@ def deletes_first(resource_type: str, old: Mapping[str, Any], new: Mapping[str, 
         return names[0] == names[1]
     name = _NAME_PROPERTY.get(resource_type)
     return name is not None and new.get(name) is not None
+
+
+_WITHOUT_TAGS = frozenset(
+    {
+        "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "aws:ec2/route:Route", "aws:iam/rolePolicy:RolePolicy",
+        "aws:ec2/routeTableAssociation:RouteTableAssociation", "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation", "aws:kms/alias:Alias", "aws:autoscaling/tag:Tag",
+    }
+)  # fmt: skip
+
+
+def takes_tags(resource_type: str) -> bool:
+    """Whether a type has tags of its own, and with them the provider's default tags."""
+    return resource_type.startswith("aws:") and resource_type not in _WITHOUT_TAGS

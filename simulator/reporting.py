@@ -186,3 +186,8 @@ def path(recording: Recording, phase: Phase) -> list[report.PathStep]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def both(before: Recording, after: Recording) -> Recording:
+    """One graph of what was and what will be."""
+    return Recording(after.project, after.stack, {**before.registrations, **after.registrations})

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from operations.stack_file import as_pulumi
 from simulator.recorder import program_at, record
 from simulator.recording import Recording
 
@@ -16,11 +17,6 @@ def dev_configuration() -> dict[str, Any]:
     """`Pulumi.dev.yaml` as the configuration reader sees it: keys without namespace, plain values."""
     pairs = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
     return {key.removeprefix("trn:"): value for key, value in pairs.items()}
-
-
-def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
-    """The same as the engine hands it to a program: full keys, structured values as JSON text."""
-    return {f"trn:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in configuration.items()}
 
 
 def record_stack(configuration: dict[str, Any], *, stack: str = "test", preview: bool = False, seed: int = 0) -> Recording:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from simulator import latencies
 from simulator.engine.recovery import follow, recover
 from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
@@ -71,11 +72,14 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
 
 
 def _kill(faults: Faults, graph: Recording, name: str) -> Kill | None:
-    for registration in graph.resources():
-        for fault in faults.active:
-            if fault.kind.name == name and fault.remaining and fault.matches(registration):
-                fault.remaining -= 1
-                return Kill(registration.urn, "create" if name == "killed" else "delete")
+    """The kill that is asked for next; of several resources of one name it meets the one that takes longest."""
+    operation = "create" if name == "killed" else "delete"
+    for fault in faults.active:
+        meant = [item for item in graph.resources() if fault.matches(item)] if fault.kind.name == name and fault.remaining else []
+        if meant:
+            fault.remaining -= 1
+            slowest = max(meant, key=lambda item: (latencies.seconds(item, operation, 0), item.urn))
+            return Kill(slowest.urn, operation)
     return None
 
 
@@ -99,6 +103,8 @@ def _stuck(runs: list[Run]) -> bool:
     if refused and all(refusal.remedy == "configure" for refusal in refused):
         return True
     if len(runs) < 2:
+        return False
+    if any(refusal.by_fault for refusal in refused):
         return False
     reasons = [{(step.urn, step.refusal.code, step.refusal.cause) for step in run.phase.errors if step.refusal} for run in runs[-2:]]
     return bool(reasons[0]) and reasons[0] == reasons[1]

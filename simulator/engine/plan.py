@@ -7,7 +7,7 @@ from typing import Any, Literal
 from simulator import engine_order, outputs
 from simulator.engine.state import State
 from simulator.recording import STACK_TYPE, Recording, Registration
-from simulator.replacements import changed_paths, deletes_first, replacing_paths
+from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths, takes_tags
 from simulator.world import kinds
 from simulator.world.world import exists_in_cloud
 
@@ -74,6 +74,8 @@ class _Planner:
         changed = tuple(
             path for path in changed_paths(old.inputs, inputs) if not any(path == key or path.startswith(f"{key}.") for key in ignored)
         )
+        if any(self._tags_change(urn) for urn in recorded.providers) and takes_tags(recorded.type):
+            changed = (*changed, "tagsAll")
         for key in ignored:
             inputs = _kept(inputs, old.inputs, key)
         because = self._because(recorded, old, inputs, changed)
@@ -82,8 +84,9 @@ class _Planner:
             # The provider asks for deleting first only where an input forces the replacement: one that a person asks for
             # makes the new one first, and meets the old one's name, unless the program says otherwise (seen, CLI 3.260).
             by_provider = recorded.urn not in self._force and deletes_first(recorded.type, old.inputs, inputs)
-            delete_first = bool(recorded.options.get("deleteBeforeReplace") or recorded.options.get("replace_with"))
-            return Change("replace", old, new, changed, because, delete_first or by_provider)
+            by_program = bool(recorded.options.get("deleteBeforeReplace") or recorded.options.get("replace_with"))
+            delete_first = by_program or by_provider or bool(self._resting_on(recorded, inputs))
+            return Change("replace", old, new, changed, because, delete_first)
         new = replace(recorded, inputs=inputs, id=old.id, outputs=self._outputs_kept(recorded, old, changed))
         self._learn(recorded.outputs, new.outputs)
         self._learn({"id": recorded.id}, {"id": old.id})
@@ -97,14 +100,40 @@ class _Planner:
         forced = tuple(replacing_paths(recorded.type, changed, old.inputs, inputs))
         if forced:
             return forced
+        resting = self._resting_on(recorded, inputs)
+        if resting:
+            return tuple(f"rests on {urn.rsplit('::', 1)[-1]}" for urn in resting)
         partners = [urn for urn in recorded.options.get("replace_with") or () if self._kind(urn) == "replace"]
         providers = [urn for urn in sorted(recorded.providers) if self._kind(urn) == "replace"]
         return tuple(f"replaced with {urn.rsplit('::', 1)[-1]}" for urn in (*partners, *providers))
+
+    def _resting_on(self, recorded: Registration, inputs: Mapping[str, Any]) -> list[str]:
+        """Resources that are deleted before they are made anew, and whose outputs this one takes where it cannot change.
+
+        The engine then deletes both, this one first, though its inputs may come out the same (pulumi/pulumi
+        pkg/resource/deploy/step_generator.go calculateDependentReplacements).
+        """
+        forcing = {path.split(".")[0] for path in FORCES_REPLACEMENT.get(recorded.type, ()) if path.split(".")[0] in inputs}
+        found = []
+        for urn in sorted(recorded.dependencies):
+            change = self._changes.get(urn)
+            if change is None or change.kind != "replace" or not change.delete_first:
+                continue
+            # What names no property is taken to come from all of them.
+            through = [key for key, urns in recorded.property_dependencies.items() if urn in urns]
+            if forcing if not recorded.property_dependencies else forcing & set(through):
+                found.append(urn)
+        return found
 
     def _provider_because(self, recorded: Registration, changed: tuple[str, ...]) -> tuple[str, ...]:
         """A provider of another region, or of another cluster, replaces all that it made."""
         decisive = {"pulumi:providers:aws": ("region",), "pulumi:providers:kubernetes": ("clusterIdentifier",)}
         return tuple(path for path in changed if path in decisive.get(recorded.type, ()))
+
+    def _tags_change(self, provider: str) -> bool:
+        """The provider's default tags are on everything that it has made: a change of them is a change of each."""
+        change = self._changes.get(provider)
+        return change is not None and "defaultTags" in {path.split(".")[0] for path in change.changed}
 
     def _kind(self, urn: str) -> str:
         change = self._changes.get(urn)

@@ -67,6 +67,10 @@ class Engine:
     seed: int = 0
     parallel: int = engine_order.DEFAULT_PARALLEL
 
+    def copy(self) -> "Engine":
+        """The same engine in an account of its own: what happens to one does not happen to the other."""
+        return Engine(self.world.copy(), self.state.copy(), self.seed, self.parallel)
+
     def up(
         self,
         recording: Recording,
@@ -115,17 +119,28 @@ class _Run:
 
     def first_phase(self, recording: Recording, before: Recording, begin: float) -> None:
         """Everything but the deletions that come last."""
-        needs = {urn: set(names) for urn, names in engine_order.creation_dependencies(recording).items()}
-        for urn in list(needs):
-            change = self._changes[urn]
-            self._jobs[urn] = self._job(change)
-            if change.kind == "replace" and change.delete_first and change.old is not None:
-                # It goes when its successor is registered, and before it all that rests on it and is replaced too.
-                self._jobs[urn + OLD] = self._delete_job(change.old, keep=True)
-                above = {user + OLD for user in _users(before, urn) if self._replaced_first(user)}
-                needs[urn + OLD] = {name for name in needs[urn] if not self._replaced_first(name)} | above
-                needs[urn].add(urn + OLD)
+        plain = engine_order.creation_dependencies(recording)
+        needs = {urn: set(names) for urn, names in plain.items()}
+        for urn in plain:
+            self._jobs[urn] = self._job(self._changes[urn])
+        for urn, (users, roots) in self._deleted_first(before, plain).items():
+            old = self._changes[urn].old
+            assert old is not None
+            # Once it is gone the state holds it no more: a run that ends here is followed by one that makes it.
+            self._jobs[urn + OLD] = self._delete_job(old, keep=False)
+            needs[urn + OLD] = {user + OLD for user in users} | {name for root in roots for name in plain[root]}
+            needs[urn].add(urn + OLD)
         self._drive(needs, begin)
+
+    def _deleted_first(self, before: Recording, plain: Mapping[str, frozenset[str]]) -> Mapping[str, tuple[set[str], set[str]]]:
+        """What goes before its successor is made: URN to what goes before it, and to the roots at whose turn they all go.
+
+        When a root, which rests on nothing that goes, is registered, all that rests on it goes, the topmost first.
+        """
+        going = {urn for urn, change in self._changes.items() if change.kind == "replace" and change.delete_first and urn in plain}
+        users = {urn: _users(before, urn) & going for urn in going}
+        roots = {urn for urn in going if not any(urn in resting for resting in users.values())}
+        return {urn: (users[urn], {root for root in roots if root == urn or urn in users[root]}) for urn in sorted(going)}
 
     def deletions(self, graph: Recording, urns: set[str]) -> None:
         """Delete level by level, each level once the one before has ended."""
@@ -147,10 +162,6 @@ class _Run:
                 end = self._clock.steps[key].end
                 if end > barrier or last is None:
                     barrier, last = end, key
-
-    def _replaced_first(self, urn: str) -> bool:
-        change = self._changes.get(urn)
-        return change is not None and change.kind == "replace" and change.delete_first
 
     def _job(self, change: Change) -> Job:
         engine, new = self._engine, change.new

@@ -37,6 +37,10 @@ class State:
     pending: list[Pending] = field(default_factory=list)
     stack: Registration | None = None
 
+    def copy(self) -> "State":
+        """A state of its own with the same content."""
+        return State(dict(self.held), list(self.pending), self.stack)
+
     def save(self, registration: Registration, init_error: str | None = None) -> None:
         """Keep a resource."""
         self.held[registration.urn] = Held(registration, init_error)

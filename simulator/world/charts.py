@@ -27,8 +27,8 @@ class Chart:
     """Kinds from the chart's `crds/` folder, which Helm never deletes."""
     install_jobs: bool = False
     """Whether hook Jobs run before it is installed."""
-    delete_jobs: bool = False
-    """Whether hook Jobs run before it is deleted."""
+    delete_jobs_with: str = ""
+    """Values section that brings hook Jobs before its deletion, when anything below it is switched on."""
     guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kinds that its fail-closed webhooks are asked about, and on which operations."""
     finalizers: tuple[str, ...] = ()

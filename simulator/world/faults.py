@@ -4,7 +4,7 @@ Each fault strikes a number of times and is over then: a run that fails because 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Literal
 
@@ -73,6 +73,10 @@ class Faults:
         """
         return cls([_asked(request) for request in requests])
 
+    def copy(self) -> "Faults":
+        """The same faults, to be used up on their own."""
+        return Faults([replace(fault, held=set(fault.held)) for fault in self.active])
+
     def strike(self, stage: Stage, registration: Registration) -> Refusal | None:
         """The refusal of a fault that stands against this operation, until the operation ends."""
         for fault in self.active:
@@ -83,7 +87,7 @@ class Faults:
                     continue
                 fault.remaining -= 1
                 fault.held.add(registration.urn)
-            return fault.kind.refuse(registration)
+            return replace(fault.kind.refuse(registration), by_fault=True)
         return None
 
     def ended(self, registration: Registration) -> None:
@@ -170,9 +174,10 @@ def _webhook(registration: Registration) -> Refusal:
 def _pull_limit(release: Registration) -> Refusal:
     atomic = bool(release.inputs.get("atomic"))
     ending = ", and has been uninstalled due to atomic being set" if atomic else ""
+    text = f"release {release.inputs.get('name')} failed{ending}: context deadline exceeded"
     return Refusal(
         "DeadlineExceeded",
-        f"release {release.inputs['name']} failed{ending}: context deadline exceeded",
+        text if release.type == kinds.RELEASE else f"'{release.inputs['metadata']['name']}' timed out waiting to be Ready",
         "ImagePullBackOff: toomanyrequests: You have reached your unauthenticated pull rate limit",
         "set `addons.volcano.imageRegistry` to a mirror of your own, or wait six hours; then `pulumi up`",
         retry_s=float(release.inputs.get("timeout") or HELM_S),

@@ -38,6 +38,8 @@ class Refusal:
     """Seconds from the request on until the provider, or the service, gives up; 0 refuses at once."""
     leaves: Left = "nothing"
     remedy: Remedy = "configure"
+    by_fault: bool = False
+    """Whether a fault brought it, which is over some time, and no rule."""
     runs: bool = True
     """Whether what did not become ready runs all the same, and is paid for."""
 

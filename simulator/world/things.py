@@ -34,6 +34,4 @@ class Stray:
     """Subnets in which it holds an interface."""
     security_group_ids: tuple[str, ...] = ()
     """Security groups that its interfaces carry."""
-    kept_by: str = ""
-    """Name of the Helm release without which nothing removes it."""
     usd_per_hour: float = 0.0

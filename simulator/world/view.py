@@ -133,7 +133,8 @@ def owners_of_kind(world: "World", kind: str) -> list["Thing"]:
     found = []
     for thing in (*world.existing(kinds.RELEASE), *world.existing(kinds.ADDON)):
         chart = chart_of(thing.registration)
-        if chart is not None and kind in (*chart.crds, *chart.crds_that_stay):
+        skipped = bool(thing.registration.inputs.get("skipCrds"))
+        if chart is not None and kind in (*chart.crds, *(() if skipped else chart.crds_that_stay)):
             found.append(thing)
     return found
 

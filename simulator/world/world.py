@@ -29,6 +29,11 @@ class World:
     """How often each URN was made: one that is made again gets an id of its own."""
     _things: dict[str, dict[str, Thing]] = field(default_factory=dict)
 
+    def copy(self) -> "World":
+        """An account of its own with the same content."""
+        things = {kind: {key: replace(thing) for key, thing in there.items()} for kind, there in self._things.items()}
+        return World(self.account, self.job, self.faults.copy(), dict(self.strays), Counter(self.creations), things)
+
     def existing(self, resource_type: str) -> list[Thing]:
         """What there is of a type, in any state."""
         return list(self._things.get(resource_type, {}).values())

@@ -1,5 +1,7 @@
 """What EKS and Kubernetes do not let go, or let go only by force."""
 
+from collections.abc import Mapping
+
 from simulator.recording import Registration
 from simulator.world import kinds, view
 from simulator.world.charts import chart_of, kinds_with_finalizers
@@ -133,7 +135,10 @@ def kinds_are_unused(world: World, request: Registration) -> Refusal | None:
 def delete_jobs_need_node(world: World, request: Registration) -> Refusal | None:
     """A release whose deletion runs a hook Job needs a node for it."""
     chart = chart_of(request)
-    if chart is None or not chart.delete_jobs or view.untainted_groups(world):
+    if chart is None or not chart.delete_jobs_with or view.untainted_groups(world):
+        return None
+    section = (request.inputs.get("values") or {}).get(chart.delete_jobs_with)
+    if not _switched_on(section):
         return None
     return Refusal(
         "DeadlineExceeded",
@@ -142,6 +147,12 @@ def delete_jobs_need_node(world: World, request: Registration) -> Refusal | None
         "delete releases while nodes are there; now `helm uninstall --no-hooks`, `pulumi refresh`, `pulumi destroy`",
         retry_s=float(request.inputs.get("timeout") or HELM_S),
     )
+
+
+def _switched_on(values: object) -> bool:
+    if isinstance(values, Mapping):
+        return any(_switched_on(value) for value in values.values())
+    return values is True
 
 
 @rule("delete", kinds.CLAIM, kinds.VOLUME, source="Kubernetes storage protection finalizers; kubernetes-csi/external-provisioner#1217")

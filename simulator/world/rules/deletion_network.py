@@ -65,11 +65,16 @@ def vpc_is_empty(world: World, request: Registration) -> Refusal | None:
 )
 def gateway_in_use(world: World, request: Registration) -> Refusal | None:
     """An internet gateway is not detached while its VPC has mapped public addresses."""
-    holders = [f"NAT gateway {thing.registration.id}" for thing in world.existing(kinds.NAT_GATEWAY)]
+    vpc_id = request.inputs.get("vpcId")
+    subnets = {thing.registration.id for thing in world.existing(kinds.SUBNET) if thing.registration.inputs["vpcId"] == vpc_id}
+    holders = [
+        f"NAT gateway {thing.registration.id}"
+        for thing in world.existing(kinds.NAT_GATEWAY)
+        if thing.registration.inputs["subnetId"] in subnets
+    ]
     holders += [stray.what for stray in world.strays.values() if stray.name.startswith("load balancer")]
     if not holders:
         return None
-    vpc_id = request.inputs.get("vpcId")
     text = f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
     return _depended_on(text, sorted(holders), GATEWAY_S)
 
@@ -95,7 +100,10 @@ def block_in_use(world: World, request: Registration) -> Refusal | None:
     """A secondary block of a VPC stays while a subnet lies in it."""
     block = IPv4Network(request.inputs["cidrBlock"])
     inside = [
-        thing.registration for thing in world.existing(kinds.SUBNET) if IPv4Network(thing.registration.inputs["cidrBlock"]).subnet_of(block)
+        thing.registration
+        for thing in world.existing(kinds.SUBNET)
+        if thing.registration.inputs["vpcId"] == request.inputs["vpcId"]
+        and IPv4Network(thing.registration.inputs["cidrBlock"]).subnet_of(block)
     ]
     if not inside:
         return None

@@ -21,7 +21,7 @@ _TAKEN = {
     "kubernetes:": ("AlreadyExists", "Kubernetes API, measured with pulumi-kubernetes 4.34.2"),
 }
 """Beginning of a type token to the code for an object that is there already, with its source."""
-REPEATABLE = ("aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:", "aws:autoscaling/tag:")
+REPEATABLE = ("aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:", "aws:autoscaling/tag:", "aws:eks/accessPolicyAssociation:")
 """Put calls, which may be made twice."""
 
 

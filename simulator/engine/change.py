@@ -1,0 +1,196 @@
+"""What a change of a running cluster comes to: each resource, the nodes that stop, what it costs, and what would be lost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from simulator import costs, engine_order, latencies
+from simulator.engine.plan import Change, plan
+from simulator.engine.run import Engine, Phase
+from simulator.engine.state import State
+from simulator.recording import Recording, Registration
+from simulator.world import World, kinds, view
+from simulator.world.account import Account
+from simulator.world.faults import Faults
+from simulator.world.rules.capacity import surge
+from simulator.world.world import exists_in_cloud
+
+Severity = Literal["red", "amber"]
+"""Red: running jobs or data would go. Amber: something stops for a while and comes back as it was."""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """A line for whoever is about to run the change."""
+
+    severity: Severity
+    urn: str
+    text: str
+
+
+@dataclass(frozen=True)
+class NodeEffect:
+    """What a change does to the nodes of one group."""
+
+    group: str
+    kind: Literal["rolled", "replaced", "added", "removed", "stays"]
+    nodes: int
+    """Nodes that it is done to."""
+    seconds: float
+    """Virtual time that it takes."""
+    extra: int
+    """Nodes that must be had beside those of the group meanwhile."""
+    neuron: bool
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A rehearsed change."""
+
+    before: Recording
+    after: Recording
+    changes: Mapping[str, Change]
+    phase: Phase
+    nodes: Sequence[NodeEffect]
+    cautions: Sequence[Caution]
+    usd_per_hour: tuple[float, float]
+    """Before and after."""
+
+    @property
+    def usd(self) -> float:
+        """Cost of what runs while the change goes on, at the dearer of both rates."""
+        return round(max(self.usd_per_hour) * self.phase.seconds / 3600, 4)
+
+    @property
+    def touched(self) -> list[Change]:
+        """Changes of what exists outside the engine, by URN."""
+        return [change for change in self.changes.values() if change.kind != "same" and exists_in_cloud(change.registration)]
+
+
+def rehearse_change(
+    before: Recording,
+    after: Recording,
+    *,
+    seed: int,
+    account: Account | None = None,
+    faults: Faults | None = None,
+    parallel: int = engine_order.DEFAULT_PARALLEL,
+) -> Changed:
+    """Bring one up, and change it to the other."""
+    engine = Engine(World(account or Account()), State(), seed, parallel)
+    engine.up(before)
+    engine.world.faults = faults or Faults()
+    changes = plan(engine.state, after, creations=engine.world.creations, seed=seed)
+    nodes = [effect for change in changes.values() for effect in _nodes(engine.world, change, seed)]
+    cautions = [caution for change in changes.values() for caution in _cautions(engine.world, change)]
+    phase = engine.up(after)
+    rates = (costs.total(costs.items(before), idle=False), costs.total(costs.items(after), idle=False))
+    return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
+
+
+def _nodes(world: World, change: Change, seed: int) -> Iterator[NodeEffect]:
+    old, new = change.old, change.new
+    group = new or old
+    if group is None or group.type != kinds.NODE_GROUP or change.kind == "same":
+        return
+    name, neuron = str(group.inputs["nodeGroupName"]), group.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    sizes = [view.desired_size(item) if item is not None else 0 for item in (old, new)]
+    if change.kind in ("replace", "delete") and old is not None:
+        seconds = latencies.seconds(old, "delete", seed) + (latencies.seconds(new, "create", seed) if new is not None else 0.0)
+        yield NodeEffect(name, "replaced" if new is not None else "removed", sizes[0], round(seconds, 1), 0, neuron)
+    elif change.kind == "create" and new is not None:
+        yield NodeEffect(name, "added", sizes[1], latencies.seconds(new, "create", seed), 0, neuron)
+    elif old is not None and new is not None:
+        seconds, rolled = latencies.update_seconds(old, new, seed), latencies.rolled_nodes(old, new)
+        if rolled:
+            yield NodeEffect(name, "rolled", rolled, seconds, surge(world, old, new), neuron)
+        elif sizes[0] != sizes[1]:
+            yield NodeEffect(name, "added" if sizes[1] > sizes[0] else "removed", abs(sizes[1] - sizes[0]), seconds, 0, neuron)
+        else:
+            yield NodeEffect(name, "stays", sizes[1], seconds, 0, neuron)
+
+
+def _cautions(world: World, change: Change) -> Iterator[Caution]:
+    old = change.old
+    if old is None or change.kind in ("same", "create") or not exists_in_cloud(old):
+        return
+    gone = change.kind in ("replace", "delete")
+    told = _TELL.get(old.type)
+    if told is not None:
+        yield from told(world, change, old, gone)
+
+
+def _file_system(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if not gone:
+        slow = [key for key in change.changed if key in ("storageCapacity", "perUnitStorageThroughput")]
+        if slow:
+            yield Caution(
+                "amber", old.urn, f"file system {old.id} changes in place: {', '.join(slow)}; mounts stay, and are slower meanwhile"
+            )
+        return
+    saved = "a final backup is taken" if old.inputs.get("skipFinalBackup") is False else "no final backup is taken, its data is lost"
+    why = f" ({', '.join(change.because)})" if change.because else ""
+    yield Caution("red", old.urn, f"file system {old.id} is {_word(change)}{why}: {saved}")
+
+
+def _group(world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    name, size = old.inputs["nodeGroupName"], view.desired_size(old)
+    if not size:
+        return
+    neuron = old.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    severity: Severity = "red" if neuron else "amber"
+    stops = "jobs on them stop" if neuron else "their pods move"
+    if gone:
+        why = f" ({', '.join(change.because)})" if change.because else ""
+        yield Caution(severity, old.urn, f"node group {name} is {_word(change)}{why}: all {size} nodes go at once, {stops}")
+        return
+    assert change.new is not None
+    rolled, fewer = latencies.rolled_nodes(old, change.new), size - view.desired_size(change.new)
+    if rolled:
+        extra = surge(world, old, change.new)
+        how = f"with {extra} more launched first" if extra else "each before its successor is there"
+        yield Caution(severity, old.urn, f"node group {name} rolls its {rolled} nodes one after the other, {how}: {stops}")
+    elif fewer > 0:
+        yield Caution(severity, old.urn, f"node group {name} loses {fewer} of {size} nodes, {stops}")
+
+
+def _cluster(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if gone:
+        why = f" ({', '.join(change.because)})" if change.because else ""
+        yield Caution("red", old.urn, f"the control plane is {_word(change)}{why}: all that runs in the cluster is lost")
+    elif "version" in change.changed:
+        yield Caution("amber", old.urn, "the control plane is upgraded; it cannot be taken back")
+
+
+def _volume(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if gone:
+        yield Caution("red", old.urn, f"{old.type.rsplit(':', 1)[-1]} {old.id} is {_word(change)}: pods that mount it must end first")
+
+
+def _namespace(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if gone:
+        yield Caution("red", old.urn, f"namespace {old.id} is {_word(change)}: all jobs in it are deleted")
+
+
+def _release(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    from simulator.world.charts import chart_of
+
+    chart = chart_of(old)
+    if gone and chart is not None and chart.crds:
+        kind_names = ", ".join(sorted({kind.split("/")[1] for kind in chart.crds})[:4])
+        yield Caution("red", old.urn, f"release {old.id} is {_word(change)}, and with it every {kind_names} in the cluster")
+
+
+def _word(change: Change) -> str:
+    return "deleted" if change.kind == "delete" else "replaced"
+
+
+_TELL: Mapping[str, Any] = {
+    kinds.FILE_SYSTEM: _file_system,
+    kinds.NODE_GROUP: _group,
+    kinds.CLUSTER: _cluster,
+    kinds.VOLUME: _volume,
+    kinds.CLAIM: _volume,
+    kinds.NAMESPACE: _namespace,
+    kinds.RELEASE: _release,
+}

@@ -1,0 +1,109 @@
+"""Chaos: random faults against a stack, drawn from a seed; it converges, or stops with an error that helps, and always goes away."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simulator import chance, engine_order, incidents
+from simulator.engine.crash import made_wrong
+from simulator.engine.lifecycle import Run, bring_up, take_down
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from simulator.faults_syntax import FaultRequest
+from simulator.recording import Recording
+from simulator.world import World, kinds, view
+from simulator.world.account import Account
+from simulator.world.faults import FAULTS, Faults
+
+MOST_FAULTS, MOST_STRIKES = 4, 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one run of chaos went."""
+
+    seed: int
+    faults: tuple[str, ...]
+    converged: bool
+    """Whether the cluster came up; if not, it stopped with errors that name resource, cause and mend."""
+    leftovers: tuple[str, ...]
+    why: tuple[str, ...]
+    """What was wrong; empty where all went as it should."""
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether nothing was wrong, which includes an account that is empty again."""
+        return not self.why
+
+
+def run(recording: Recording, seed: int, *, parallel: int = engine_order.DEFAULT_PARALLEL) -> Outcome:
+    """One run: faults of this seed, up as far as it goes, incidents, what users leave, destroy."""
+    faults = drawn_faults(recording, seed)
+    world = World(drawn_account(recording, seed), faults=Faults.of(faults))
+    engine = Engine(world, State(), seed, parallel)
+    ups = bring_up(engine, recording)
+    converged = ups[-1].phase.ended_well
+    why = unhelpful(ups) + (made_wrong(engine, recording) if converged else _left_alone(engine))
+    incidents.incidents(world, seed)
+    incidents.leave_behind(world)
+    destroys = take_down(engine)
+    why += unhelpful(destroys)
+    if not destroys[-1].phase.ended_well:
+        why += [f"destroy does not converge: {step.urn}: {step.error}" for step in destroys[-1].phase.errors]
+    left = tuple(what for urn, what in world.leftovers() if not _asked_for(recording, urn, what))
+    why += [f"left behind: {what}" for what in left]
+    return Outcome(seed, tuple(map(str, faults)), converged, left, tuple(why))
+
+
+def drawn_faults(recording: Recording, seed: int) -> list[FaultRequest]:
+    """Up to four faults that can strike this stack, each on one of its resources, one to three times."""
+    drawn = []
+    for index in range(_below(MOST_FAULTS + 1, seed, "how many")):
+        kind = _pick(sorted(FAULTS), seed, f"kind {index}")
+        victims = sorted({item.name for item in recording.resources() if FAULTS[kind].can_strike(item)})
+        if victims:
+            drawn.append(FaultRequest(kind, _pick(victims, seed, f"victim {index}"), 1 + _below(MOST_STRIKES, seed, f"times {index}")))
+    return drawn
+
+
+def drawn_account(recording: Recording, seed: int) -> Account:
+    """Every fourth account has a quota, and every fourth a zone, that may be too small."""
+    families = ("Trn", "Inf", "Standard")
+    quotas = {family: 128 * _below(5, seed, family) for family in families} if _below(4, seed, "quotas") == 0 else {}
+    capacity: Mapping[tuple[str, str], int] = {}
+    if _below(4, seed, "capacity") == 0:
+        zones = sorted({str(item.inputs["availabilityZoneId"]) for item in recording.of_type(kinds.SUBNET)})
+        types = sorted({name for item in recording.of_type(kinds.NODE_GROUP) for name in view.listed(item.inputs.get("instanceTypes"))})
+        capacity = {(_pick(types, seed, "type"), _pick(zones, seed, "zone")): _below(3, seed, "count")} if types else {}
+    return Account(quotas, capacity=capacity)
+
+
+def unhelpful(runs: list[Run]) -> list[str]:
+    """Errors that do not say what a reader needs: a code, words, a cause, and a mend."""
+    return [
+        f"an error that does not help: {step.urn}: {step.error}"
+        for one in runs
+        for step in one.phase.errors
+        if step.refusal is None or not all((step.refusal.code, step.refusal.text, step.refusal.cause, step.refusal.mend))
+    ]
+
+
+def _left_alone(engine: Engine) -> list[str]:
+    """After a run that stopped, the state knows all that is there."""
+    known = engine.state.by_id()
+    return [
+        f"unknown to the state: {thing.what}" for thing in engine.world if (thing.registration.type, thing.registration.id) not in known
+    ]
+
+
+def _asked_for(recording: Recording, urn: str, what: str) -> bool:
+    """Backups stay because the configuration says so."""
+    found = recording.registrations.get(urn)
+    return found is not None and found.type == kinds.FILE_SYSTEM and "backup" in what
+
+
+def _below(count: int, seed: int, what: str) -> int:
+    return int(chance.fraction(seed, "chaos", what) * count)
+
+
+def _pick(names: list[str], seed: int, what: str) -> str:
+    return names[_below(len(names), seed, what)]
