@@ -70,7 +70,7 @@ def ec2_tags(resource_type: str) -> dict[str, Member]:
 
 def key_tags(tags: Any) -> Any:
     """Tags as KMS alone spells them."""
-    return [{"TagKey": pair["Key"], "TagValue": pair["Value"]} for pair in pairs(tags)] if tags else None
+    return [{"TagKey": key, "TagValue": tags[key]} for key in sorted(tags)] if isinstance(tags, Mapping) else tags
 
 
 def log_setups(enabled: Any) -> Any:
