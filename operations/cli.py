@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from operations import aws_commands
+
 app = typer.Typer(
     name="trn",
     help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.",
@@ -54,6 +56,9 @@ def rehearse(
     from operations.rehearse import RehearseOptions, run
 
     raise typer.Exit(run(RehearseOptions(stack=stack, json_file=json_file, output=output, seed=seed, parallel=parallel, quiet=quiet)))
+
+
+aws_commands.register(app)
 
 
 def main() -> None:
