@@ -14,7 +14,22 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the re
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `trn`, in the order in which a cluster's life needs them."""
+    app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
+    app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
+
+
+def check(stack: Stack = "dev", json_file: JsonFile = None) -> None:
+    """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
+
+    What could not be checked is a failure, never a pass.
+    """
+    from operations.check.command import CheckOptions, run
+    from operations.errors import run_command
+
+    options = CheckOptions(stack, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
 
 
 def cost(
@@ -29,4 +44,40 @@ def cost(
     from operations.errors import run_command
 
     options = CostOptions(stack, hours, compare, live, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def iam(
+    stack: Stack = "dev",
+    deployer: Annotated[bool, typer.Option("--deployer", help="What `pulumi up`, `pulumi destroy` and `trn check` take.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="What the commands of trn take.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", help="Folder for one file per document.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Least-privilege IAM documents for a stack, made from the calls the program and `trn` make."""
+    from operations.errors import run_command
+    from operations.iam.command import IamOptions, run
+
+    options = IamOptions(stack, deployer, operator, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def sweep(
+    stack: Stack = "dev",
+    state: Annotated[
+        Path | None, typer.Option("--state", help="What `pulumi stack export` wrote: what it holds is kept, the rest are orphans.")
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed, after a question.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    backups: Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """List what a cluster left in the account and what it costs a day; with --delete, take it away. Exits with 1 if something stays.
+
+    Found by exact tags and the cluster's own VPC, never by a name that looks alike.
+    """
+    from operations.errors import run_command
+    from operations.sweep.command import SweepOptions, run
+
+    options = SweepOptions(stack, state, delete, yes, backups, json_file)
     raise typer.Exit(run_command(lambda: run(options)))

@@ -17,11 +17,13 @@ from simulator.drawing.page import page_html
 from simulator.drawing.timeline import timeline_svg
 from simulator.engine_order import DEFAULT_PARALLEL
 from simulator.errors import SimulationError
-from simulator.recorder import program_at
+from simulator.recorder import program_at, record
+from simulator.recording import Recording
 from simulator.rehearsal import Rehearsal, Stack, Watch, rehearse
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
 from stacks.problems import ConfigurationError
 from stacks.rules import notices
+from stacks.settings import Settings
 
 STANDARD_OUTPUT = Path("-")
 
@@ -80,10 +82,29 @@ def rehearse_stack(stack_file: StackFile, *, seed: int = 0, parallel: int = DEFA
 
     Raises ConfigurationError, or what the program raises.
     """
-    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    settings = settings_of(stack_file)
     stack = Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
     with _rehearsing():
         return rehearse(stack, seed=seed, parallel=parallel, notices=notices(settings), watch=watch)
+
+
+def settings_of(stack_file: StackFile, *, rehearsal: bool = True) -> Settings:
+    """The stack file's settings; a rehearsal accepts documentation addresses.
+
+    Raises ConfigurationError.
+    """
+    return parse_settings(stack_file.configuration, stack_file.stack, rehearsal=rehearsal)
+
+
+def record_stack(stack_file: StackFile) -> Recording:
+    """What the program would make, without running the clock.
+
+    Raises ConfigurationError, or what the program raises.
+    """
+    settings_of(stack_file)
+    with _rehearsing():
+        program = program_at(stack_file.root)
+        return record(program, project=stack_file.project, stack=stack_file.stack, configuration=stack_file.as_pulumi)
 
 
 def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = None) -> list[Path]:

@@ -12,7 +12,9 @@ from components.hardware.regions import partition
 
 PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-east-1", "aws-eusc": "us-east-1"}
 """Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""
-IAM_PREFIXES = {"service-quotas": "servicequotas", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing"}
+IAM_PREFIXES = {
+    "service-quotas": "servicequotas", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag",
+}  # fmt: skip
 """IAM's prefix where it differs from boto3's name of the service (their signing names in botocore, 2026-11)."""
 
 
