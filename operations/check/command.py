@@ -17,7 +17,7 @@ from operations.rehearse import record_stack, settings_of
 from operations.stack_file import read_stack_file
 
 OWN_ADDRESS_URL = "https://checkip.amazonaws.com"
-TIMEOUT_S = 10
+TIMEOUT_S = 30
 
 
 @dataclass(frozen=True)

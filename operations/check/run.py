@@ -26,6 +26,7 @@ CHECKS: dict[str, Check] = {
     "add-ons": software.addons,
     "tools": software.tools,
     "allow-list": surroundings.allow_list,
+    "leftovers": surroundings.leftovers,
     "budget": surroundings.budget,
 }
 """Every check but the first: who is asking comes before all others, and without an answer there is nothing to check."""

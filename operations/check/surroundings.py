@@ -1,10 +1,14 @@
-"""Checks of what is around: the caller's own address, and the budget."""
+"""Checks of what is around: the caller's own address, leftovers of an earlier cluster, and the budget."""
 
 import ipaddress
+import json
 from collections.abc import Iterator
 
 from operations.check.subject import Subject
+from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, warned
+from operations.sweep.plan import plan_sweep, state_ids
+from operations.sweep.run import look, place_of
 from simulator.costs import items, total
 
 
@@ -20,6 +24,38 @@ def allow_list(subject: Subject) -> Iterator[Finding]:
     else:
         do = f"pulumi config set --path 'trn:controlPlane.publicAccessCidrs[{len(blocks)}]' {address}/{address.max_prefixlen}"
         yield failed("allow-list", f"{address} is in none of {', '.join(blocks)}: `pulumi up` would wait 305 s and fail", do)
+
+
+COLLIDING = frozenset({"EKS cluster", "node group", "launch template", "placement group", "log group", "role", "security group"})
+"""Kinds whose names the program sets: a second one of the name is refused."""
+
+
+def leftovers(subject: Subject) -> Iterator[Finding]:
+    """Nothing of an earlier cluster of this name is in the way, or still bills."""
+    try:
+        place = place_of(subject.api, subject.cluster)
+    except CommandError as error:
+        yield failed("leftovers", str(error.args[0]), error.hint)
+        return
+    plan = plan_sweep(look(subject.api, place), _state_ids(subject))
+    if not plan.deletions:
+        yield passed("leftovers", f"nothing of an earlier {subject.cluster} is in {subject.region}")
+        return
+    shown = ", ".join(f"{item.kind} {item.id}" for item in plan.deletions[:3])
+    more = f" and {len(plan.deletions) - 3} more" if len(plan.deletions) > 3 else ""
+    what = f"{shown}{more} of an earlier {subject.cluster}, {plan.usd_per_day:.2f} USD a day"
+    in_the_way = sorted({item.kind for item in plan.deletions} & COLLIDING)
+    do = f"`trn sweep {subject.stack_file.stack}` lists them, with --delete it takes them away"
+    yield failed("leftovers", f"{what}; in the way: {', '.join(in_the_way)}", do) if in_the_way else warned("leftovers", what, do)
+
+
+def _state_ids(subject: Subject) -> frozenset[str]:
+    """What the stack holds already; nothing where there is no such stack."""
+    try:
+        export = subject.tool_answer(["pulumi", "stack", "export", "--stack", subject.stack_file.stack])
+    except OSError:
+        return frozenset()
+    return state_ids(json.loads(export))
 
 
 def budget(subject: Subject) -> Iterator[Finding]:

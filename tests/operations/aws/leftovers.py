@@ -20,7 +20,7 @@ def leave_network(cloud: Cloud, cluster: str, mark: str) -> None:
     ours = tag_list({"trn:cluster": cluster, "Name": f"{cluster}-network"})
     vpc, subnet, nat, address = f"vpc-{mark}", f"subnet-{mark}", f"nat-{mark}", f"eipalloc-{mark}"
     cloud.put("vpc", vpc, {"VpcId": vpc, "Tags": ours})
-    cloud.put("subnet", subnet, {"SubnetId": subnet, "VpcId": vpc, "Tags": ours})
+    cloud.put("subnet", subnet, {"SubnetId": subnet, "VpcId": vpc, "AvailabilityZoneId": "usw2-az4", "Tags": ours})
     for which, main in ((f"rtb-{mark}", False), (f"rtb-main-{mark}", True)):
         associations = [{"RouteTableAssociationId": f"rtbassoc-{which}", "Main": main, "RouteTableId": which}]
         cloud.put("route table", which, {"RouteTableId": which, "VpcId": vpc, "Tags": [] if main else ours, "Associations": associations})

@@ -14,6 +14,7 @@ import boto3
 import botocore.session
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError, DataNotFoundError
+from botocore.utils import parse_timestamp
 from botocore.validate import validate_parameters
 
 PAGE_SIZE = 2
@@ -66,6 +67,7 @@ class Wire:
             return AWSResponse("https://fake", refusal.status, {}, None), parsed
         if model.output_shape is not None:
             validate_parameters(answer, model.output_shape)
+            answer = _as_parsed(answer, model.output_shape)
         return AWSResponse("https://fake", 200, {}, None), {**answer, "ResponseMetadata": {}}
 
 
@@ -104,6 +106,15 @@ def _at_current_wire(**event: Any) -> tuple[AWSResponse, dict[str, Any]]:
 
 def _keep_parameters(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
     context[_PARAMETERS] = dict(params)
+
+
+def _as_parsed(value: Any, shape: Any) -> Any:
+    """The answer as boto3 hands it over: times, which handlers write as text, are datetimes."""
+    if shape.type_name == "structure":
+        return {key: _as_parsed(item, shape.members[key]) for key, item in value.items()}
+    if shape.type_name == "list":
+        return [_as_parsed(item, shape.member) for item in value]
+    return parse_timestamp(value) if shape.type_name == "timestamp" else value
 
 
 def _client_name(model: Any) -> str:
