@@ -14,10 +14,38 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the re
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `trn`, in the order in which a cluster's life needs them."""
+    app.command(epilog="Example: trn init night --region us-west-2 --instance-type trn1.32xlarge --count 0 --yes")(init)
     app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
+
+
+def init(
+    stack: Annotated[str, typer.Argument(help="Stack to make; its file is Pulumi.NAME.yaml.")],
+    name: Annotated[str | None, typer.Option("--name", help="Cluster name.")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="AWS region.")] = None,
+    instance_type: Annotated[str | None, typer.Option("--instance-type", help="Neuron instance type.")] = None,
+    count: Annotated[int | None, typer.Option("--count", min=0, help="Nodes.")] = None,
+    capacity: Annotated[str | None, typer.Option("--capacity", help="on-demand, spot or capacity-block.")] = None,
+    reservation: Annotated[str | None, typer.Option("--reservation", help="Capacity reservation or block, cr-...")] = None,
+    zone: Annotated[str | None, typer.Option("--zone", help="Zone id of the nodes, such as usw2-az4.")] = None,
+    allow: Annotated[list[str] | None, typer.Option("--allow", help="Block that may reach the API; may be repeated.")] = None,
+    fsx_gib: Annotated[int | None, typer.Option("--fsx-gib", min=0, help="FSx for Lustre, GiB; 0 for none.")] = None,
+    addons: Annotated[str | None, typer.Option("--addons", help="With commas: neuron, efa, volcano, etcd; or none.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the account which zones offer the type; needs credentials.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: defaults for what no option says.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Write a stack file from a few answers, and show what it costs as it goes. The same answers write the same file."""
+    from operations.errors import run_command
+    from operations.init.command import InitOptions, run
+
+    options = InitOptions(
+        stack, name, region, instance_type, count, capacity, reservation, zone, allow, fsx_gib, addons, live, yes, force, json_file
+    )
+    raise typer.Exit(run_command(lambda: run(options)))
 
 
 def check(stack: Stack = "dev", json_file: JsonFile = None) -> None:

@@ -41,13 +41,21 @@ class StackFile:
         return {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in self.pairs.items()}
 
 
+def project_of(start: Path | None = None) -> tuple[Path, str]:
+    """Folder and name of the project that `start`, or the working folder, belongs to.
+
+    Raises StackFileError where there is none.
+    """
+    root = _project_root(start or Path.cwd())
+    return root, str(_yaml(root / "Pulumi.yaml").get("name"))
+
+
 def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     """The stack's file, in the folder `start` or the nearest one above it that holds a Pulumi.yaml.
 
     Raises StackFileError, with a hint, where there is none.
     """
-    root = _project_root(start or Path.cwd())
-    project = _yaml(root / "Pulumi.yaml").get("name")
+    root, project = project_of(start)
     path = root / f"Pulumi.{stack}.yaml"
     if not path.is_file():
         known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
@@ -60,7 +68,7 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     if bare:
         wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
         raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
-    return StackFile(root, str(project), stack, pairs)
+    return StackFile(root, project, stack, pairs)
 
 
 def _project_root(start: Path) -> Path:

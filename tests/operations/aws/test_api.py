@@ -3,15 +3,18 @@
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import boto3
 import pytest
+import typer.main
 from botocore import exceptions
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 from operations.aws import api, errors
 from operations.aws.api import BotoApi, Call
+from operations.cli import app
 from operations.errors import CommandError, run_command
 from operations.stack_file import StackFileError
 from tests.operations.aws.wire import Refused, Wire, refusal
@@ -177,6 +180,16 @@ def test_tags_are_read_in_both_spellings():
     assert api.tags_of({"Tags": [{"Key": "a", "Value": "1"}, {"Key": "b"}]}) == {"a": "1", "b": ""}
     assert api.tags_of({"tags": {"a": "1"}}, "tags") == {"a": "1"}
     assert api.tags_of({}) == {}
+
+
+def test_the_commands_that_the_readme_lists_are_taken():
+    """What a reader copies must run: each line is parsed by the command line itself, up to where it would act."""
+    command: Any = typer.main.get_command(app)
+    section = (ROOT / "README.md").read_text().split("## On AWS")[1].split("## ")[0]
+    lines = [line.split("#")[0].split()[2:] for line in section.splitlines() if line.startswith("$ trn ")]
+    assert len(lines) >= 5
+    for name, *arguments in lines:
+        assert command.commands[name].make_context(name, list(arguments)).params["stack"] == "night"
 
 
 def test_help_loads_no_sdk_and_every_command_has_an_example():
