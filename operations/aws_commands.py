@@ -18,6 +18,8 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn drain dev --yes")(drain)
+    app.command(epilog="Example: trn destroy dev")(destroy)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
 
 
@@ -108,4 +110,34 @@ def sweep(
     from operations.sweep.command import SweepOptions, run
 
     options = SweepOptions(stack, state, delete, yes, backups, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def drain(
+    stack: Stack = "dev",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Close queues and delete jobs, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
+
+    Add-ons that are not installed are named and left out. Exits with 1 if something stays.
+    """
+    from operations.drain.command import DrainOptions, run
+    from operations.errors import run_command
+
+    options = DrainOptions(stack, yes, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def destroy(
+    stack: Stack = "dev",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    backups: Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Drain, `pulumi destroy`, sweep, and say what is left. May be run again after any failure. Exits with 1 if something stays."""
+    from operations.destroy.command import DestroyOptions, run
+    from operations.errors import run_command
+
+    options = DestroyOptions(stack, yes, backups, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
