@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
     app.command(epilog="Example: trn destroy dev")(destroy)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
@@ -110,6 +111,20 @@ def sweep(
     from operations.sweep.command import SweepOptions, run
 
     options = SweepOptions(stack, state, delete, yes, backups, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def scale(
+    group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
+    count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    json_file: JsonFile = None,
+) -> None:
+    """Set the size of a node group, down to zero for the night, and list what goes on billing. Exits with 1 where EKS fails."""
+    from operations.errors import run_command
+    from operations.scale.command import ScaleOptions, run
+
+    options = ScaleOptions(stack, group, count, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

@@ -76,6 +76,6 @@ def _of_refusal(error: exceptions.ClientError) -> CommandError:
         return CommandError(wrong, hint, code=MISUSE)
     if code in THROTTLED:
         return CommandError(wrong, "AWS still throttles after 8 tries; wait a minute, then run the command again")
-    if error.operation_name == "DescribeCluster" and code == "ResourceNotFoundException":
+    if code == "ResourceNotFoundException" and (error.operation_name == "DescribeCluster" or text.startswith("No cluster found")):
         return CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
     return CommandError(wrong)
