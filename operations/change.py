@@ -9,20 +9,18 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
-from operations.crash import write_json
+from operations.output import STANDARD_OUTPUT, write_json
 from operations.rehearsal_summary import Line, print_lines
-from operations.rehearse import STANDARD_OUTPUT, rehearsing, reporting_errors, stack_of
+from operations.rehearse import record_stack
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator import reporting
 from simulator.drawing.text import duration, plural, short_type
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import Change, counts
 from simulator.faults_syntax import parse_fault
-from simulator.recording import Recording
-from simulator.rehearsal import record_stack
 from simulator.report import CostPoint, Part, StepTimes
 from simulator.world.faults import Faults
-from stacks.config import NAMESPACE, parse_settings
+from stacks.config import NAMESPACE
 
 SCHEMA = "trn-change/1"
 MOST_SHOWN = 12
@@ -107,31 +105,20 @@ class ChangeReport(Part):
 
 def run(options: ChangeOptions) -> int:
     """Rehearse a change, print it, write it; returns the exit code: 1 where it is refused or something red would go."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    with reporting_errors(errors) as failure:
-        before = read_stack_file(options.before)
-        after = with_settings(read_stack_file(options.after) if options.after else before, options.settings)
-        faults = Faults.of(parse_fault(text) for text in options.faults)
-        changed = rehearse_change(_recorded(before, options.seed), _recorded(after, options.seed), seed=options.seed, faults=faults)
-        report = report_of(changed, before.stack, _title(options), options.seed)
-        options.output.mkdir(parents=True, exist_ok=True)
-        write_json(report, options.output / "change.json")
-        if options.json_file is not None:
-            write_json(report, options.json_file)
-        if options.json_file != STANDARD_OUTPUT:
-            print_lines(Console(highlight=False), list(_lines(report)))
-        return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0
-    return failure.code
+    before = read_stack_file(options.before)
+    after = with_settings(read_stack_file(options.after) if options.after else before, options.settings)
+    faults = Faults.of(parse_fault(text) for text in options.faults)
+    graphs = [record_stack(stack_file, seed=options.seed) for stack_file in (before, after)]
+    changed = rehearse_change(graphs[0], graphs[1], seed=options.seed, faults=faults)
+    report = report_of(changed, before.stack, _title(options), options.seed)
+    for place in (options.output / "change.json", options.json_file):
+        write_json(report.model_dump(), place)
+    print_lines(Console(stderr=options.json_file == STANDARD_OUTPUT, highlight=False), list(_lines(report)))
+    return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0
 
 
 def _title(options: ChangeOptions) -> str:
     return " ".join([options.after or options.before, *options.settings])
-
-
-def _recorded(stack_file: StackFile, seed: int) -> Recording:
-    parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
-    with rehearsing():
-        return record_stack(stack_of(stack_file), seed)
 
 
 def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:

@@ -4,19 +4,17 @@ Each row is a rehearsed change of the dev stack. Most new values follow from the
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from operations.change import with_settings
 from operations.configuration_keys import Key, keys
-from operations.rehearse import rehearsing, stack_of
-from operations.stack_file import StackFile, read_stack_file
+from operations.rehearse import record_stack
+from operations.stack_file import read_stack_file
 from simulator.drawing.text import duration, short_type
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
 from simulator.recording import Recording
-from simulator.rehearsal import record_stack
-from stacks.config import parse_settings
 
 GROUP, QUEUE, ENTRY = "trn1-32xl", "training", "team"
 _ENTRY = f'controlPlane.accessEntries.{ENTRY}={{principalArn: "arn:aws:iam::123456789012:role/team"}}'
@@ -126,14 +124,7 @@ def _told(sample: Sample) -> str:
 
 @cache
 def _recorded(settings: tuple[str, ...]) -> Recording:
-    stack_file = with_settings(read_stack_file("dev"), settings)
-    return _record(replace(stack_file, stack="dev"))
-
-
-def _record(stack_file: StackFile) -> Recording:
-    parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
-    with rehearsing():
-        return record_stack(stack_of(stack_file), 0)
+    return record_stack(with_settings(read_stack_file("dev"), settings))
 
 
 def _changed(sample: Sample) -> Changed:

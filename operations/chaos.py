@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from operations.crash import write_json
+from operations.output import errors, results, write_json
 from operations.random_configurations import random_configuration
-from operations.rehearse import STANDARD_OUTPUT, rehearsing, reporting_errors
+from operations.rehearse import rehearsing
 from operations.stack_file import as_pulumi, project_root
 from simulator.engine import chaos
 from simulator.recorder import program_at, record
@@ -52,17 +52,12 @@ class ChaosReport(Part):
 
 def run(*, runs: int, seed: int, json_file: Path | None, quiet: bool) -> int:
     """Run chaos; returns the exit code."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    with reporting_errors(errors) as failure:
-        began = time.perf_counter()
-        report = chaotic(runs, seed, console=None if quiet else errors)
-        took = time.perf_counter() - began
-        if json_file is not None:
-            write_json(report, json_file)
-        if json_file != STANDARD_OUTPUT:
-            _print(report, took)
-        return 1 if report.failures else 0
-    return failure.code
+    began = time.perf_counter()
+    report = chaotic(runs, seed, console=None if quiet else errors())
+    took = time.perf_counter() - began
+    write_json(report.model_dump(), json_file)
+    _print(results(json_file), report, took)
+    return 1 if report.failures else 0
 
 
 def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: int | None = None) -> ChaosReport:
@@ -119,8 +114,7 @@ def _number(seed: int) -> int:
     return seed // RUNS_PER_CONFIGURATION
 
 
-def _print(report: ChaosReport, took: float) -> None:
-    output = Console(highlight=False, soft_wrap=True)
+def _print(output: Console, report: ChaosReport, took: float) -> None:
     output.print(
         f"{report.ended_well} of {report.runs} runs ended well: {report.converged} came up, {report.ended_well - report.converged} stopped with an"
         f" error that says how to go on; {report.leftovers} things left behind ({took:.0f} s)",

@@ -9,6 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from operations import aws_commands
+from operations.errors import run_command
+
 app = typer.Typer(
     name="trn",
     help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.",
@@ -38,7 +41,7 @@ def root() -> None:
 
 @rehearse_app.callback(
     invoke_without_command=True,
-    epilog="Examples: trn rehearse dev --json report.json; trn rehearse dev --fault no-capacity@trn1-32xl --speed 600",
+    epilog="Example: trn rehearse dev --fault no-capacity@trn1-32xl --speed 600",
 )
 def rehearse(
     context: typer.Context,
@@ -65,7 +68,7 @@ def rehearse(
     from operations.rehearse import RehearseOptions, run
 
     options = RehearseOptions(stack, json_file, output, seed, parallel, quiet, tuple(fault or ()), scenario, speed)
-    raise typer.Exit(run(options))
+    raise typer.Exit(run_command(lambda: run(options)))
 
 
 @rehearse_app.command(epilog="Example: trn rehearse rules --json rules.json")
@@ -73,7 +76,7 @@ def rules(json_file: Annotated[Path | None, typer.Option("--json", help="Write t
     """List what the simulated cloud refuses and suffers, and the faults that can be asked for."""
     from operations.rules import run
 
-    raise typer.Exit(run(json_file))
+    raise typer.Exit(run_command(lambda: run(json_file)))
 
 
 @rehearse_app.command(epilog="Example: trn rehearse crash --stack dev --json -")
@@ -88,7 +91,7 @@ def crash(
     """Kill the run at every resource, made and deleted, and see that the next one converges."""
     from operations.crash import run
 
-    raise typer.Exit(run(stack, seed=seed, json_file=json_file, quiet=quiet))
+    raise typer.Exit(run_command(lambda: run(stack, seed=seed, json_file=json_file, quiet=quiet)))
 
 
 @rehearse_app.command(epilog="Example: trn rehearse chaos --runs 500 --seed 0")
@@ -101,12 +104,10 @@ def chaos(
     """Run random faults against random clusters: each comes up, or stops with an error that helps, and goes away whole."""
     from operations.chaos import run
 
-    raise typer.Exit(run(runs=runs, seed=seed, json_file=json_file, quiet=quiet))
+    raise typer.Exit(run_command(lambda: run(runs=runs, seed=seed, json_file=json_file, quiet=quiet)))
 
 
-@rehearse_app.command(
-    epilog="Examples: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4; trn rehearse change --from dev --to prod"
-)
+@rehearse_app.command(epilog="Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4")
 def change(
     before: Annotated[str, typer.Option("--from", help="Stack that is up.")] = "dev",
     after: Annotated[str | None, typer.Option("--to", help="Stack file to be changed to; without it the same one.")] = None,
@@ -121,7 +122,11 @@ def change(
     """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost."""
     from operations.change import ChangeOptions, run
 
-    raise typer.Exit(run(ChangeOptions(before, after, tuple(settings or ()), seed, tuple(fault or ()), output, json_file)))
+    options = ChangeOptions(before, after, tuple(settings or ()), seed, tuple(fault or ()), output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+aws_commands.register(app)
 
 
 def main() -> None:

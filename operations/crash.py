@@ -1,16 +1,15 @@
 """`trn rehearse crash`: kill the run at every resource, on the way up and on the way down, and see that it comes back."""
 
-import sys
 import time
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from operations.rehearse import STANDARD_OUTPUT, rehearsing, reporting_errors, stack_of
+from operations.output import errors, results, write_json
+from operations.rehearse import record_stack
 from operations.stack_file import read_stack_file
 from simulator.engine import crash
-from simulator.rehearsal import record_stack
 from simulator.report import Part
 
 SCHEMA = "trn-crash/1"
@@ -41,17 +40,12 @@ class CrashReport(Part):
 
 def run(stack: str, *, seed: int, json_file: Path | None, quiet: bool) -> int:
     """Run the crash matrix of a stack; returns the exit code."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    with reporting_errors(errors) as failure:
-        began = time.perf_counter()
-        report = matrix(stack, seed=seed, console=None if quiet else errors)
-        took = time.perf_counter() - began
-        if json_file is not None:
-            write_json(report, json_file)
-        if json_file != STANDARD_OUTPUT:
-            _print(report, took)
-        return 1 if report.failures else 0
-    return failure.code
+    began = time.perf_counter()
+    report = matrix(stack, seed=seed, console=None if quiet else errors())
+    took = time.perf_counter() - began
+    write_json(report.model_dump(), json_file)
+    _print(results(json_file), report, took)
+    return 1 if report.failures else 0
 
 
 def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> CrashReport:
@@ -59,8 +53,7 @@ def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> Cras
 
     Raises StackFileError, ConfigurationError, or what the program raises.
     """
-    with rehearsing():
-        recording = record_stack(stack_of(read_stack_file(stack)), seed)
+    recording = record_stack(read_stack_file(stack), seed=seed)
     cases = crash.cases(recording)
     with Progress(console=console, transient=True, disable=console is None) as progress:
         task = progress.add_task("killing and coming back", total=len(cases))
@@ -75,18 +68,7 @@ def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> Cras
     )
 
 
-def write_json(report: Part, json_file: Path) -> None:
-    """Write a report as JSON, `-` for standard output."""
-    text = report.model_dump_json(indent=2) + "\n"
-    if json_file == STANDARD_OUTPUT:
-        sys.stdout.write(text)
-    else:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text)
-
-
-def _print(report: CrashReport, took: float) -> None:
-    output = Console(highlight=False, soft_wrap=True)
+def _print(output: Console, report: CrashReport, took: float) -> None:
     output.print(
         f"{report.converged} of {report.cases} kills converged, nothing was made twice, nothing was left behind ({took:.0f} s)",
         markup=False,

@@ -16,6 +16,7 @@ from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
 from operations.configuration_keys import section_in
+from operations.reference_commands import operations_page
 from operations.rehearsal_summary import print_summary
 from operations.rehearse import rehearse_stack
 from operations.stack_file import read_stack_file
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
         "docs/report.schema.json": _json(report_schema()),
         "docs/configuration.md": configuration_page(),
         "docs/hardware.md": hardware_page(),
+        "docs/operations.md": operations_page(),
         "README.md": readme((ROOT / "README.md").read_text()),
     }
 

@@ -7,29 +7,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pulumi
 from rich.console import Console
 
+from operations.errors import CommandError
+from operations.output import STANDARD_OUTPUT, errors
 from operations.progress import Progress
 from operations.rehearsal_summary import print_summary
-from operations.stack_file import StackFile, StackFileError, read_stack_file
+from operations.stack_file import StackFile, read_stack_file
 from simulator.drawing.page import page_html
 from simulator.drawing.timeline import timeline_svg
 from simulator.engine_order import DEFAULT_PARALLEL
-from simulator.errors import SimulationError
-from simulator.faults_syntax import FaultSyntaxError, parse_fault
+from simulator.faults_syntax import parse_fault
 from simulator.recorder import program_at
-from simulator.rehearsal import Circumstances, Rehearsal, Stack, Watch, rehearse
+from simulator.recording import Recording
+from simulator.rehearsal import Circumstances, Rehearsal, Stack, Watch, record_program, rehearse
 from simulator.report import Report
-from simulator.scenarios import ScenarioError, circumstances
+from simulator.scenarios import circumstances
 from simulator.scenarios import read as read_scenario
 from simulator.world.account import Job
 from simulator.world.faults import Faults
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
-from stacks.problems import ConfigurationError
 from stacks.rules import notices
-
-STANDARD_OUTPUT = Path("-")
+from stacks.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -52,56 +51,20 @@ class RehearseOptions:
 
 def run(options: RehearseOptions) -> int:
     """Rehearse, write the files, print the summary; returns the exit code."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    progress = Progress(errors, quiet=options.quiet, speed=options.speed)
-    with reporting_errors(errors) as failure:
-        stack_file = read_stack_file(options.stack)
-        met = circumstances_of(options)
-        with progress:
-            rehearsal = rehearse_stack(stack_file, seed=options.seed, parallel=options.parallel, watch=progress.watch, circumstances=met)
-    if failure.code:
-        return failure.code
+    progress = Progress(errors(), quiet=options.quiet, speed=options.speed)
+    stack_file = read_stack_file(options.stack)
+    met = circumstances_of(options)
+    with progress:
+        rehearsal = rehearse_stack(stack_file, seed=options.seed, parallel=options.parallel, watch=progress.watch, circumstances=met)
     try:
         written = write_files(rehearsal, options.output, options.json_file)
     except OSError as error:
-        errors.print(
-            f"error: cannot write `{error.filename}`: {error.strerror}\n\nhint: name a folder with --output, a file with --json",
-            markup=False,
-        )
-        return 1
-    output = Console(highlight=False)
+        hint = "name a folder with --output, a file with --json"
+        raise CommandError(f"cannot write `{error.filename}`: {error.strerror}", hint) from error
     if options.json_file == STANDARD_OUTPUT:
         sys.stdout.write(rehearsal.report.as_json())
-        output = errors
-    print_summary(output, rehearsal.report, written)
+    print_summary(Console(stderr=options.json_file == STANDARD_OUTPUT, highlight=False), rehearsal.report, written)
     return 0 if ended_well(rehearsal.report) else 1
-
-
-@dataclass
-class Failure:
-    """How a block under `reporting_errors` ended."""
-
-    code: int = 0
-
-
-@contextlib.contextmanager
-def reporting_errors(console: Console) -> Iterator[Failure]:
-    """Print what stops a rehearsal, and keep the exit code: 2 for misuse or a configuration that cannot be used, else 1."""
-    failure = Failure()
-    try:
-        yield failure
-    except (StackFileError, FaultSyntaxError, ScenarioError) as error:
-        console.print(f"error: {error}\n\nhint: {error.hint}", markup=False)
-        failure.code = 2
-    except ConfigurationError as error:
-        console.print(str(error), markup=False)
-        failure.code = 2
-    except pulumi.RunError as error:
-        console.print(f"error: the program stopped: {error}", markup=False)
-        failure.code = 1
-    except SimulationError as error:
-        console.print(f"error: {error}", markup=False)
-        failure.code = 1
 
 
 def circumstances_of(options: RehearseOptions) -> Circumstances:
@@ -133,7 +96,7 @@ def rehearse_stack(
 
     Raises ConfigurationError, or what the program raises.
     """
-    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    settings = settings_of(stack_file)
     met = replace(circumstances or Circumstances(), job=Job(settings.training.neuron_sdk))
     with rehearsing():
         return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=notices(settings), circumstances=met, watch=watch)
@@ -142,6 +105,24 @@ def rehearse_stack(
 def stack_of(stack_file: StackFile) -> Stack:
     """The program with the configuration of a stack file."""
     return Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
+
+
+def settings_of(stack_file: StackFile, *, rehearsal: bool = True) -> Settings:
+    """The stack file's settings; a rehearsal accepts documentation addresses.
+
+    Raises ConfigurationError.
+    """
+    return parse_settings(stack_file.configuration, stack_file.stack, rehearsal=rehearsal)
+
+
+def record_stack(stack_file: StackFile, *, seed: int = 0) -> Recording:
+    """What the program would make, without running the clock.
+
+    Raises ConfigurationError, or what the program raises.
+    """
+    settings_of(stack_file)
+    with rehearsing():
+        return record_program(stack_of(stack_file), seed)
 
 
 def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = None) -> list[Path]:

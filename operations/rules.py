@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
-from operations.crash import write_json
-from operations.rehearse import STANDARD_OUTPUT
+from operations.output import results, write_json
 from simulator import scenarios
 from simulator.report import Part
 from simulator.world.consequences import CONSEQUENCES
@@ -67,16 +65,14 @@ def _when(when: str) -> str:
 def run(json_file: Path | None) -> int:
     """Print them, or write them; returns the exit code."""
     book = rule_book()
-    if json_file is not None:
-        write_json(book, json_file)
-    if json_file != STANDARD_OUTPUT:
-        output = Console(highlight=False)
-        for title, lines in (("rules", book.rules), ("consequences", book.consequences), ("faults, for --fault", book.faults)):
-            output.print(_table(f"{title} ({len(lines)})", lines))
-        table = Table("name", "what happens", title="scenarios, for --scenario", title_justify="left", box=None)
-        for line in book.scenarios:
-            table.add_row(line.name, line.says)
-        output.print(table)
+    write_json(book.model_dump(), json_file)
+    output = results(json_file)
+    for title, lines in (("rules", book.rules), ("consequences", book.consequences), ("faults, for --fault", book.faults)):
+        output.print(_table(f"{title} ({len(lines)})", lines))
+    table = Table("name", "what happens", title="scenarios, for --scenario", title_justify="left", box=None)
+    for line in book.scenarios:
+        table.add_row(line.name, line.says)
+    output.print(table)
     return 0
 
 

@@ -47,13 +47,21 @@ def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
     return StackFile(Path(), "", "", pairs).as_pulumi
 
 
+def project_of(start: Path | None = None) -> tuple[Path, str]:
+    """Folder and name of the project that `start`, or the working folder, belongs to.
+
+    Raises StackFileError where there is none.
+    """
+    root = project_root(start or Path.cwd())
+    return root, str(_yaml(root / "Pulumi.yaml").get("name"))
+
+
 def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     """The stack's file, in the folder `start` or the nearest one above it that holds a Pulumi.yaml.
 
     Raises StackFileError, with a hint, where there is none.
     """
-    root = project_root(start or Path.cwd())
-    project = _yaml(root / "Pulumi.yaml").get("name")
+    root, project = project_of(start)
     path = root / f"Pulumi.{stack}.yaml"
     if not path.is_file():
         known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
@@ -66,7 +74,7 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     if bare:
         wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
         raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
-    return StackFile(root, str(project), stack, pairs)
+    return StackFile(root, project, stack, pairs)
 
 
 def project_root(start: Path) -> Path:

@@ -25,6 +25,8 @@ class CostItem:
     idle_usd_per_hour: float | None
     verified: bool
     """False where the price was not found on a page."""
+    price: str = ""
+    """What sets it: an entry of `PRICES`, or an instance type."""
 
 
 def items(recording: Recording) -> list[CostItem]:
@@ -44,7 +46,7 @@ def _free(recording: Recording, registration: Registration) -> Iterator[CostItem
 
 def _listed(registration: Registration, price: str, quantity: float, what: str) -> CostItem:
     usd = round(hourly(price) * quantity, 6)
-    return CostItem(registration.urn, registration.name, what, quantity, usd, usd, PRICES[price].verified)
+    return CostItem(registration.urn, registration.name, what, quantity, usd, usd, PRICES[price].verified, price)
 
 
 def _cluster(recording: Recording, registration: Registration) -> Iterator[CostItem]:
@@ -67,13 +69,12 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
     kind = " (capacity block, paid in advance)" if from_block else " (spot)" if spot else ""
     what = f"{count} x {instance.name}{kind}"
     idle = usd if stays or from_block else 0.0
-    yield CostItem(registration.urn, registration.name, what, count, usd, idle, usd is not None)
+    yield CostItem(registration.urn, registration.name, what, count, usd, idle, usd is not None, instance.name)
     gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])
     volumes = round(hourly("gp3 volume") * gib * count, 6)
     if count:
-        yield CostItem(
-            registration.urn, registration.name, f"{count} root volumes of {gib} GiB", count, volumes, volumes if stays else 0.0, True
-        )
+        what = f"{count} root volumes of {gib} GiB"
+        yield CostItem(registration.urn, registration.name, what, count, volumes, volumes if stays else 0.0, True, "gp3 volume")
 
 
 def _template_of(recording: Recording, registration: Registration) -> Registration:

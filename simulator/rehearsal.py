@@ -60,7 +60,7 @@ Watch = Callable[[str, Recording, float, Step, bool], None]
 """Told what happens: run (`up`, `up again`, `destroy`, `destroy again`), graph, clock, step, whether it has ended."""
 
 
-def record_stack(stack: Stack, seed: int) -> Recording:
+def record_program(stack: Stack, seed: int) -> Recording:
     """What a stack's program registers. What the program raises is raised here."""
     return record(stack.program, project=stack.project, stack=stack.name, configuration=stack.configuration, seed=seed)
 
@@ -76,7 +76,7 @@ def rehearse(
 ) -> Rehearsal:
     """Rehearse a stack: up until it is up, what happens while it runs, destroy until it is gone."""
     met = circumstances or Circumstances()
-    recording = record_stack(stack, seed)
+    recording = record_program(stack, seed)
     engine = Engine(World(met.account, met.job, Faults.of(met.faults)), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)

@@ -282,6 +282,13 @@ class Training(Section):
     """Neuron SDK release of the training image, in quotes. With it, drivers of pinned and newest AMIs are checked against it."""
 
 
+class Budget(Section):
+    """What the stack may cost."""
+
+    limit_usd_per_hour: float | None = Field(default=None, ge=0)
+    """Most that the stack may cost by the hour with all groups at their size; `trn check` fails above it. None by default."""
+
+
 class Settings(Section):
     """Everything a stack's configuration can say."""
 
@@ -305,6 +312,8 @@ class Settings(Section):
     """Training jobs."""
     addons: Addons = Addons()
     """Add-ons."""
+    budget: Budget = Budget()
+    """What the stack may cost."""
     tags: dict[str, str] = Field(default_factory=dict)
     """Tags on everything AWS can tag, besides the program's own `trn:cluster`. Changing them rolls all nodes, jobs and all."""
 

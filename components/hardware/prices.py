@@ -31,7 +31,13 @@ PRICES: dict[str, Price] = {
     "Lustre 250": Price(0.210, "GiB-month", "FSx for Lustre list price, from memory", verified=False),
     "Lustre 500": Price(0.340, "GiB-month", "FSx for Lustre list price, from memory", verified=False),
     "Lustre 1000": Price(0.600, "GiB-month", "FSx for Lustre list price, from memory", verified=False),
+    # What the program makes none of, and a cluster may leave behind.
+    "load balancer": Price(0.0225, "hour", "Elastic Load Balancing list price, from memory", verified=False),
+    "log storage": Price(0.03, "GB-month", "CloudWatch Logs list price, from memory", verified=False),
+    "Lustre backup": Price(0.05, "GB-month", "FSx for Lustre list price, from memory", verified=False),
 }
+PRICED_REGIONS = ("us-east-1", "us-east-2", "us-west-2")
+"""Regions in which these prices hold."""
 
 
 def hourly(name: str) -> float:

@@ -1,0 +1,115 @@
+"""The one door to AWS: calls that are declared before they are made, paginated, with an explicit region and adaptive retries.
+
+A module declares each call it makes as a `Call`; `trn iam` writes the policy documents from these declarations, so the
+code cannot make a call that the documents lack.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from components.hardware.regions import partition
+
+PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-east-1", "aws-eusc": "us-east-1"}
+"""Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""
+IAM_PREFIXES = {
+    "service-quotas": "servicequotas", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag",
+}  # fmt: skip
+"""IAM's prefix where it differs from boto3's name of the service (their signing names in botocore, 2026-11)."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a permission is narrowed to. `{partition}`, `{region}` and `{cluster}` are filled in by `trn iam`."""
+
+    resource: str = "*"
+    condition: tuple[tuple[str, str, str], ...] = ()
+    """Operator, key, value: all must hold."""
+
+
+ANYTHING = Scope()
+"""For calls that IAM cannot narrow: reads and lists."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One API action that the code makes."""
+
+    service: str
+    """boto3's name."""
+    operation: str
+    """As the API spells it."""
+    scopes: tuple[Scope, ...] = (ANYTHING,)
+    """Any of them is enough."""
+
+    @property
+    def action(self) -> str:
+        """IAM's name of it."""
+        return f"{IAM_PREFIXES.get(self.service, self.service)}:{self.operation}"
+
+
+class Api(Protocol):
+    """What the modules of this package need: one answer, or all pages of one."""
+
+    @property
+    def region(self) -> str:
+        """Region of every call."""
+        ...
+
+    def call(self, call: Call, **parameters: Any) -> dict[str, Any]:
+        """One answer. Raises what botocore raises."""
+        ...
+
+    def pages(self, call: Call, key: str, **parameters: Any) -> Iterator[Any]:
+        """The entries below `key` of all pages."""
+        ...
+
+
+class BotoApi:
+    """AWS through boto3; clients are made on first use, without waiting for any network."""
+
+    def __init__(self, region: str, session: Any = None) -> None:
+        """`session`: a boto3 session; without it, boto3's own search for credentials."""
+        self._region = region
+        self._session = session
+        self._clients: dict[str, Any] = {}
+
+    @property
+    def region(self) -> str:
+        """Region of every call."""
+        return self._region
+
+    def call(self, call: Call, **parameters: Any) -> dict[str, Any]:
+        """One answer. Raises what botocore raises."""
+        from botocore import xform_name
+
+        return getattr(self.client(call.service), xform_name(call.operation))(**parameters)
+
+    def pages(self, call: Call, key: str, **parameters: Any) -> Iterator[Any]:
+        """The entries below `key` of all pages; of the one page where the API has no pages."""
+        from botocore import xform_name
+
+        client, name = self.client(call.service), xform_name(call.operation)
+        answers = client.get_paginator(name).paginate(**parameters) if client.can_paginate(name) else [self.call(call, **parameters)]
+        for answer in answers:
+            yield from answer.get(key, ())
+
+    def client(self, service: str) -> Any:
+        """The boto3 client of a service."""
+        if service not in self._clients:
+            import boto3
+            from botocore.config import Config
+
+            session = self._session or boto3.Session()
+            region = PRICING_REGIONS[partition(self._region)] if service == "pricing" else self._region
+            config = Config(retries={"mode": "adaptive", "max_attempts": 8}, connect_timeout=10, read_timeout=60, user_agent_extra="trn")
+            self._clients[service] = session.client(service, region_name=region, config=config)
+        return self._clients[service]
+
+
+def tags_of(entry: Mapping[str, Any], key: str = "Tags") -> dict[str, str]:
+    """Tags as a dictionary, from either spelling: a list of `Key` and `Value`, or a mapping."""
+    tags = entry.get(key) or {}
+    if isinstance(tags, Mapping):
+        return dict(tags)
+    return {tag["Key"]: tag.get("Value", "") for tag in tags}

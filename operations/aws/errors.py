@@ -1,0 +1,81 @@
+"""What botocore raises, in one line each: the service's own code and text first, then how to mend it.
+
+Credentials, region and a cluster that is not there are the user's to mend: exit code 2. What AWS refuses is 1.
+"""
+
+from typing import Any
+
+from botocore import exceptions
+
+from operations.errors import MISUSE, CommandError
+
+NOT_FOUND = frozenset(
+    {
+        "ResourceNotFoundException", "NoSuchEntity", "NoSuchResourceException", "ParameterNotFound", "LoadBalancerNotFound",
+        "TargetGroupNotFound", "FileSystemNotFound", "BackupNotFound", "NotFoundException", "InvalidGroup.NotFound",
+        "InvalidNetworkInterfaceID.NotFound", "InvalidVolume.NotFound", "InvalidInstanceID.NotFound", "NatGatewayNotFound",
+        "InvalidAllocationID.NotFound", "InvalidSubnetID.NotFound", "InvalidRouteTableID.NotFound", "InvalidInternetGatewayID.NotFound",
+        "InvalidVpcID.NotFound", "InvalidLaunchTemplateId.NotFound", "InvalidPlacementGroup.Unknown", "InvalidVpcEndpointId.NotFound",
+        "InvalidCapacityReservationId.NotFound", "InvalidAssociationID.NotFound", "Gateway.NotAttached",
+    }
+)  # fmt: skip
+"""Codes that say: there is no such thing. EC2, EKS, ELB, FSx, IAM, KMS, Logs API references."""
+IN_USE = frozenset(
+    {
+        "DependencyViolation", "ResourceInUseException", "ResourceInUse", "VolumeInUse", "DeleteConflict", "InvalidPlacementGroup.InUse",
+        "InvalidIPAddress.InUse", "InvalidNetworkInterface.InUse", "IncorrectState", "OperationAbortedException", "BackupInProgress",
+        # EC2, DeleteNetworkInterface: "Network interface 'eni-...' is currently in use."
+        "InvalidParameterValue",
+    }
+)  # fmt: skip
+"""Codes that say: not yet, something still hangs on it. The second and later tries may do."""
+DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "UnauthorizedException"})
+THROTTLED = frozenset({"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException", "RequestThrottled"})
+_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired"})
+_REFUSED = frozenset({"InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidAccessKeyId", "AuthFailure"})
+
+_SIGN_IN = "sign in again (`aws sso login`, or new keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), then `aws sts get-caller-identity`"
+
+
+def code_of(error: BaseException) -> str:
+    """The service's code of a refusal, empty for any other error."""
+    return error.response.get("Error", {}).get("Code", "") if isinstance(error, exceptions.ClientError) else ""
+
+
+def told(error: BaseException) -> CommandError | None:
+    """What is told of an error that botocore raised; None for any other error."""
+    if isinstance(error, exceptions.ClientError):
+        return _of_refusal(error)
+    wrong = f"{error}"
+    match error:
+        case exceptions.NoCredentialsError() | exceptions.PartialCredentialsError():
+            return CommandError("there are no usable AWS credentials", _SIGN_IN, code=MISUSE)
+        case exceptions.ProfileNotFound():
+            return CommandError(wrong, "`aws configure list-profiles` shows the profiles; set AWS_PROFILE to one of them", code=MISUSE)
+        case exceptions.SSOError() | exceptions.TokenRetrievalError() | exceptions.CredentialRetrievalError():
+            return CommandError(f"the AWS credentials have expired or cannot be read: {wrong}", _SIGN_IN, code=MISUSE)
+        case exceptions.EndpointConnectionError() | exceptions.ConnectTimeoutError() | exceptions.ReadTimeoutError():
+            return CommandError(wrong, "check `trn:region` in the stack file, the network and the proxy", code=MISUSE)
+        case exceptions.NoRegionError() | exceptions.InvalidRegionError() | exceptions.UnknownServiceError():
+            return CommandError(wrong, "set `trn:region` in the stack file to a region such as us-west-2", code=MISUSE)
+        case exceptions.BotoCoreError():
+            return CommandError(wrong, "check credentials, region and network, then run the command again")
+    return None
+
+
+def _of_refusal(error: exceptions.ClientError) -> CommandError:
+    answer: dict[str, Any] = dict(error.response.get("Error", {}))
+    code, text = answer.get("Code", "Unknown"), answer.get("Message", "")
+    wrong = f"{code}: {text} ({error.operation_name})"
+    if code in _EXPIRED:
+        return CommandError(wrong, _SIGN_IN, code=MISUSE)
+    if code in DENIED:
+        return CommandError(wrong, "give the caller the document that `trn iam --operator` prints")
+    if code in _REFUSED:
+        hint = "the keys are not valid here; check AWS_PROFILE, and that the region of `trn:region` is enabled for the account"
+        return CommandError(wrong, hint, code=MISUSE)
+    if code in THROTTLED:
+        return CommandError(wrong, "AWS still throttles after 8 tries; wait a minute, then run the command again")
+    if code == "ResourceNotFoundException" and (error.operation_name == "DescribeCluster" or text.startswith("No cluster found")):
+        return CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+    return CommandError(wrong)

@@ -1,0 +1,67 @@
+"""Who is asking: the caller, and what IAM would allow it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from operations.aws.api import Api, Call
+
+GET_CALLER = Call("sts", "GetCallerIdentity")
+GET_ROLE = Call("iam", "GetRole")
+SIMULATE = Call("iam", "SimulatePrincipalPolicy")
+
+_ASSUMED = re.compile(r"arn:(?P<partition>[a-z-]+):sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/.+")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whose credentials these are."""
+
+    account: str
+    arn: str
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the account's root user, whom IAM cannot simulate."""
+        return self.arn.endswith(":root")
+
+
+def caller(api: Api) -> Caller:
+    """The caller as STS knows it."""
+    answer = api.call(GET_CALLER)
+    return Caller(answer["Account"], answer["Arn"])
+
+
+def principal_arn(api: Api, who: Caller) -> str:
+    """ARN that holds the policies: the role behind a session, with its path, or the user."""
+    session = _ASSUMED.fullmatch(who.arn)
+    return api.call(GET_ROLE, RoleName=session["role"])["Role"]["Arn"] if session else who.arn
+
+
+@dataclass(frozen=True)
+class Question:
+    """Actions on one resource, under the conditions that the real calls will meet."""
+
+    actions: Sequence[str]
+    resource: str
+    context: Sequence[tuple[str, str]] = ()
+
+
+def denied_actions(api: Api, principal: str, questions: Iterable[Question]) -> Iterator[str]:
+    """Actions that IAM would deny the principal (IAM API, SimulatePrincipalPolicy)."""
+    for question in questions:
+        context: list[dict[str, Any]] = [
+            {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"} for key, value in question.context
+        ]
+        answers = api.pages(
+            SIMULATE,
+            "EvaluationResults",
+            PolicySourceArn=principal,
+            ActionNames=list(question.actions),
+            ResourceArns=[question.resource],
+            ContextEntries=context,
+        )
+        for answer in answers:
+            if answer["EvalDecision"] != "allowed":
+                yield answer["EvalActionName"]

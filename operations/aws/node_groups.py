@@ -1,0 +1,37 @@
+"""The size of a managed node group."""
+
+from collections.abc import Callable
+from typing import Any
+
+from operations.aws.api import Api, Call
+from operations.iam.scopes import part_of_cluster
+
+DESCRIBE = Call("eks", "DescribeNodegroup", part_of_cluster("nodegroup"))
+UPDATE = Call("eks", "UpdateNodegroupConfig", part_of_cluster("nodegroup"))
+DESCRIBE_UPDATE = Call("eks", "DescribeUpdate", part_of_cluster("nodegroup"))
+
+ROUNDS, PAUSE_S = 120, 15
+"""Together 30 minutes: EKS itself gives up on a group without capacity after about 33 (public logs, 2022-2026)."""
+
+
+def scaling(api: Api, cluster: str, group: str) -> dict[str, int]:
+    """`minSize`, `maxSize` and `desiredSize` of a group."""
+    return api.call(DESCRIBE, clusterName=cluster, nodegroupName=group)["nodegroup"]["scalingConfig"]
+
+
+def sized(current: dict[str, int], count: int) -> dict[str, int]:
+    """The limits moved as little as the count takes: EKS refuses a size outside them, and a largest size of 0."""
+    least, most = min(current["minSize"], count), max(current["maxSize"], count, 1)
+    return {"minSize": least, "maxSize": most, "desiredSize": count}
+
+
+def resize(api: Api, cluster: str, group: str, wanted: dict[str, int], pause: Callable[[float], None]) -> list[str]:
+    """Set the sizes and wait for EKS to have done so; returns what EKS says went wrong, empty where nothing did."""
+    update: dict[str, Any] = api.call(UPDATE, clusterName=cluster, nodegroupName=group, scalingConfig=wanted)["update"]
+    for _ in range(ROUNDS):
+        if update["status"] != "InProgress":
+            said = [f"{error.get('errorCode', '')}: {error.get('errorMessage', '')}" for error in update.get("errors", ())]
+            return said if update["status"] == "Successful" else said or [f"the update is {update['status']}"]
+        pause(PAUSE_S)
+        update = api.call(DESCRIBE_UPDATE, name=cluster, nodegroupName=group, updateId=update["id"])["update"]
+    return ["EKS is still at it after 30 minutes"]

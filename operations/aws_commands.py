@@ -1,0 +1,158 @@
+"""Command lines of everything that meets AWS: names, options, help. What they do is loaded when they run.
+
+Exit codes: 0 done, 1 refused or failed, 2 misuse, unusable credentials or region, or no such cluster.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here as JSON; - for standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `trn`, in the order in which a cluster's life needs them."""
+    app.command(epilog="Example: trn init night --region us-west-2 --instance-type trn1.32xlarge --count 0 --yes")(init)
+    app.command(epilog="Example: trn check dev --json check.json")(check)
+    app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
+    app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
+    app.command(epilog="Example: trn drain dev --yes")(drain)
+    app.command(epilog="Example: trn destroy dev")(destroy)
+    app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
+
+
+def init(
+    stack: Annotated[str, typer.Argument(help="Stack to make; its file is Pulumi.NAME.yaml.")],
+    name: Annotated[str | None, typer.Option("--name", help="Cluster name.")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="AWS region.")] = None,
+    instance_type: Annotated[str | None, typer.Option("--instance-type", help="Neuron instance type.")] = None,
+    count: Annotated[int | None, typer.Option("--count", min=0, help="Nodes.")] = None,
+    capacity: Annotated[str | None, typer.Option("--capacity", help="on-demand, spot or capacity-block.")] = None,
+    reservation: Annotated[str | None, typer.Option("--reservation", help="Capacity reservation or block, cr-...")] = None,
+    zone: Annotated[str | None, typer.Option("--zone", help="Zone id of the nodes, such as usw2-az4.")] = None,
+    allow: Annotated[list[str] | None, typer.Option("--allow", help="Block that may reach the API; may be repeated.")] = None,
+    fsx_gib: Annotated[int | None, typer.Option("--fsx-gib", min=0, help="FSx for Lustre, GiB; 0 for none.")] = None,
+    addons: Annotated[str | None, typer.Option("--addons", help="With commas: neuron, efa, volcano, etcd; or none.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the account which zones offer the type; needs credentials.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: defaults for what no option says.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Write a stack file from a few answers, and show what it costs as it goes. The same answers write the same file."""
+    from operations.errors import run_command
+    from operations.init.command import InitOptions, run
+
+    options = InitOptions(
+        stack, name, region, instance_type, count, capacity, reservation, zone, allow, fsx_gib, addons, live, yes, force, json_file
+    )
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def check(stack: Stack = "dev", json_file: JsonFile = None) -> None:
+    """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
+
+    What could not be checked is a failure, never a pass.
+    """
+    from operations.check.command import CheckOptions, run
+    from operations.errors import run_command
+
+    options = CheckOptions(stack, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def cost(
+    stack: Stack = "dev",
+    hours: Annotated[float, typer.Option("--hours", min=0, help="Length of a training run.")] = 8,
+    compare: Annotated[str | None, typer.Option("--compare", help="A second stack, set beside the first.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the Pricing API; needs credentials. Else the table's prices.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """What a stack costs by the hour, the day and the run, running and idle, item by item."""
+    from operations.cost_command import CostOptions, run
+    from operations.errors import run_command
+
+    options = CostOptions(stack, hours, compare, live, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def iam(
+    stack: Stack = "dev",
+    deployer: Annotated[bool, typer.Option("--deployer", help="What `pulumi up`, `pulumi destroy` and `trn check` take.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="What the commands of trn take.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", help="Folder for one file per document.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Least-privilege IAM documents for a stack, made from the calls the program and `trn` make."""
+    from operations.errors import run_command
+    from operations.iam.command import IamOptions, run
+
+    options = IamOptions(stack, deployer, operator, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def sweep(
+    stack: Stack = "dev",
+    state: Annotated[
+        Path | None, typer.Option("--state", help="What `pulumi stack export` wrote: what it holds is kept, the rest are orphans.")
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed, after a question.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    backups: Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """List what a cluster left in the account and what it costs a day; with --delete, take it away. Exits with 1 if something stays.
+
+    Found by exact tags and the cluster's own VPC, never by a name that looks alike.
+    """
+    from operations.errors import run_command
+    from operations.sweep.command import SweepOptions, run
+
+    options = SweepOptions(stack, state, delete, yes, backups, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def scale(
+    group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
+    count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    json_file: JsonFile = None,
+) -> None:
+    """Set the size of a node group, down to zero for the night, and list what goes on billing. Exits with 1 where EKS fails."""
+    from operations.errors import run_command
+    from operations.scale.command import ScaleOptions, run
+
+    options = ScaleOptions(stack, group, count, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def drain(
+    stack: Stack = "dev",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Close queues and delete jobs, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
+
+    Add-ons that are not installed are named and left out. Exits with 1 if something stays.
+    """
+    from operations.drain.command import DrainOptions, run
+    from operations.errors import run_command
+
+    options = DrainOptions(stack, yes, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def destroy(
+    stack: Stack = "dev",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    backups: Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Drain, `pulumi destroy`, sweep, and say what is left. May be run again after any failure. Exits with 1 if something stays."""
+    from operations.destroy.command import DestroyOptions, run
+    from operations.errors import run_command
+
+    options = DestroyOptions(stack, yes, backups, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))

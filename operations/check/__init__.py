@@ -1,0 +1,1 @@
+"""`trn check`: everything that can be known before money flows."""

@@ -1,0 +1,60 @@
+"""What a stack needs of each quota, as plain figures."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
+from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size
+
+
+@dataclass(frozen=True)
+class Need:
+    """What is needed of one quota."""
+
+    service: str
+    code: str
+    unit: str
+    count: float
+    """To come up."""
+    surge: float = 0
+    """More while nodes are updated."""
+    largest: float = 0
+    """With every group at its largest; 0 where that is no question."""
+    why: str = ""
+
+
+def vcpu_needs(settings: Settings) -> Iterator[Need]:
+    """vCPUs by family and way of buying. Instances of capacity blocks draw on no quota.
+
+    Source: EC2 user guide, on-demand instance quotas.
+    """
+    count: Counter[tuple[str, str]] = Counter()
+    largest: Counter[tuple[str, str]] = Counter()
+    why: dict[tuple[str, str], list[str]] = {}
+    for group in settings.node_groups.values():
+        instance = NEURON_TYPES[group.instance_type]
+        if group.capacity_type == "CAPACITY_BLOCK":
+            continue
+        key = (instance.family, "spot" if group.capacity_type == "SPOT" else "on-demand")
+        count[key] += group.size * instance.vcpu_count
+        largest[key] += largest_size(group) * instance.vcpu_count
+        why.setdefault(key, []).append(f"{group.size} x {instance.name}")
+    for key in sorted(count):
+        # Neuron groups are updated MINIMAL: a node goes before the next one comes, so there is no surge.
+        yield Need("ec2", QUOTA_CODES[key[0]][key[1]], "vCPU", count[key], 0, largest[key], ", ".join(why[key]))
+    core, vcpus = settings.core_nodes, CORE_TYPES[settings.core_nodes.instance_type].vcpu_count
+    # EKS raises the group by twice the number of its zones during an update (EKS user guide, managed node update behavior).
+    surge = 2 * CORE_ZONE_COUNT * vcpus
+    why_core = f"{core.desired_size} x {core.instance_type}"
+    yield Need("ec2", QUOTA_CODES["Standard"]["on-demand"], "vCPU", core.desired_size * vcpus, surge, core.max_size * vcpus, why_core)
+
+
+VPCS, INTERNET_GATEWAYS, NAT_GATEWAYS = ("vpc", "L-F678F1CE"), ("vpc", "L-A4707A72"), ("vpc", "L-FE5A380F")
+ADDRESSES, CLUSTERS, LUSTRE_STORAGE = ("ec2", "L-0263D0A3"), ("eks", "L-1194D53C"), ("fsx", "L-8F1B9C74")
+"""Service Quotas codes, read in public infrastructure code, 2022-2026."""
+
+
+def nat_zone_ids(settings: Settings) -> tuple[str, ...]:
+    """Zones that get a NAT gateway, each with an address."""
+    return {"none": (), "single": settings.network.zones[:1], "per-zone": settings.network.zones}[settings.network.nat]

@@ -1,0 +1,81 @@
+"""`trn drain`: show what would go, ask, delete, wait."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from operations.aws.api import BotoApi
+from operations.aws.control_plane import described
+from operations.drain.plan import DrainPlan, Target, plan_drain
+from operations.drain.run import Drain
+from operations.errors import MISUSE, CommandError
+from operations.kube.api import Kubernetes, connect
+from operations.output import errors, results, write_json
+from operations.rehearse import settings_of
+from operations.stack_file import read_stack_file
+
+
+@dataclass(frozen=True)
+class DrainOptions:
+    """What the command line said."""
+
+    stack: str
+    yes: bool
+    json_file: Path | None
+
+
+def run(options: DrainOptions) -> int:
+    """Drain; returns 1 where something stays."""
+    settings = settings_of(read_stack_file(options.stack))
+    progress, console = errors(), results(options.json_file)
+    kubernetes = cluster_of(BotoApi(settings.region), settings.name)
+    plan = plan_drain(kubernetes)
+    print_plan(progress, settings.name, plan)
+    if (plan.deletions or plan.queues) and not options.yes:
+        typer.confirm(f"Close {len(plan.queues)} queues and delete {len(plan.deletions)} objects in {settings.name}?", abort=True, err=True)
+    left = Drain(kubernetes, time.sleep, lambda line: progress.print(line, markup=False)).run(plan)
+    write_json(as_data(plan, left), options.json_file)
+    print_left(console, left)
+    return 1 if left else 0
+
+
+def cluster_of(api: BotoApi, cluster: str) -> Kubernetes:
+    """A client of the cluster. Raises CommandError where there is none."""
+    entry = described(api, cluster)
+    if entry is None or "endpoint" not in entry:
+        wrong = f"there is no cluster `{cluster}` in {api.region}"
+        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+    return connect(api, entry)
+
+
+def as_data(plan: DrainPlan, left: tuple[Target, ...]) -> dict[str, Any]:
+    """The same for `--json`."""
+    return {
+        "closed": [queue["metadata"]["name"] for queue in plan.queues],
+        "deleted": [str(target) for target in plan.deletions if target not in left],
+        "left": [str(target) for target in left],
+        "missing": list(plan.missing),
+    }
+
+
+def print_plan(console: Console, cluster: str, plan: DrainPlan) -> None:
+    """What would be closed and deleted, and which kinds are not there."""
+    if plan.missing:
+        console.print(f"not installed in {cluster}, going on without: {', '.join(plan.missing)}", markup=False)
+    for queue in plan.queues:
+        console.print(f"  close queue {queue['metadata']['name']}", markup=False)
+    for target in plan.deletions:
+        console.print(f"  delete {target}", markup=False)
+    for target in plan.waited_for:
+        console.print(f"  wait for {target}", markup=False)
+
+
+def print_left(console: Console, left: tuple[Target, ...]) -> None:
+    """What stays, or that the cluster is idle."""
+    for target in left:
+        console.print(f"left {target}: a finalizer or its controller holds it; `kubectl describe` says which", markup=False)
+    console.print(f"{len(left)} left: run it again" if left else "drained: the cluster is idle", markup=False)

@@ -1,0 +1,56 @@
+"""What a check has found: pass, warn or fail, and what to do about it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console
+from rich.text import Text
+
+Verdict = Literal["pass", "warn", "fail"]
+_STYLES = {"pass": "bold green", "warn": "bold yellow", "fail": "bold red"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding."""
+
+    check: str
+    """What was looked at, in a word or two."""
+    verdict: Verdict
+    what: str
+    """What is so, with figures."""
+    do: str = ""
+    """What to do: a command, a key or a link. Empty for a pass."""
+
+
+def passed(check: str, what: str) -> Finding:
+    """All is well."""
+    return Finding(check, "pass", what)
+
+
+def warned(check: str, what: str, do: str) -> Finding:
+    """It works, and should be known."""
+    return Finding(check, "warn", what, do)
+
+
+def failed(check: str, what: str, do: str) -> Finding:
+    """It will not work, or could not be checked."""
+    return Finding(check, "fail", what, do)
+
+
+def exit_code(findings: Iterable[Finding]) -> int:
+    """1 where anything failed, 0 otherwise."""
+    return 1 if any(finding.verdict == "fail" for finding in findings) else 0
+
+
+def print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    """One line per finding and one below it for what to do; in a pipe without colour."""
+    width = max((len(finding.check) for finding in findings), default=0)
+    for finding in findings:
+        head = Text(f"{finding.verdict:<5}", style=_STYLES[finding.verdict]) + Text(f"{finding.check:<{width}}  {finding.what}", style="")
+        console.print(head, soft_wrap=True)
+        if finding.do:
+            console.print(Text(f"{'':<5}{'':<{width}}  -> {finding.do}"), soft_wrap=True)
+    counts = {verdict: sum(1 for finding in findings if finding.verdict == verdict) for verdict in _STYLES}
+    console.print(Text(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""`trn init`: a stack file from a few answers."""

@@ -1,0 +1,1 @@
+"""What `trn` asks of the cluster's API server, through the official client."""

@@ -1,0 +1,120 @@
+"""The door to Kubernetes: list, create and delete objects of any kind by their path, and one error for a server that is gone."""
+
+import base64
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from components.hardware.regions import dns_suffix
+from operations.aws.api import BotoApi
+from operations.errors import CommandError
+
+TIMEOUT_S = 30
+TOKEN_LIFE_S = 60
+"""Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One kind of object, by where the API serves it."""
+
+    kind: str
+    path: str
+    """Such as `/apis/batch.volcano.sh/v1alpha1`."""
+    plural: str
+
+
+class Unreachable(CommandError):
+    """The API server does not answer, or lets nobody in."""
+
+
+class Kubernetes(Protocol):
+    """What the commands need."""
+
+    def list(self, resource: Resource) -> "list[Object] | None":
+        """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
+        ...
+
+    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
+        """Delete an object and what it owns; one that is gone already is no error."""
+        ...
+
+    def create(self, resource: Resource, namespace: str, body: Object) -> None:
+        """Make an object."""
+        ...
+
+
+class KubernetesClient:
+    """A cluster through the official client."""
+
+    def __init__(self, client: Any, bearer: str) -> None:
+        """`client`: a kubernetes.client.ApiClient; `bearer`: the caller's token."""
+        self._client, self._bearer = client, bearer
+
+    def list(self, resource: Resource) -> "list[Object] | None":
+        """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
+        answer = self._call("GET", f"{resource.path}/{resource.plural}")
+        return None if answer is None else list(answer["items"])
+
+    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
+        """Delete an object and what it owns; one that is gone already is no error."""
+        self._call("DELETE", f"{_path(resource, namespace)}/{name}", {"propagationPolicy": "Foreground"})
+
+    def create(self, resource: Resource, namespace: str, body: Object) -> None:
+        """Make an object."""
+        self._call("POST", _path(resource, namespace), body)
+
+    def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
+        """The answer, None for a 404. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
+        from urllib3.exceptions import HTTPError
+
+        headers = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": f"Bearer {self._bearer}"}
+        url = self._client.configuration.host + path
+        try:
+            answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=TIMEOUT_S)
+            text = answer.read()
+        except HTTPError as error:
+            raise Unreachable(f"the API server does not answer: {error}", "is your address in `controlPlane.publicAccessCidrs`?") from error
+        if answer.status == 404:
+            return None
+        if answer.status in (401, 403):
+            hint = "the caller needs an access entry: `controlPlane.accessEntries` in the stack file"
+            raise Unreachable(f"{answer.status} {answer.reason} ({method} {path})", hint)
+        if answer.status >= 300:
+            raise CommandError(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
+        return json.loads(text)
+
+
+def _path(resource: Resource, namespace: str) -> str:
+    return f"{resource.path}/namespaces/{namespace}/{resource.plural}" if namespace else f"{resource.path}/{resource.plural}"
+
+
+def connect(api: BotoApi, entry: Object) -> KubernetesClient:
+    """A client of the cluster that `DescribeCluster` described, with a token of the caller's own: no kubeconfig is read."""
+    from kubernetes.client import ApiClient, Configuration
+
+    configuration = Configuration(host=entry["endpoint"])
+    # The client wants the authority as a file.
+    authority = Path(tempfile.mkdtemp(prefix="trn-")) / "ca.crt"
+    authority.write_bytes(base64.b64decode(entry["certificateAuthority"]["data"]))
+    configuration.ssl_ca_cert = str(authority)
+    # A server that is gone is told at once: a destroy goes on without it.
+    configuration.retries = 1
+    return KubernetesClient(ApiClient(configuration), token(api, entry["name"]))
+
+
+def token(api: BotoApi, cluster: str) -> str:
+    """What `aws eks get-token` gives: a signed GetCallerIdentity that the API server sends to STS itself (aws-iam-authenticator)."""
+    from botocore.signers import RequestSigner
+
+    client = api.client("sts")
+    url = f"https://sts.{api.region}.{dns_suffix(api.region)}/?Action=GetCallerIdentity&Version=2011-06-15"
+    signer = RequestSigner(
+        client.meta.service_model.service_id, api.region, "sts", "v4", client._request_signer._credentials, client.meta.events
+    )
+    request = {"method": "GET", "url": url, "body": {}, "headers": {"x-k8s-aws-id": cluster}, "context": {}}
+    signed = signer.generate_presigned_url(request, region_name=api.region, expires_in=TOKEN_LIFE_S, operation_name="")
+    return "k8s-aws-v1." + base64.urlsafe_b64encode(str(signed).encode()).decode().rstrip("=")

@@ -1,0 +1,59 @@
+"""Where commands write: the result on standard output, questions and progress on standard error, JSON where it was asked for."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+
+from operations.errors import CommandError
+
+STANDARD_OUTPUT = Path("-")
+PIPE_WIDTH = 200
+T = TypeVar("T")
+
+
+def errors() -> Console:
+    """Standard error, for progress and questions."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def results(json_file: Path | None = None) -> Console:
+    """Standard output; standard error when JSON has taken its place. In a pipe lines are as long as they are."""
+    console = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
+    return console if console.is_terminal else Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
+
+
+def write_json(value: Any, json_file: Path | None) -> None:
+    """Write a value where `--json` said: `-` is standard output, None is nowhere.
+
+    Raises CommandError for a place that cannot be written.
+    """
+    if json_file is None:
+        return
+    text = json.dumps(value, indent=2, default=_plain) + "\n"
+    if json_file == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
+    try:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(text)
+    except OSError as error:
+        raise CommandError(f"cannot write `{json_file}`: {error.strerror}", "name a file with --json, or - for standard output") from error
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)
+
+
+def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T]:
+    """The items one by one, with a progress bar on standard error while a terminal is watching."""
+    from rich.progress import track
+
+    console = errors()
+    yield from track(items, description=what, console=console, transient=True, disable=quiet or not console.is_terminal)

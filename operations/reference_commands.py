@@ -1,0 +1,69 @@
+"""Makes docs/operations.md: every command of `trn` with its options and its example, from the command line itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer.main
+
+from operations.belonging import NAME_TAGS, owned_key
+from operations.check.run import CHECKS
+from operations.cli import app
+from operations.sweep.plan import KINDS
+
+_BEFORE = """# Operations
+
+What Pulumi does not see. Made from the command line itself by `make docs`.
+
+Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stack's region with the credentials that the AWS CLI would use, and takes
+`--json FILE` (`-` for standard output). Results go to standard output, questions and progress to standard error.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | refused or failed: a check failed, AWS refused something, something is left |
+| 2 | misuse: a slip in the command line or the configuration, credentials that do not work, a wrong region, no such cluster |
+"""
+
+
+def operations_page() -> str:
+    """The page."""
+    command: Any = typer.main.get_command(app)
+    lines = [line for name, entry in command.commands.items() for line in _command(name, entry)]
+    return "\n".join([_BEFORE, *lines, *_details()]) + "\n"
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    yield from (f"## trn {name}", "", " ".join((command.help or "").split()), "")
+    if command.epilog:
+        yield from (f"`{command.epilog.removeprefix('Example: ')}`".replace(", then: ", "`, then `").replace(", or: ", "`, or `"), "")
+    yield from ("| option | default | what it does |", "| --- | --- | --- |")
+    for parameter in command.params:
+        if parameter.name == "help" or getattr(parameter, "hidden", False):
+            continue
+        shown = "`" + "`, `".join(parameter.opts) + "`" if parameter.param_type_name == "option" else parameter.name.upper()
+        yield f"| {shown} | {_default(parameter)} | {parameter.help or ''} |"
+    yield ""
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "**required**"
+    return "" if parameter.default in (None, False, ()) else f"`{parameter.default}`"
+
+
+def _details() -> Iterator[str]:
+    yield from ("## What check looks at", "", f"Credentials first, then {', '.join(CHECKS)}. What could not be checked is a failure.", "")
+    yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
+    tags = ", ".join(f"`{key}=NAME`" for key in NAME_TAGS)
+    yield f"A thing is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
+    yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
+    yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
+    yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
+    yield from (
+        "",
+        "Backups of file systems are kept unless `--backups` is given. With `--state`, what Pulumi's state holds is kept, and while the",
+    )
+    yield "cluster is in it also what the cluster's own controllers made: their volumes, load balancers, interfaces and instances."
+    yield from ("", "## What the documents of iam leave out", "")
+    yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
+    yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."

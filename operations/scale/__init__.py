@@ -1,0 +1,1 @@
+"""`trn scale`: sets the size of one node group, and says what goes on billing."""

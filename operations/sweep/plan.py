@@ -1,0 +1,104 @@
+"""What a sweep would delete, in which order, and what it leaves: a value, made from what was found."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from operations.aws import account_wide, balancers, compute, control_plane, fsx, network
+from operations.aws.found import Found, Kind
+
+KINDS: tuple[Kind, ...] = (
+    control_plane.NODE_GROUPS,
+    compute.INSTANCES,
+    balancers.LOAD_BALANCERS,
+    balancers.CLASSIC_LOAD_BALANCERS,
+    balancers.TARGET_GROUPS,
+    control_plane.ACCESS_ENTRIES,
+    control_plane.EKS_CLUSTERS,
+    network.VPC_ENDPOINTS,
+    network.NAT_GATEWAYS,
+    network.ADDRESSES,
+    compute.VOLUMES,
+    fsx.FILE_SYSTEMS,
+    fsx.BACKUPS,
+    network.INTERFACES_LEFT,
+    network.SECURITY_GROUPS,
+    network.SUBNETS,
+    network.ROUTE_TABLES,
+    network.INTERNET_GATEWAYS,
+    network.VPCS,
+    compute.LAUNCH_TEMPLATES,
+    compute.PLACEMENT_GROUPS,
+    account_wide.LOG_GROUPS,
+    account_wide.IAM_ROLES,
+    account_wide.KMS_KEYS,
+)
+"""All kinds, in the order in which they can be deleted: what holds others goes after them."""
+DATA = frozenset({fsx.BACKUPS.name})
+"""Kinds that somebody made on purpose to keep: deleted only when asked for by name."""
+
+_BY_KUBERNETES = (
+    "CSIVolumeName", "ebs.csi.aws.com/cluster", "kubernetes.io/created-for/pv/name", "elbv2.k8s.aws/cluster", "karpenter.sh/nodepool",
+    "eks:nodegroup-name", "node.k8s.amazonaws.com/instance_id", "kubernetes.io/service-name",
+)  # fmt: skip
+"""Tags of what controllers in a living cluster make and take away again: drivers, load balancer controllers, Karpenter, EKS, the CNI."""
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What would be deleted, first to last, and what is left alone."""
+
+    deletions: tuple[Found, ...]
+    kept: tuple[tuple[Found, str], ...] = ()
+    """With the reason."""
+
+    @property
+    def usd_per_day(self) -> float:
+        """What the deletions cost a day, as far as prices are known."""
+        return round(sum(found.usd_per_day or 0 for found in self.deletions), 2)
+
+
+def plan_sweep(found: Iterable[Found], keep_ids: Collection[str] = (), *, with_data: bool = False) -> SweepPlan:
+    """Everything found goes, but for what Pulumi's state holds, what a kept cluster's own controllers look after, and data.
+
+    `keep_ids`: ids of the state; with none of them given, everything found is left over.
+    """
+    order = {kind.name: number for number, kind in enumerate(KINDS)}
+    entries = sorted(found, key=lambda item: (order[item.kind], item.id))
+    clusters = {item.id for item in entries if item.kind == control_plane.EKS_CLUSTERS.name and item.id in keep_ids}
+    deletions, kept = [], []
+    for item in entries:
+        why = _why_kept(item, keep_ids, bool(clusters), with_data)
+        if why:
+            kept.append((item, why))
+        else:
+            deletions.append(item)
+    return SweepPlan(tuple(deletions), tuple(kept))
+
+
+def _why_kept(item: Found, keep_ids: Collection[str], cluster_is_kept: bool, with_data: bool) -> str:
+    if item.id in keep_ids:
+        return "in Pulumi's state"
+    if cluster_is_kept and item.because.startswith("in "):
+        return "in the VPC of the cluster that is kept"
+    if cluster_is_kept and _is_looked_after(item):
+        return "looked after by the cluster that is kept"
+    return "data: --backups deletes it too" if item.kind in DATA and not with_data else ""
+
+
+def _is_looked_after(item: Found) -> bool:
+    """What EKS made for the cluster, or a controller in it did."""
+    return any(key in item.tags for key in _BY_KUBERNETES) or item.tags.get("aws:eks:cluster-name") is not None
+
+
+def state_ids(export: Mapping[str, Any]) -> frozenset[str]:
+    """Ids of all resources in what `pulumi stack export` prints, ARNs included.
+
+    Raises ValueError where it is something else.
+    """
+    deployment = export.get("deployment")
+    if not isinstance(deployment, Mapping):
+        raise ValueError("there is no `deployment` in it")
+    resources = deployment.get("resources") or ()
+    ids = {resource["id"] for resource in resources if resource.get("id")}
+    return frozenset(ids | {resource["outputs"]["arn"] for resource in resources if resource.get("outputs", {}).get("arn")})

@@ -1,0 +1,71 @@
+"""A cluster in memory: objects by kind, some of which take a while to go."""
+
+from typing import Any
+
+from operations.drain import plan as kinds
+from operations.kube.api import Object, Resource
+
+
+class FakeCluster:
+    """Holds objects by resource; a resource that is not a key is not installed."""
+
+    def __init__(self, lag: int = 1) -> None:
+        self.objects: dict[Resource, list[Object]] = {
+            resource: [] for resource in (*kinds.STEPS, *kinds.GONE_LAST, kinds.QUEUES, kinds.STATEFUL_SETS)
+        }
+        self.log: list[str] = []
+        self.stuck: set[str] = set()
+        """Names that a finalizer holds."""
+        self._lag, self._going = lag, dict[tuple[Resource, str], int]()
+
+    def put(self, resource: Resource, name: str, namespace: str = "training", **entry: Any) -> None:
+        """One more object."""
+        metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}", **entry.pop("metadata", {})}
+        self.objects[resource].append({"metadata": metadata, "spec": entry.pop("spec", {}), **entry})
+
+    def list(self, resource: Resource) -> "list[Object] | None":
+        """What is there; what is going is one look nearer to its end."""
+        if resource not in self.objects:
+            return None
+        for key in [key for key in self._going if key[0] == resource]:
+            self._going[key] -= 1
+            if self._going[key] < 0:
+                del self._going[key]
+                self.objects[resource] = [item for item in self.objects[resource] if item["metadata"]["name"] != key[1]]
+        if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
+            self.objects[resource] = []
+        return list(self.objects[resource])
+
+    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
+        """Starts to go, unless a finalizer holds it."""
+        self.log.append(f"delete {resource.kind} {name}")
+        if name not in self.stuck:
+            self._going.setdefault((resource, name), self._lag)
+
+    def create(self, resource: Resource, namespace: str, body: Object) -> None:
+        """Volcano acts on its commands."""
+        self.log.append(f"{body['action']} {body['target']['name']}")
+        for queue in self.objects[kinds.QUEUES]:
+            if queue["metadata"]["name"] == body["target"]["name"]:
+                queue["status"] = {"state": "Closed"}
+
+
+def busy() -> FakeCluster:
+    """A cluster at work."""
+    cluster = FakeCluster()
+    for name in ("default", "training", "test"):
+        cluster.put(kinds.QUEUES, name, status={"state": "Open"})
+    cluster.put(kinds.VOLCANO_JOBS, "bert")
+    cluster.put(kinds.JOBS, "prepare")
+    cluster.put(kinds.JOBS, "volcano-admission-init", "volcano-system")
+    cluster.put(kinds.JOBS, "of-a-cron-job", metadata={"ownerReferences": [{"kind": "CronJob"}]})
+    cluster.put(kinds.SERVICES, "tensorboard", spec={"type": "LoadBalancer"})
+    cluster.put(kinds.SERVICES, "etcd-server", spec={"type": "ClusterIP"})
+    cluster.put(kinds.INGRESSES, "grafana")
+    cluster.put(kinds.CLAIMS, "scratch", spec={"storageClassName": "fsx-lustre"})
+    cluster.put(kinds.CLAIMS, "fsx-claim", spec={"storageClassName": ""})
+    cluster.put(kinds.CLAIMS, "data-etcd-0", spec={"storageClassName": "gp3"})
+    cluster.put(kinds.STATEFUL_SETS, "etcd", spec={"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]})
+    cluster.put(kinds.NODE_POOLS, "trn", "")
+    cluster.put(kinds.NODE_CLAIMS, "trn-abc", "")
+    return cluster
