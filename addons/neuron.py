@@ -4,16 +4,29 @@ from dataclasses import dataclass
 
 import pulumi
 
-from addons.base import TOLERATE_NEURON, Addon, Values
+from addons.base import TOLERATE_NEURON, Addon, AddonArgs
+from addons.declaration import Declaration
+from addons.images import Values
 from addons.versions import NEURON, NEURON_SCHEDULER_IMAGE, NEURON_SCHEDULER_TAGS
 
 NAMESPACE = "kube-system"
 HEALTH_NAMESPACE = "neuron-healthcheck-system"
 """Where the chart puts the node problem detector, and which it does not make."""
 
+DECLARATION = Declaration(
+    key="neuron",
+    title="Neuron device plug-in",
+    purpose="Advertises `aws.amazon.com/neuron`; by switch the scheduler extension and the node problem detector",
+    component="neuron",
+    namespace=NAMESPACE,
+    nodes="neuron",
+    charts=(NEURON,),
+    leaves=("node conditions and annotations keep their last value", "extended resources stay on running nodes with allocatable 0"),
+)
+
 
 @dataclass(frozen=True)
-class NeuronArgs:
+class NeuronArgs(AddonArgs):
     """What the Neuron add-on is made from."""
 
     kubernetes_version: str
@@ -47,7 +60,8 @@ def neuron_values(args: NeuronArgs) -> Values:
     if args.scheduler_extension:
         # The chart's kube-scheduler is 1.31; two minors is the skew Kubernetes supports.
         image = {"repository": NEURON_SCHEDULER_IMAGE, "tag": NEURON_SCHEDULER_TAGS[args.kubernetes_version]}
-        values["scheduler"]["customScheduler"] = {"image": image}
+        small = {"requests": {"cpu": "100m", "memory": "128Mi"}}
+        values["scheduler"] |= {"resources": small, "customScheduler": {"image": image, "resources": small}}
     return values
 
 
@@ -55,7 +69,7 @@ class Neuron(Addon):
     """Needs the API server only: its pods are DaemonSets that follow the nodes."""
 
     def __init__(self, name: str, args: NeuronArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("Neuron", name, opts)
+        super().__init__("Neuron", name, args, opts)
         after = [self.namespace(HEALTH_NAMESPACE)] if args.node_problem_detector else []
         self.release(NEURON, namespace=NAMESPACE, values=neuron_values(args), timeout_s=300, after=after)
         self.register_outputs({})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import SHORT_DELETE, Addon
+from addons.base import SHORT_DELETE, Addon, AddonArgs
 from components.hardware.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
@@ -15,7 +15,7 @@ NOMINAL_CAPACITY = "1200Gi"
 
 
 @dataclass(frozen=True)
-class SharedStorageArgs:
+class SharedStorageArgs(AddonArgs):
     """What volume, claim and class are made from."""
 
     cluster_name: str
@@ -38,7 +38,7 @@ class SharedStorage(Addon):
         self, name: str, args: SharedStorageArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]
     ) -> None:
         """`after`: driver, file system with its rules, namespace."""
-        super().__init__("SharedStorage", name, opts)
+        super().__init__("SharedStorage", name, args, opts)
         # A constant: the driver ignores it, and Kubernetes refuses to grow a claim that it did not make itself, which
         # would fail the run after the file system has grown.
         capacity = {"storage": NOMINAL_CAPACITY}

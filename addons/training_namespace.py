@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon
+from addons.base import Addon, AddonArgs
 
 
 class TrainingNamespace(Addon):
@@ -12,6 +12,6 @@ class TrainingNamespace(Addon):
     resource: k8s.core.v1.Namespace
 
     def __init__(self, name: str, namespace: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("TrainingNamespace", name, opts)
+        super().__init__("TrainingNamespace", name, AddonArgs(), opts)
         self.resource = self.namespace(namespace)
         self.register_outputs({})

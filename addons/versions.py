@@ -16,11 +16,17 @@ class Chart:
     reference: str
     """What Helm is asked for: a chart name within `repository`, or a whole OCI reference."""
     repository: str | None = None
+    crds_apart: bool = False
+    """Whether another chart brings its CRDs."""
 
 
 NEURON = Chart("neuron-helm-chart", "1.10.0", "oci://public.ecr.aws/neuron/neuron-helm-chart")
 EFA_DEVICE_PLUGIN = Chart("aws-efa-k8s-device-plugin", "v0.5.30", "aws-efa-k8s-device-plugin", "https://aws.github.io/eks-charts")
 VOLCANO = Chart("volcano", "1.15.0", "volcano", "https://volcano-sh.github.io/helm-charts")
+METRICS_SERVER = Chart("metrics-server", "3.13.1", "metrics-server", "https://kubernetes-sigs.github.io/metrics-server/")
+CLUSTER_AUTOSCALER = Chart("cluster-autoscaler", "9.59.0", "cluster-autoscaler", "https://kubernetes.github.io/autoscaler")
+KARPENTER_CRD = Chart("karpenter-crd", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter-crd")
+KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter", crds_apart=True)
 
 ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
@@ -29,6 +35,9 @@ EFA_PLUGIN_IMAGE_TAG = "v0.5.20"
 NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
 NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}
+
+CLUSTER_AUTOSCALER_TAGS = {"1.34": "v1.34.0", "1.35": "v1.35.0", "1.36": "v1.36.0"}
+"""The autoscaler simulates the scheduler of its own minor, so its image follows the cluster's (kubernetes/autoscaler README, Releases)."""
 
 _ANY_MINOR = {
     "vpc-cni": "v1.23.0-eksbuild.1",

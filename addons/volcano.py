@@ -6,12 +6,25 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import SHORT_DELETE, Addon, Values
+from addons.base import Addon, AddonArgs
+from addons.declaration import Declaration
+from addons.images import Values
 from addons.versions import VOLCANO
 from addons.webhook_retry import retry_on_webhook
 
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
+
+DECLARATION = Declaration(
+    key="volcano",
+    title="Volcano",
+    purpose="Gang scheduling: all pods of a job start together, or none",
+    component="volcano",
+    namespace=NAMESPACE,
+    nodes="core",
+    charts=(VOLCANO,),
+    kinds=("scheduling.volcano.sh/v1beta1 Queue",),
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +38,7 @@ class QueueArgs:
 
 
 @dataclass(frozen=True)
-class VolcanoArgs:
+class VolcanoArgs(AddonArgs):
     """What Volcano is made from."""
 
     replicas: int = 2
@@ -95,17 +108,18 @@ class Volcano(Addon):
     queues: list[k8s.apiextensions.CustomResource]
 
     def __init__(self, name: str, args: VolcanoArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("Volcano", name, opts)
+        super().__init__("Volcano", name, args, opts)
         release = self.release(VOLCANO, namespace=NAMESPACE, values=volcano_values(args), timeout_s=600, after=[self.namespace(NAMESPACE)])
         hooks = retry_on_webhook(f"{name}-webhook")
         self.queues = [
-            k8s.apiextensions.CustomResource(
+            self.custom_resource(
                 f"queue-{queue}",
-                api_version="scheduling.volcano.sh/v1beta1",
-                kind="Queue",
+                "scheduling.volcano.sh/v1beta1",
+                "Queue",
                 metadata={"name": queue},
                 spec=queue_spec(queue_args),
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=hooks, custom_timeouts=SHORT_DELETE),
+                after=[release],
+                hooks=hooks,
             )
             for queue, queue_args in args.queues.items()
         ]

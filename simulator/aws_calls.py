@@ -68,6 +68,11 @@ def ec2_tags(resource_type: str) -> dict[str, Member]:
     return {"tags": ("TagSpecifications", lambda tags: [{"ResourceType": resource_type, "Tags": pairs(tags)}] if tags else None)}
 
 
+def as_text(value: Any) -> str:
+    """A number or a boolean as the text that attributes of a queue are."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def log_setups(enabled: Any) -> Any:
     """The log types that are on; the provider also lists the others as off."""
     return [{"types": enabled, "enabled": True}]
@@ -221,6 +226,22 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     "aws:cloudwatch/logGroup:LogGroup": (
         Call("logs", "CreateLogGroup", {"name": "logGroupName"}),
         Call("logs", "PutRetentionPolicy", same("retentionInDays"), id_member="logGroupName", needs="retentionInDays"),
+    ),
+    "aws:sqs/queue:Queue": (
+        Call(
+            "sqs",
+            "CreateQueue",
+            {
+                "name": "QueueName",
+                "messageRetentionSeconds": ("Attributes.MessageRetentionPeriod", as_text),
+                "sqsManagedSseEnabled": ("Attributes.SqsManagedSseEnabled", as_text),
+            },
+        ),
+    ),
+    "aws:sqs/queuePolicy:QueuePolicy": (Call("sqs", "SetQueueAttributes", {"queueUrl": "QueueUrl", "policy": "Attributes.Policy"}),),
+    "aws:cloudwatch/eventRule:EventRule": (Call("events", "PutRule", titled("name", "eventPattern")),),
+    "aws:cloudwatch/eventTarget:EventTarget": (
+        Call("events", "PutTargets", {"rule": "Rule", "targetId": "Targets[].Id", "arn": "Targets[].Arn"}),
     ),
     "aws:autoscaling/tag:Tag": (Call("autoscaling", "CreateOrUpdateTags", _GROUP_TAG, {"Tags[].ResourceType": "auto-scaling-group"}),),
 }

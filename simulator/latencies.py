@@ -61,6 +61,11 @@ _SMALL_CHART = Lifetime(
     Latency(8, 12, 20, f"{_LOGS}: Neuron 15 s, EFA 10 s"), Latency(5, 10, 20, "measured and inferred: 0.2-4 s without image pulls")
 )
 
+_CONTROLLER_CHART = Lifetime(
+    Latency(15, 30, 60, "inferred: an image of 50-150 MB and readiness; measured 0.4-7 s without image pulls, 2026-11-21"),
+    Latency(5, 10, 20, "measured and inferred: 0.2-4 s without containers"),
+)
+
 LIFETIMES: Mapping[str, Lifetime] = {
     "aws:ec2/vpc:Vpc": _both(10, 12, 20, _LOGS),
     "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": _both(2, 4, 8, "inferred: waits for state associated"),
@@ -97,6 +102,13 @@ LIFETIMES: Mapping[str, Lifetime] = {
     "aws:kms/alias:Alias": _INSTANT,
     "aws:cloudwatch/logGroup:LogGroup": _INSTANT,
     "aws:autoscaling/tag:Tag": _INSTANT,
+    "aws:sqs/queue:Queue": Lifetime(
+        Latency(2, 26, 60, "inferred: attributes must read back, which takes up to a minute (provider, internal/service/sqs)"),
+        Latency(1, 3, 60, "inferred: waits until the queue is gone"),
+    ),
+    "aws:sqs/queuePolicy:QueuePolicy": _both(2, 26, 60, "inferred: as the queue's own attributes"),
+    "aws:cloudwatch/eventRule:EventRule": _INSTANT,
+    "aws:cloudwatch/eventTarget:EventTarget": _INSTANT,
     "kubernetes:core/v1:Namespace": Lifetime(_OBJECT.create, Latency(5, 6, 10, "measured: a clean namespace takes 5 s")),
     "kubernetes:core/v1:Service": _OBJECT,
     "kubernetes:core/v1:PersistentVolume": Lifetime(Latency(0.5, 0.6, 1, "measured: 0.6 s"), _OBJECT.delete),
@@ -106,11 +118,17 @@ LIFETIMES: Mapping[str, Lifetime] = {
     ),
     "kubernetes:storage.k8s.io/v1:StorageClass": _OBJECT,
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": Lifetime(_OBJECT.create, Latency(2, 5, 20, "inferred: its finalizer removes launch templates")),
+    "kubernetes:karpenter.sh/v1:NodePool": Lifetime(_OBJECT.create, Latency(1, 5, 20, "inferred: a pool without instances")),
     "kubernetes:helm.sh/v3:Release": _SMALL_CHART,
 }  # fmt: skip
 
 _DAEMON_ADDONS = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent"})
 _CHARTS: Mapping[str, Lifetime] = {
+    "metrics-server": _CONTROLLER_CHART,
+    "cluster-autoscaler": _CONTROLLER_CHART,
+    "karpenter-crd": _both(1, 2, 4, "measured and inferred: five CRDs, no pods"),
+    "karpenter": _CONTROLLER_CHART,
     "volcano": Lifetime(Latency(40, 65, 90, _LOGS), Latency(20, 30, 60, "inferred: measured 2-4 s without containers")),
 }
 _SERVICE_WITH_SELECTOR = Lifetime(Latency(10, 10, 10, "measured: 10 s always, endpoints must settle"), _OBJECT.delete)

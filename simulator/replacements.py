@@ -43,6 +43,10 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "aws:kms/alias:Alias": ("name",),
     "aws:cloudwatch/logGroup:LogGroup": ("name",),
     "aws:autoscaling/tag:Tag": ("autoscalingGroupName", "tag.key"),
+    "aws:sqs/queue:Queue": ("name",),
+    "aws:sqs/queuePolicy:QueuePolicy": ("queueUrl",),
+    "aws:cloudwatch/eventRule:EventRule": ("name",),
+    "aws:cloudwatch/eventTarget:EventTarget": ("rule", "targetId"),
     "kubernetes:core/v1:Namespace": _OBJECT,
     "kubernetes:core/v1:Service": (*_OBJECT, "spec.clusterIP"),
     "kubernetes:core/v1:PersistentVolume": (*_OBJECT, "spec.csi"),
@@ -50,6 +54,8 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "kubernetes:apps/v1:StatefulSet": (*_OBJECT, "spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
     "kubernetes:storage.k8s.io/v1:StorageClass": (*_OBJECT, "provisioner", "parameters"),
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": _OBJECT,
+    "kubernetes:karpenter.sh/v1:NodePool": _OBJECT,
     "kubernetes:helm.sh/v3:Release": ("name", "namespace"),
 }  # fmt: skip
 
@@ -63,6 +69,9 @@ _NAME_PROPERTY = {
     "aws:eks/nodeGroup:NodeGroup": "nodeGroupName",
     "aws:kms/alias:Alias": "name",
     "aws:cloudwatch/logGroup:LogGroup": "name",
+    "aws:sqs/queue:Queue": "name",
+    "aws:cloudwatch/eventRule:EventRule": "name",
+    "aws:cloudwatch/eventTarget:EventTarget": "targetId",
 }
 """Where a name set by the program makes the provider delete first (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go)."""
 

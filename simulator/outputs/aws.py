@@ -177,6 +177,24 @@ def _log_group(context: Context, inputs: Inputs) -> Answer:
     return inputs["name"], {"arn": context.arn("logs", f"log-group:{inputs['name']}")}
 
 
+def _queue(context: Context, inputs: Inputs) -> Answer:
+    name = inputs["name"]
+    url = f"https://sqs.{context.region}.{context.dns_suffix}/{ACCOUNT}/{name}"
+    return url, {"url": url, "arn": context.arn("sqs", name)}
+
+
+def _queue_policy(context: Context, inputs: Inputs) -> Answer:
+    return inputs["queueUrl"], {}
+
+
+def _event_rule(context: Context, inputs: Inputs) -> Answer:
+    return inputs["name"], {"arn": context.arn("events", f"rule/{inputs['name']}"), "eventBusName": "default", "state": "ENABLED"}
+
+
+def _event_target(context: Context, inputs: Inputs) -> Answer:
+    return f"{inputs['rule']}-{inputs['targetId']}", {"eventBusName": "default"}
+
+
 def _autoscaling_tag(context: Context, inputs: Inputs) -> Answer:
     return f"{inputs['autoscalingGroupName']},{inputs['tag']['key']}", {}
 
@@ -212,4 +230,8 @@ ANSWERS: Mapping[str, Make] = {
     "aws:kms/alias:Alias": _alias,
     "aws:cloudwatch/logGroup:LogGroup": _log_group,
     "aws:autoscaling/tag:Tag": _autoscaling_tag,
+    "aws:sqs/queue:Queue": _queue,
+    "aws:sqs/queuePolicy:QueuePolicy": _queue_policy,
+    "aws:cloudwatch/eventRule:EventRule": _event_rule,
+    "aws:cloudwatch/eventTarget:EventTarget": _event_target,
 }

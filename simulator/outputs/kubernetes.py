@@ -37,5 +37,7 @@ ANSWERS: Mapping[str, Callable[[Context, Inputs], Answer]] = {
     "kubernetes:apps/v1:StatefulSet": _object,
     "kubernetes:storage.k8s.io/v1:StorageClass": _object,
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _object,
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": _object,
+    "kubernetes:karpenter.sh/v1:NodePool": _object,
     "kubernetes:helm.sh/v3:Release": _release,
 }

@@ -1,0 +1,32 @@
+"""What is installed in the cluster besides the core: one section per add-on."""
+
+from pydantic import Field
+
+from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
+from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
+from stacks.section import Section
+
+__all__ = ["Addons"]
+
+
+class Addons(Section):
+    """What is installed in the cluster besides the core."""
+
+    mirror: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._/-]+)?$")
+    """Registry that holds copies of all images, for clusters without a way to the internet; `trn images --mirror` lists them. EKS add-ons come from EKS's own registry all the same."""
+    neuron: NeuronAddon = NeuronAddon()
+    """Neuron device plug-in."""
+    efa: EfaAddon = EfaAddon()
+    """EFA device plug-in."""
+    volcano: VolcanoAddon = VolcanoAddon()
+    """Volcano."""
+    etcd: EtcdAddon = EtcdAddon()
+    """etcd."""
+    metrics_server: MetricsServerAddon = MetricsServerAddon()
+    """metrics-server."""
+    cluster_autoscaler: ClusterAutoscalerAddon = ClusterAutoscalerAddon()
+    """Cluster Autoscaler."""
+    karpenter: KarpenterAddon = KarpenterAddon()
+    """Karpenter."""
+    core_dns: CoreDnsAddon = CoreDnsAddon()
+    """CoreDNS, which is always there."""
