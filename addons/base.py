@@ -31,26 +31,34 @@ class AddonArgs:
 class Addon(pulumi.ComponentResource):
     """Base of the add-ons. Subclasses say what they install; values come from pure functions.
 
-    The Kubernetes provider is the component's own: children inherit it through their parent.
+    The Kubernetes provider waits for nodes. The component itself is not given it, so that what the add-on makes in AWS is
+    there by then.
     """
 
     ready: list[pulumi.Resource]
     """What an add-on that needs this one waits for."""
 
     def __init__(self, token: str, name: str, args: AddonArgs, opts: pulumi.ResourceOptions | None) -> None:
-        super().__init__(f"trn:addons:{token}", name, None, opts)
+        given = list(opts.providers or []) if opts is not None and isinstance(opts.providers, list) else []
+        self._cluster = next((provider for provider in given if isinstance(provider, k8s.Provider)), None)
+        own = [provider for provider in given if provider is not self._cluster]
+        parent = opts.parent if opts is not None else None
+        super().__init__(f"trn:addons:{token}", name, None, pulumi.ResourceOptions(parent=parent, providers=own))
         self._mirror = args.mirror
         self.ready = []
 
     def child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
-        """Options of a child."""
+        """Options of a child in AWS."""
         return pulumi.ResourceOptions(parent=self, depends_on=list(depends_on) or None)
+
+    def in_cluster(self, *depends_on: pulumi.Resource, **options: Any) -> pulumi.ResourceOptions:
+        """Options of a child in Kubernetes."""
+        return pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=list(depends_on) or None, **options)
 
     def namespace(self, name: str, *, labels: Mapping[str, str] | None = None) -> k8s.core.v1.Namespace:
         """A namespace of the add-on's own: one that Helm made would stay after destroy."""
         metadata: Any = {"name": name, "labels": dict(labels)} if labels else {"name": name}
-        opts = pulumi.ResourceOptions(parent=self, custom_timeouts=SHORT_DELETE)
-        return k8s.core.v1.Namespace(f"{name}-namespace", metadata=metadata, opts=opts)
+        return k8s.core.v1.Namespace(f"{name}-namespace", metadata=metadata, opts=self.in_cluster(custom_timeouts=SHORT_DELETE))
 
     def release(
         self, chart: Chart, *, namespace: str, values: Mapping[str, Any], timeout_s: int, after: Sequence[pulumi.Resource] = ()
@@ -72,7 +80,7 @@ class Addon(pulumi.ComponentResource):
             timeout=timeout_s,
             # The CRDs come with a chart of their own where there is one: Helm never upgrades those in `crds/`.
             skip_crds=True if chart.crds_apart else None,
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )
         self.ready.append(release)
         return release
@@ -104,7 +112,5 @@ class Addon(pulumi.ComponentResource):
             kind=kind,
             metadata=dict(metadata),
             spec=spec,
-            opts=pulumi.ResourceOptions(
-                parent=self, depends_on=list(after), hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout)
-            ),
+            opts=self.in_cluster(*after, hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout)),
         )

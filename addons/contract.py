@@ -61,6 +61,11 @@ def unknown_keys(contract: Contract, values: Mapping[str, Any]) -> list[str]:
     return sorted(path for key in values for path in _unknown(contract, (str(key),), values[key]))
 
 
+def is_open(contract: Contract, path: Sequence[str]) -> bool:
+    """Whether anything may stand below a path, given as its keys."""
+    return _known(contract.open, path)
+
+
 def _unknown(contract: Contract, path: tuple[str, ...], value: Any) -> Iterator[str]:
     if _known(contract.open, path):
         return

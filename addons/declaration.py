@@ -34,6 +34,8 @@ class Declaration:
     """Service accounts that call AWS, as `namespace/name`."""
     kinds: Sequence[str] = ()
     """Custom resources that the program makes with it."""
+    changes: Sequence[str] = ()
+    """Keys of the add-ons whose values it adds to: those are upgraded when it is switched, and nothing else is touched."""
     switch: bool = True
     """False for what is always there."""
     fenced: str = ""

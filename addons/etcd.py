@@ -101,19 +101,19 @@ class Etcd(Addon):
                 "selector": LABELS,
                 "ports": [{"name": "client", "port": PORT}, {"name": "peer", "port": PEER_PORT}],
             },
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )
         spec: Any = stateful_set_spec(persistent=args.persistent, image=self.image(ETCD_IMAGE))
         stateful_set = k8s.apps.v1.StatefulSet(
             SERVER,
             metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
             spec=spec,
-            opts=self.child(server),
+            opts=self.in_cluster(server),
         )
         k8s.core.v1.Service(
             CLIENT,
             metadata={"name": CLIENT, "namespace": args.namespace, "labels": LABELS},
             spec={"selector": LABELS, "ports": [{"name": "client", "port": PORT}]},
-            opts=self.child(stateful_set),
+            opts=self.in_cluster(stateful_set),
         )
         self.register_outputs({})

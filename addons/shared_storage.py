@@ -61,7 +61,7 @@ class SharedStorage(Addon):
                     "volume_attributes": {"dnsname": args.dns_name, "mountname": args.mount_name},
                 },
             },
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )
         k8s.core.v1.PersistentVolumeClaim(
             args.claim_name,
@@ -75,7 +75,7 @@ class SharedStorage(Addon):
             },
             # When another file system replaces the volume, the claim must go first: the volume's protection holds it
             # until nothing is bound to it.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], replace_with=[volume], custom_timeouts=SHORT_DELETE),
+            opts=self.in_cluster(volume, replace_with=[volume], custom_timeouts=SHORT_DELETE),
         )
         if args.dynamic_class:
             self._class(args, after)
@@ -100,5 +100,5 @@ class SharedStorage(Addon):
             },
             mount_options=["flock"],
             reclaim_policy="Delete",
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )

@@ -22,15 +22,21 @@ class Chart:
 
 NEURON = Chart("neuron-helm-chart", "1.10.0", "oci://public.ecr.aws/neuron/neuron-helm-chart")
 EFA_DEVICE_PLUGIN = Chart("aws-efa-k8s-device-plugin", "v0.5.30", "aws-efa-k8s-device-plugin", "https://aws.github.io/eks-charts")
+AWS_DRANET = Chart("aws-dranet", "1.0.0", "aws-dranet", "https://aws.github.io/eks-charts")
 VOLCANO = Chart("volcano", "1.15.0", "volcano", "https://volcano-sh.github.io/helm-charts")
 METRICS_SERVER = Chart("metrics-server", "3.13.1", "metrics-server", "https://kubernetes-sigs.github.io/metrics-server/")
 CLUSTER_AUTOSCALER = Chart("cluster-autoscaler", "9.59.0", "cluster-autoscaler", "https://kubernetes.github.io/autoscaler")
+PROMETHEUS = Chart("kube-prometheus-stack", "88.5.3", "kube-prometheus-stack", "https://prometheus-community.github.io/helm-charts")
+GRAFANA = Chart("grafana", "12.11.1", "grafana", "https://grafana-community.github.io/helm-charts")
+FLUENT_BIT = Chart("aws-for-fluent-bit", "0.2.0", "aws-for-fluent-bit", "https://aws.github.io/eks-charts")
 KARPENTER_CRD = Chart("karpenter-crd", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter-crd")
 KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter", crds_apart=True)
 
 ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
-EFA_PLUGIN_IMAGE_TAG = "v0.5.20"
+NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
+PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
+"""Runs the EFA exporter, which needs the standard library only."""
 
 NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
@@ -44,6 +50,8 @@ _ANY_MINOR = {
     "eks-pod-identity-agent": "v1.4.0-eksbuild.1",
     "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
     "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+    "eks-node-monitoring-agent": "v1.7.0-eksbuild.1",
+    "amazon-cloudwatch-observability": "v6.7.0-eksbuild.1",
 }
 _BY_MINOR = {
     "1.34": {"kube-proxy": "v1.34.6-eksbuild.29", "coredns": "v1.12.4-eksbuild.38"},

@@ -227,6 +227,7 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
         Call("logs", "CreateLogGroup", {"name": "logGroupName"}),
         Call("logs", "PutRetentionPolicy", same("retentionInDays"), id_member="logGroupName", needs="retentionInDays"),
     ),
+    "aws:amp/workspace:Workspace": (Call("amp", "CreateWorkspace", same("alias")),),
     "aws:sqs/queue:Queue": (
         Call(
             "sqs",

@@ -24,13 +24,16 @@ QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 
-ADDONS_WITH_DEPLOYMENTS = frozenset({"coredns", "aws-ebs-csi-driver", "aws-fsx-csi-driver"})
+ADDONS_WITH_DEPLOYMENTS = frozenset({"coredns", "aws-ebs-csi-driver", "aws-fsx-csi-driver", "amazon-cloudwatch-observability"})
 """Degraded until an untainted node is ready (EKS API, AddonIssueCode InsufficientNumberOfReplicas)."""
-CHARTS_WITH_DEPLOYMENTS = frozenset({"volcano", "metrics-server", "cluster-autoscaler", "karpenter"})
+CHARTS_WITH_DEPLOYMENTS = frozenset({"volcano", "metrics-server", "cluster-autoscaler", "karpenter", "kube-prometheus-stack", "grafana"})
 CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd"}
 """Charts whose pods cannot start without another chart's CRDs."""
 BROUGHT_BY: Mapping[str, str] = {
     QUEUE: "volcano",
+    "kubernetes:monitoring.coreos.com/v1:PodMonitor": "kube-prometheus-stack",
+    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": "kube-prometheus-stack",
+    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": "kube-prometheus-stack",
     "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": "karpenter-crd",
     "kubernetes:karpenter.sh/v1:NodePool": "karpenter-crd",
 }

@@ -4,18 +4,30 @@ from collections.abc import Callable
 
 import pulumi
 
+from addons import cloudwatch, node_monitoring
 from addons.base import Addon, AddonArgs
+from addons.cloudwatch import CloudWatch, CloudWatchArgs
 from addons.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from addons.efa import Efa, EfaArgs
+from addons.efa_exporter import EfaExporter
 from addons.etcd import Etcd, EtcdArgs
+from addons.fluent_bit import FluentBit, FluentBitArgs
+from addons.grafana import Grafana, GrafanaArgs
 from addons.karpenter import GeneralPoolArgs, Karpenter, KarpenterArgs
 from addons.karpenter_pools import NeuronPoolArgs
+from addons.managed_prometheus import ManagedPrometheus, ManagedPrometheusArgs
 from addons.metrics_server import MetricsServer
-from addons.neuron import Neuron, NeuronArgs
+from addons.neuron import Neuron, NeuronArgs, node_recovery_account
+from addons.neuron_monitor import NeuronMonitor
+from addons.node_monitoring import NodeMonitoring, NodeMonitoringArgs
+from addons.prometheus import Prometheus, PrometheusArgs
+from addons.prometheus_values import PrometheusValuesArgs
 from addons.registry import SWITCHED
+from addons.versions import managed_addon_version
 from addons.volcano import QueueArgs, Volcano, VolcanoArgs
 from components.hardware.catalogue import NEURON_TYPES
 from stacks.node_groups import efa_instance_types
+from stacks.section import attribute
 from stacks.settings import Settings
 from stacks.site import Site
 
@@ -35,22 +47,26 @@ def is_on(settings: Settings, key: str) -> bool:
     """Whether an add-on with a switch is on, and has something to do."""
     if key == "efa" and not efa_instance_types(settings):
         return False
-    return bool(getattr(settings.addons, _field(key)).enabled)
-
-
-def _field(key: str) -> str:
-    """The section's attribute for its key in YAML."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+    return bool(getattr(settings.addons, attribute(key)).enabled)
 
 
 def _neuron(site: Site) -> Addon:
     section = site.settings.addons.neuron
-    args = NeuronArgs(site.kubernetes_version, section.scheduler_extension, section.node_problem_detector, mirror=site.mirror)
-    return Neuron("neuron", args, site.kubernetes)
+    args = NeuronArgs(
+        site.kubernetes_version,
+        section.scheduler_extension,
+        section.node_problem_detector,
+        dra=section.devices == "dra",
+        node_recovery=node_recovery_account(site.name, site.settings.region) if section.node_recovery else None,
+        mirror=site.mirror,
+    )
+    return Neuron("neuron", args, site.kubernetes, control_plane_name=site.control_plane_name)
 
 
 def _efa(site: Site) -> Addon:
-    return Efa("efa", EfaArgs(efa_instance_types(site.settings), mirror=site.mirror), site.kubernetes)
+    return Efa(
+        "efa", EfaArgs(efa_instance_types(site.settings), site.settings.addons.efa.devices == "dra", mirror=site.mirror), site.kubernetes
+    )
 
 
 def _volcano(site: Site) -> Addon:
@@ -126,6 +142,65 @@ def _karpenter(site: Site) -> Addon:
     return Karpenter("karpenter", args, site.kubernetes)
 
 
+def _managed_prometheus(site: Site) -> Addon:
+    args = ManagedPrometheusArgs(site.name, site.settings.region, site.control_plane_name, mirror=site.mirror)
+    return ManagedPrometheus("managed-prometheus", args, site.kubernetes)
+
+
+def _prometheus(site: Site) -> Addon:
+    section, workspace = site.settings.addons.prometheus, site.made.get("managedPrometheus")
+    values = PrometheusValuesArgs(
+        cluster_name=site.name,
+        region=site.settings.region,
+        retention_hours=section.retention_hours,
+        alertmanager=section.alertmanager,
+        remote_write_url=workspace.remote_write_url if isinstance(workspace, ManagedPrometheus) else None,
+    )
+    args = PrometheusArgs(values, mirror=site.mirror)
+    return Prometheus("prometheus", args, site.kubernetes, after=site.ready("managedPrometheus"))
+
+
+def _grafana(site: Site) -> Addon:
+    prometheus = site.made["prometheus"]
+    assert isinstance(prometheus, Prometheus)
+    args = GrafanaArgs(site.settings.addons.grafana.admin_secret, mirror=site.mirror)
+    return Grafana("grafana", args, prometheus.namespace_resource, site.kubernetes)
+
+
+def _neuron_monitor(site: Site) -> Addon:
+    return NeuronMonitor("neuron-monitor", AddonArgs(mirror=site.mirror), site.kubernetes)
+
+
+def _efa_exporter(site: Site) -> Addon:
+    return EfaExporter("efa-exporter", AddonArgs(mirror=site.mirror), site.kubernetes)
+
+
+def _cloud_watch(site: Site) -> Addon:
+    section = site.settings.addons.cloud_watch
+    args = CloudWatchArgs(
+        site.name,
+        site.settings.region,
+        managed_addon_version(cloudwatch.EKS_NAME, site.kubernetes_version),
+        site.control_plane_name,
+        section.neuron_metrics,
+        section.container_logs,
+        section.retention_days,
+        mirror=site.mirror,
+    )
+    return CloudWatch("cloudwatch", args, site.aws, after=[site.core])
+
+
+def _fluent_bit(site: Site) -> Addon:
+    section = site.settings.addons.fluent_bit
+    args = FluentBitArgs(site.name, site.settings.region, section.retention_days, section.s3_bucket, mirror=site.mirror)
+    return FluentBit("fluent-bit", args, site.control_plane_name, site.kubernetes)
+
+
+def _node_monitoring(site: Site) -> Addon:
+    version = managed_addon_version(node_monitoring.EKS_NAME, site.kubernetes_version)
+    return NodeMonitoring("node-monitoring", NodeMonitoringArgs(version, site.control_plane_name, mirror=site.mirror), site.aws)
+
+
 MAKERS: dict[str, Maker] = {
     "neuron": _neuron,
     "efa": _efa,
@@ -134,5 +209,13 @@ MAKERS: dict[str, Maker] = {
     "metricsServer": _metrics_server,
     "clusterAutoscaler": _cluster_autoscaler,
     "karpenter": _karpenter,
+    "managedPrometheus": _managed_prometheus,
+    "prometheus": _prometheus,
+    "grafana": _grafana,
+    "neuronMonitor": _neuron_monitor,
+    "efaExporter": _efa_exporter,
+    "cloudWatch": _cloud_watch,
+    "fluentBit": _fluent_bit,
+    "nodeMonitoring": _node_monitoring,
 }
-"""By key."""
+"""By key, in the order in which they are made: what an add-on looks for in `Site.made` stands before it."""

@@ -10,6 +10,11 @@ from pydantic_core import PydanticCustomError, core_schema
 KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 
 
+def attribute(key: str) -> str:
+    """A section's attribute for its key in YAML: `core_dns` for `coreDns`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+
+
 @dataclass(frozen=True)
 class OneOf:
     """Marks a text key that takes one of a table's names; editors are told them, a mistake is told how to be mended."""

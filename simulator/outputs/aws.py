@@ -177,6 +177,12 @@ def _log_group(context: Context, inputs: Inputs) -> Answer:
     return inputs["name"], {"arn": context.arn("logs", f"log-group:{inputs['name']}")}
 
 
+def _workspace(context: Context, inputs: Inputs) -> Answer:
+    workspace = f"ws-{context.uuid()}"
+    endpoint = f"https://aps-workspaces.{context.region}.{context.dns_suffix}/workspaces/{workspace}/"
+    return workspace, {"arn": context.arn("aps", f"workspace/{workspace}"), "prometheusEndpoint": endpoint}
+
+
 def _queue(context: Context, inputs: Inputs) -> Answer:
     name = inputs["name"]
     url = f"https://sqs.{context.region}.{context.dns_suffix}/{ACCOUNT}/{name}"
@@ -230,6 +236,7 @@ ANSWERS: Mapping[str, Make] = {
     "aws:kms/alias:Alias": _alias,
     "aws:cloudwatch/logGroup:LogGroup": _log_group,
     "aws:autoscaling/tag:Tag": _autoscaling_tag,
+    "aws:amp/workspace:Workspace": _workspace,
     "aws:sqs/queue:Queue": _queue,
     "aws:sqs/queuePolicy:QueuePolicy": _queue_policy,
     "aws:cloudwatch/eventRule:EventRule": _event_rule,

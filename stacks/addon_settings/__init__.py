@@ -4,6 +4,16 @@ from pydantic import Field
 
 from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
 from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
+from stacks.addon_settings.watching import (
+    CloudWatchAddon,
+    EfaExporterAddon,
+    FluentBitAddon,
+    GrafanaAddon,
+    ManagedPrometheusAddon,
+    NeuronMonitorAddon,
+    NodeMonitoringAddon,
+    PrometheusAddon,
+)
 from stacks.section import Section
 
 __all__ = ["Addons"]
@@ -28,5 +38,21 @@ class Addons(Section):
     """Cluster Autoscaler."""
     karpenter: KarpenterAddon = KarpenterAddon()
     """Karpenter."""
+    prometheus: PrometheusAddon = PrometheusAddon()
+    """Prometheus."""
+    managed_prometheus: ManagedPrometheusAddon = ManagedPrometheusAddon()
+    """Amazon Managed Prometheus."""
+    grafana: GrafanaAddon = GrafanaAddon()
+    """Grafana."""
+    neuron_monitor: NeuronMonitorAddon = NeuronMonitorAddon()
+    """neuron-monitor."""
+    efa_exporter: EfaExporterAddon = EfaExporterAddon()
+    """EFA exporter."""
+    cloud_watch: CloudWatchAddon = CloudWatchAddon()
+    """CloudWatch Container Insights."""
+    fluent_bit: FluentBitAddon = FluentBitAddon()
+    """Fluent Bit."""
+    node_monitoring: NodeMonitoringAddon = NodeMonitoringAddon()
+    """EKS node monitoring agent."""
     core_dns: CoreDnsAddon = CoreDnsAddon()
     """CoreDNS, which is always there."""

@@ -1,6 +1,6 @@
 """Sections of the add-ons that a Neuron training job needs first: device plug-ins, gang scheduler, rendezvous."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,14 @@ class NeuronAddon(Section):
 
     enabled: bool = True
     """Device plug-in: without it no pod can ask for `aws.amazon.com/neuron`."""
+    devices: Literal["device-plugin", "dra"] = "device-plugin"
+    """How pods ask for devices: `device-plugin` for `aws.amazon.com/neuron`, `dra` for claims of the class `neuron.aws.com`. Never both on a node, so one for the cluster."""
     scheduler_extension: bool = False
     """Neuron's second scheduler. Only for pods that ask for part of a node; Volcano's pods bypass it."""
     node_problem_detector: bool = False
-    """Neuron's node problem detector, watching only. EKS node repair is on already."""
+    """Neuron's node problem detector. It watches only; EKS node repair is on already."""
+    node_recovery: bool = False
+    """Let the node problem detector replace nodes. Only where EKS node repair is off in all groups."""
 
 
 class EfaAddon(Section):
@@ -23,6 +27,8 @@ class EfaAddon(Section):
 
     enabled: bool = True
     """Without it no pod can ask for `vpc.amazonaws.com/efa`."""
+    devices: Literal["device-plugin", "dra"] = "device-plugin"
+    """`device-plugin` for `vpc.amazonaws.com/efa`, `dra` for claims of the class `efa.networking.k8s.aws`."""
 
 
 class Queue(Section):

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from stacks.problems import Problem
-from stacks.rules import control_plane, network, node_groups, scaling, workloads
+from stacks.rules import addons, control_plane, network, node_groups, scaling, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -35,6 +35,10 @@ RULES: dict[Rule, tuple[str, ...]] = {
     workloads.training_namespace: ("training",),
     workloads.queues: ("addons",),
     workloads.tags: ("tags",),
+    addons.needs: ("addons",),
+    addons.device_drivers: ("controlPlane", "addons"),
+    addons.repairers: ("nodeGroups", "addons"),
+    addons.watchers: ("region", "addons"),
     scaling.scalers: ("coreNodes", "nodeGroups", "addons"),
     scaling.karpenter_pools: ("network", "addons"),
     scaling.karpenter_image: ("controlPlane", "training", "addons"),

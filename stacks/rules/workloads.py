@@ -3,12 +3,16 @@
 import re
 from collections.abc import Iterator
 
+from addons.neuron import HEALTH_NAMESPACE
+from addons.registry import REGISTRY
 from components.hardware.names import CLUSTER_TAG
 from stacks.problems import Problem
 from stacks.settings import Settings
 
 QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
 """Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
+NOT_OURS = {"default", "kube-public", "kube-node-lease", HEALTH_NAMESPACE, *(declaration.namespace for declaration in REGISTRY)}
+"""Namespaces of Kubernetes and of the add-ons."""
 TAG_LIMIT = 40
 TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")
 """What EC2, EKS, IAM, FSx, KMS and CloudWatch Logs all take in tags; FSx is the strictest."""
@@ -40,14 +44,7 @@ def backups(settings: Settings) -> Iterator[Problem]:
 
 def training_namespace(settings: Settings) -> Iterator[Problem]:
     """The file system's claim does not fall into a namespace that Kubernetes owns."""
-    if settings.training.namespace in (
-        "default",
-        "kube-system",
-        "kube-public",
-        "kube-node-lease",
-        "volcano-system",
-        "neuron-healthcheck-system",
-    ):
+    if settings.training.namespace in NOT_OURS:
         hint = "take a name of your own: Volcano's webhooks exempt system namespaces, and the stack deletes this one"
         yield Problem("training.namespace", settings.training.namespace, "a namespace that is not the stack's to make", hint=hint)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from addons.contract import Contract, load, unknown_keys
+from addons.contract import Contract, is_open, load, unknown_keys
 from addons.efa import efa_values
 from addons.neuron import NeuronArgs, neuron_values
 from addons.registry import REGISTRY
@@ -35,7 +35,7 @@ def compared_paths(contract: Contract, values: Mapping[str, Any], path: tuple[st
     for key in values:
         here = (*path, key)
         yield here
-        if isinstance(values[key], Mapping) and ".".join(here) not in contract.open:
+        if isinstance(values[key], Mapping) and not is_open(contract, here):
             yield from compared_paths(contract, values[key], here)
 
 

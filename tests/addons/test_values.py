@@ -8,7 +8,11 @@ import pytest
 import yaml
 
 from addons import versions
+from addons.cloudwatch import CloudWatchArgs, cloudwatch_configuration
+from addons.efa_exporter import efa_exporter_spec
 from addons.etcd import stateful_set_spec
+from addons.managed import coredns_configuration
+from addons.neuron_monitor import neuron_monitor_spec
 from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
@@ -18,8 +22,13 @@ GOLDEN = Path(__file__).parent / "golden"
 OBJECTS: dict[str, Any] = {
     "etcd": stateful_set_spec(persistent=False),
     "etcd-persistent": stateful_set_spec(persistent=True),
+    "neuron-monitor": neuron_monitor_spec("registry.example/neuron-monitor:1", ["trn1.32xlarge"]),
+    "efa-exporter": efa_exporter_spec("registry.example/python:3"),
+    "cloudwatch": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo")),
+    "cloudwatch-everything": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo", True, True)),
+    "coredns-autoscaled": coredns_configuration(autoscaled=True, min_replicas=2, max_replicas=10),
 }
-"""Specs of our own manifests."""
+"""Specs of our own manifests, and configurations of EKS add-ons."""
 VALUES: dict[str, Any] = {**{name: case.values for name, case in CASES.items()}, **OBJECTS}
 
 

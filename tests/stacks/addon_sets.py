@@ -6,6 +6,9 @@ from addons.registry import SWITCHED
 from tests.support import dev_configuration, merged
 
 SETTINGS: dict[str, dict[str, Any]] = {
+    "neuron": {"schedulerExtension": True, "nodeProblemDetector": True},
+    "fluentBit": {"s3Bucket": "pod-logs"},
+    "prometheus": {"alertmanager": True},
     "karpenter": {
         "neuronPools": {
             "pool": {"instanceType": "trn1n.32xlarge", "maxNodes": 1},
@@ -16,6 +19,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """What a section needs, beside `enabled`, to make all that it can make."""
 ALTERNATIVES: dict[str, dict[str, Any]] = {
     "everything": {},
+    "DRA in place of the plug-ins": {
+        "neuron": {"devices": "dra", "schedulerExtension": False, "nodeProblemDetector": False},
+        "efa": {"devices": "dra"},
+        "neuronMonitor": {"enabled": False},
+        "cloudWatch": {"neuronMetrics": True, "containerLogs": True},
+        "fluentBit": {"enabled": False},
+        "karpenter": {"neuronPools": {"pool": {"static": True}}},
+    },
+    "nodes replaced by the problem detector": {"neuron": {"nodeRecovery": True}},
     "the other scaler": {"clusterAutoscaler": {"enabled": False}, "karpenter": {"generalPool": {"enabled": True, "spot": True}}},
 }
 """Changes to everything: add-ons that exclude each other stand in different sets."""
@@ -30,6 +42,8 @@ def everything(alternative: str = "everything") -> dict[str, Any]:
     """The shipped stack with all add-ons of one set on."""
     sections = {key: switched_on(key) for key in SWITCHED}
     configuration = merged(dev_configuration(), addons={**sections, "coreDns": {"autoscaled": True}})
+    if alternative == "nodes replaced by the problem detector":
+        configuration = merged(configuration, nodeGroups={name: {"nodeRepair": False} for name in configuration["nodeGroups"]})
     return merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
 
 

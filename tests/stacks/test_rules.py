@@ -169,6 +169,53 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "`addons.karpenter.amiVersion` is `v20260714`",
     ),
     "pools without addresses": (pool(maxNodes=2000), "can grow to need"),
+    "add-on without what it needs": (
+        {"addons": {"prometheus": {"enabled": False}, "grafana": {"enabled": True}}},
+        "Grafana needs kube-prometheus-stack",
+    ),
+    "scheduler extension with DRA": (
+        {"addons": {"neuron": {"devices": "dra", "schedulerExtension": True}}},
+        "beside the DRA driver it counts devices of the plug-in",
+    ),
+    "problem detector with DRA": (
+        {"addons": {"neuron": {"devices": "dra", "nodeProblemDetector": True}}},
+        "left out by the chart, in silence",
+    ),
+    "neuron-monitor with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "neuronMonitor": {"enabled": True}}},
+        "neuron-monitor does not work where devices are handed out by DRA",
+    ),
+    "dynamic pool with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
+        "`addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "EFA by DRA on an old Kubernetes": (
+        {
+            "controlPlane": {"kubernetesVersion": "1.34", "supportType": "EXTENDED"},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+            "addons": {"efa": {"devices": "dra"}},
+        },
+        "the EFA DRA driver needs Kubernetes 1.35 or later",
+    ),
+    "two repairers": (
+        {"addons": {"neuron": {"nodeProblemDetector": True, "nodeRecovery": True}}},
+        "`nodeGroups.trn1-32xl.nodeRepair` is `true`",
+    ),
+    "recovery without detector": ({"addons": {"neuron": {"nodeRecovery": True}}}, "the node problem detector, which is off"),
+    "two readers of one runtime": (
+        {"addons": {"cloudWatch": {"enabled": True, "neuronMetrics": True}, "neuronMonitor": {"enabled": True}}},
+        "two monitors would read the same Neuron runtime",
+    ),
+    "logs sent twice": (
+        {"addons": {"cloudWatch": {"enabled": True, "containerLogs": True}, "fluentBit": {"enabled": True}}},
+        "paid for, twice",
+    ),
+    "managed Prometheus in China": (
+        {"region": "cn-north-1", "addons": {"prometheus": {"enabled": True}, "managedPrometheus": {"enabled": True}}},
+        "not offered in China",
+    ),
+    "no retention of pod logs": ({"addons": {"fluentBit": {"retentionDays": 31}}}, "`addons.fluentBit.retentionDays` is `31`"),
+    "namespace of an add-on": ({"training": {"namespace": "monitoring"}}, "`training.namespace` is `monitoring`"),
     "bounds of CoreDNS": ({"addons": {"coreDns": {"minReplicas": 20}}}, "more replicas at least than at most"),
     "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
 }
@@ -248,6 +295,17 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "group without autoscaler": ({**group(autoscaled=True), "addons": {"clusterAutoscaler": {"enabled": False}}}, "nothing changes it"),
     "Karpenter without a pool": ({"addons": {"karpenter": {"enabled": True}}}, "it makes no node"),
     "pool that may grow": (pool(maxNodes=2), "may grow to 2 nodes, 43.00 USD an hour"),
+    "dashboards without metrics": (
+        {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
+        "its dashboards of cores and device memory stay empty",
+    ),
+    "findings that nobody acts on": (
+        {
+            "nodeGroups": {name: {"nodeRepair": False} for name in ("trn1-32xl", "trn1n-32xl")},
+            "addons": {"nodeMonitoring": {"enabled": True}},
+        },
+        "acted on by nobody",
+    ),
     "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }

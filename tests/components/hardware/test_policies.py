@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.hardware.iam import Document
-from components.hardware.policies import scaling
+from components.hardware.policies import scaling, watching
 
 INLINE_LIMIT = 10_240
 """Characters of all inline policies of a role, white space apart (IAM quotas)."""
@@ -19,6 +19,10 @@ def documents(partition: str, region: str) -> dict[str, list[Document]]:
     """The documents of each role."""
     return {
         "cluster-autoscaler": [scaling.cluster_autoscaler_policy("demo")],
+        "remote-write": [watching.remote_write_policy(f"arn:{partition}:aps:{region}:123456789012:workspace/ws-1")],
+        "fluent-bit": [watching.log_shipper_policy(partition, region, "/aws/eks/demo/pods", "pod-logs")],
+        "cloudwatch-agent": [watching.container_insights_policy(partition, region, "demo")],
+        "node-recovery": [watching.node_recovery_policy("demo")],
         "karpenter": list(scaling.karpenter_policies(partition, region, "demo", "demo-node", "demo-karpenter").values()),
     }
 
