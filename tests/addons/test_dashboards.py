@@ -10,6 +10,8 @@ import yaml
 from addons.grafana import DASHBOARDS, dashboards
 from addons.prometheus import alert_rules
 from addons.prometheus_values import POD_MONITORS, SERVICE_MONITORS
+from tests.stacks.order_laws import RELEASE
+from tests.support import dev_configuration, merged, record_stack
 
 METRICS: dict[str, str] = yaml.safe_load((DASHBOARDS / "metrics.yaml").read_text())
 MODELS: dict[str, Any] = {name: json.loads(text) for name, text in dashboards().items()}
@@ -115,6 +117,17 @@ def test_an_alert_says_what_is_wrong_and_how_bad(alert: dict[str, Any]):
 def test_the_alerts_that_were_asked_for_are_there():
     """Core idle, EFA errors, node not ready, Lustre full."""
     assert {"NeuronCoresIdle", "EfaErrors", "TrainingNodeNotReady", "LustreAlmostFull"} <= {alert["alert"] for alert in ALERTS}
+
+
+def test_grafanas_password_stands_nowhere():
+    """State, outputs and Helm's values are read by more people than Grafana is."""
+    recording = record_stack(merged(dev_configuration(), addons={"grafana": {"adminSecret": None}}))
+    (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
+    assert "adminPassword" not in release.inputs["values"]
+    assert "admin" not in release.inputs["values"]
+    assert [item.name for item in recording if item.type.endswith(":Secret")] == []
+    named = record_stack(merged(dev_configuration(), addons={"grafana": {"adminSecret": "mine"}}))
+    assert "grafanaPassword" not in named.stack_outputs
 
 
 def test_the_exporters_series_get_the_name_of_their_node():
