@@ -55,10 +55,10 @@ class Addon(pulumi.ComponentResource):
         """Options of a child in Kubernetes."""
         return pulumi.ResourceOptions(parent=self, provider=self._cluster, depends_on=list(depends_on) or None, **options)
 
-    def namespace(self, name: str, *, labels: Mapping[str, str] | None = None) -> k8s.core.v1.Namespace:
+    def namespace(self, name: str, *, after: Sequence[pulumi.Resource] = ()) -> k8s.core.v1.Namespace:
         """A namespace of the add-on's own: one that Helm made would stay after destroy."""
-        metadata: Any = {"name": name, "labels": dict(labels)} if labels else {"name": name}
-        return k8s.core.v1.Namespace(f"{name}-namespace", metadata=metadata, opts=self.in_cluster(custom_timeouts=SHORT_DELETE))
+        opts = self.in_cluster(*after, custom_timeouts=SHORT_DELETE)
+        return k8s.core.v1.Namespace(f"{name}-namespace", metadata={"name": name}, opts=opts)
 
     def release(
         self, chart: Chart, *, namespace: str, values: Mapping[str, Any], timeout_s: int, after: Sequence[pulumi.Resource] = ()

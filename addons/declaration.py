@@ -40,5 +40,9 @@ class Declaration:
     """False for what is always there."""
     fenced: str = ""
     """Why nothing may be installed or deleted beside it; empty for what disturbs nobody. It comes last and goes first."""
+    tamed: str = ""
+    """Why its webhooks stop nobody, although the chart's own values would let them."""
+    early: bool = False
+    """Made before the training namespace and deleted after it: it cleans up after objects that users make there."""
     leaves: Sequence[str] = ()
     """What stays in the cluster when it is switched off; nothing of it outlives the cluster."""

@@ -1,14 +1,20 @@
 """All add-ons, in the order in which they are told to users."""
 
 from addons import (
+    cert_manager,
     cloudwatch,
     cluster_autoscaler,
+    csi_drivers,
     efa,
     efa_exporter,
     etcd,
     fluent_bit,
     grafana,
     karpenter,
+    kuberay,
+    kueue,
+    leader_worker_set,
+    load_balancer_controller,
     managed,
     managed_prometheus,
     metrics_server,
@@ -16,6 +22,7 @@ from addons import (
     neuron_monitor,
     node_monitoring,
     prometheus,
+    trainer,
     volcano,
 )
 from addons.declaration import Declaration
@@ -37,6 +44,14 @@ REGISTRY: tuple[Declaration, ...] = (
     cloudwatch.DECLARATION,
     fluent_bit.DECLARATION,
     node_monitoring.DECLARATION,
+    kueue.DECLARATION,
+    trainer.DECLARATION,
+    kuberay.DECLARATION,
+    leader_worker_set.DECLARATION,
+    csi_drivers.EFS_DECLARATION,
+    csi_drivers.S3_DECLARATION,
+    load_balancer_controller.DECLARATION,
+    cert_manager.DECLARATION,
 )
 SWITCHED: dict[str, Declaration] = {declaration.key: declaration for declaration in REGISTRY if declaration.switch}
 """Add-ons with a section `addons.KEY` in the configuration."""

@@ -11,7 +11,10 @@ class TrainingNamespace(Addon):
 
     resource: k8s.core.v1.Namespace
 
-    def __init__(self, name: str, namespace: str, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, namespace: str, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource] | None = None
+    ) -> None:
+        """`after`: what cleans up after objects in it, and so must outlive it."""
         super().__init__("TrainingNamespace", name, AddonArgs(), opts)
-        self.resource = self.namespace(namespace)
+        self.resource = self.namespace(namespace, after=after or [])
         self.register_outputs({})

@@ -29,6 +29,14 @@ CLUSTER_AUTOSCALER = Chart("cluster-autoscaler", "9.59.0", "cluster-autoscaler",
 PROMETHEUS = Chart("kube-prometheus-stack", "88.5.3", "kube-prometheus-stack", "https://prometheus-community.github.io/helm-charts")
 GRAFANA = Chart("grafana", "12.11.1", "grafana", "https://grafana-community.github.io/helm-charts")
 FLUENT_BIT = Chart("aws-for-fluent-bit", "0.2.0", "aws-for-fluent-bit", "https://aws.github.io/eks-charts")
+KUEUE = Chart("kueue", "0.19.2", "oci://registry.k8s.io/kueue/charts/kueue")
+TRAINER = Chart("kubeflow-trainer", "2.3.0", "oci://ghcr.io/kubeflow/charts/kubeflow-trainer")
+KUBERAY = Chart("kuberay-operator", "1.7.0", "kuberay-operator", "https://ray-project.github.io/kuberay-helm/")
+LEADER_WORKER_SET = Chart("lws", "0.10.0", "oci://registry.k8s.io/lws/charts/lws")
+CERT_MANAGER = Chart("cert-manager", "1.21.1", "oci://quay.io/jetstack/charts/cert-manager")
+LOAD_BALANCER_CONTROLLER = Chart(
+    "aws-load-balancer-controller", "3.5.0", "aws-load-balancer-controller", "https://aws.github.io/eks-charts"
+)
 KARPENTER_CRD = Chart("karpenter-crd", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter-crd")
 KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter", crds_apart=True)
 
@@ -50,6 +58,8 @@ _ANY_MINOR = {
     "eks-pod-identity-agent": "v1.4.0-eksbuild.1",
     "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
     "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+    "aws-efs-csi-driver": "v3.4.1-eksbuild.1",
+    "aws-mountpoint-s3-csi-driver": "v2.7.0-eksbuild.1",
     "eks-node-monitoring-agent": "v1.7.0-eksbuild.1",
     "amazon-cloudwatch-observability": "v6.7.0-eksbuild.1",
 }

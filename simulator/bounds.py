@@ -24,13 +24,41 @@ QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 
-ADDONS_WITH_DEPLOYMENTS = frozenset({"coredns", "aws-ebs-csi-driver", "aws-fsx-csi-driver", "amazon-cloudwatch-observability"})
+ADDONS_WITH_DEPLOYMENTS = frozenset(
+    {
+        "coredns",
+        "aws-ebs-csi-driver",
+        "aws-fsx-csi-driver",
+        "aws-efs-csi-driver",
+        "aws-mountpoint-s3-csi-driver",
+        "amazon-cloudwatch-observability",
+    }
+)
 """Degraded until an untainted node is ready (EKS API, AddonIssueCode InsufficientNumberOfReplicas)."""
-CHARTS_WITH_DEPLOYMENTS = frozenset({"volcano", "metrics-server", "cluster-autoscaler", "karpenter", "kube-prometheus-stack", "grafana"})
+CHARTS_WITH_DEPLOYMENTS = frozenset(
+    {
+        "volcano",
+        "metrics-server",
+        "cluster-autoscaler",
+        "karpenter",
+        "kube-prometheus-stack",
+        "grafana",
+        "kueue",
+        "kubeflow-trainer",
+        "kuberay-operator",
+        "lws",
+        "cert-manager",
+        "aws-load-balancer-controller",
+    }
+)
 CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd"}
 """Charts whose pods cannot start without another chart's CRDs."""
 BROUGHT_BY: Mapping[str, str] = {
     QUEUE: "volcano",
+    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": "kueue",
+    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": "kueue",
+    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": "kueue",
+    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": "kubeflow-trainer",
     "kubernetes:monitoring.coreos.com/v1:PodMonitor": "kube-prometheus-stack",
     "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": "kube-prometheus-stack",
     "kubernetes:monitoring.coreos.com/v1:PrometheusRule": "kube-prometheus-stack",

@@ -1,13 +1,16 @@
 """Which settings make which add-on, and in which order: what disturbs others comes last and goes first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pulumi
 
-from addons import cloudwatch, node_monitoring
+from addons import cloudwatch, csi_drivers, node_monitoring
 from addons.base import Addon, AddonArgs
+from addons.cert_manager import CertManager
 from addons.cloudwatch import CloudWatch, CloudWatchArgs
 from addons.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
+from addons.csi_drivers import CsiDriver, CsiDriverArgs
 from addons.efa import Efa, EfaArgs
 from addons.efa_exporter import EfaExporter
 from addons.etcd import Etcd, EtcdArgs
@@ -15,6 +18,11 @@ from addons.fluent_bit import FluentBit, FluentBitArgs
 from addons.grafana import Grafana, GrafanaArgs
 from addons.karpenter import GeneralPoolArgs, Karpenter, KarpenterArgs
 from addons.karpenter_pools import NeuronPoolArgs
+from addons.kuberay import KubeRay, KubeRayArgs
+from addons.kueue import Kueue, KueueArgs
+from addons.kueue_objects import FlavorArgs
+from addons.leader_worker_set import LeaderWorkerSet
+from addons.load_balancer_controller import LoadBalancerController, LoadBalancerControllerArgs
 from addons.managed_prometheus import ManagedPrometheus, ManagedPrometheusArgs
 from addons.metrics_server import MetricsServer
 from addons.neuron import Neuron, NeuronArgs, node_recovery_account
@@ -23,20 +31,30 @@ from addons.node_monitoring import NodeMonitoring, NodeMonitoringArgs
 from addons.prometheus import Prometheus, PrometheusArgs
 from addons.prometheus_values import PrometheusValuesArgs
 from addons.registry import SWITCHED
+from addons.trainer import Trainer, TrainerArgs
 from addons.versions import managed_addon_version
 from addons.volcano import QueueArgs, Volcano, VolcanoArgs
 from components.hardware.catalogue import NEURON_TYPES
+from components.hardware.policies.storage import efs_csi_policy, mountpoint_s3_policy
+from components.hardware.regions import partition
+from components.identity import ServiceAccount
 from stacks.node_groups import efa_instance_types
 from stacks.section import attribute
-from stacks.settings import Settings
+from stacks.settings import Settings, largest_size, uses_efa
 from stacks.site import Site
 
 Maker = Callable[[Site], Addon]
 
 
+def make_early_addons(site: Site) -> None:
+    """Those that must be there before the training namespace, and outlive it."""
+    for key in (key for key in MAKERS if is_on(site.settings, key) and SWITCHED[key].early):
+        site.made[key] = MAKERS[key](site)
+
+
 def make_addons(site: Site) -> None:
-    """All add-ons that are on; the fenced ones one after the other, behind all others."""
-    on = [key for key in MAKERS if is_on(site.settings, key)]
+    """All others that are on; the fenced ones one after the other, behind all of them."""
+    on = [key for key in MAKERS if is_on(site.settings, key) and key not in site.made]
     for key in (key for key in on if not SWITCHED[key].fenced):
         site.made[key] = MAKERS[key](site)
     for key in (key for key in on if SWITCHED[key].fenced):
@@ -75,7 +93,10 @@ def _volcano(site: Site) -> Addon:
         replicas=section.replicas,
         image_registry=section.image_registry,
         autoscaled=autoscales_neuron(site.settings),
-        queues={name: QueueArgs(queue.weight, queue.reclaimable, queue.capability) for name, queue in section.queues.items()},
+        queues={
+            name: QueueArgs(queue.weight, queue.reclaimable, queue.capability, queue.parent, queue.deserved)
+            for name, queue in section.queues.items()
+        },
         mirror=site.mirror,
     )
     return Volcano("volcano", args, site.kubernetes)
@@ -201,6 +222,66 @@ def _node_monitoring(site: Site) -> Addon:
     return NodeMonitoring("node-monitoring", NodeMonitoringArgs(version, site.control_plane_name, mirror=site.mirror), site.aws)
 
 
+def _kueue(site: Site) -> Addon:
+    settings = site.settings
+    own = settings.addons.kueue.namespace
+    flavors = {}
+    for name, group in settings.node_groups.items():
+        instance, count = NEURON_TYPES[group.instance_type], largest_size(group)
+        flavors[name] = FlavorArgs(
+            device_count=instance.chip_count * count,
+            efa_count=instance.efa_count * count if uses_efa(group) else 0,
+            cpu_count=instance.vcpu_count * count,
+            memory_gib=instance.memory_gib * count,
+        )
+    args = KueueArgs(own or settings.training.namespace, own is not None, flavors, mirror=site.mirror)
+    return Kueue("kueue", args, site.kubernetes, after=[*site.ready(*site.made), site.namespace])
+
+
+def _trainer(site: Site) -> Addon:
+    section, lustre = site.settings.addons.trainer, site.settings.storage.lustre
+    args = TrainerArgs(section.job_set, section.image, lustre.claim_name if lustre.enabled else None, mirror=site.mirror)
+    return Trainer("trainer", args, site.kubernetes)
+
+
+def _kube_ray(site: Site) -> Addon:
+    volcano = site.settings.addons.kube_ray.batch_scheduler == "volcano"
+    return KubeRay("kuberay", KubeRayArgs(volcano, mirror=site.mirror), site.kubernetes)
+
+
+def _leader_worker_set(site: Site) -> Addon:
+    return LeaderWorkerSet("leader-worker-set", AddonArgs(mirror=site.mirror), site.kubernetes)
+
+
+def _efs_csi(site: Site) -> Addon:
+    region = site.settings.region
+    policy = efs_csi_policy(partition(region), region)
+    account = ServiceAccount(site.name, region, csi_drivers.NAMESPACE, csi_drivers.EFS_ACCOUNT, "efs-csi", policy=policy)
+    return _csi_driver(site, "efs-csi", csi_drivers.EFS, account, {})
+
+
+def _mountpoint_s3(site: Site) -> Addon:
+    section, region = site.settings.addons.mountpoint_s3, site.settings.region
+    policy = mountpoint_s3_policy(partition(region), section.buckets, writable=section.writable)
+    account = ServiceAccount(site.name, region, csi_drivers.NAMESPACE, csi_drivers.S3_ACCOUNT, "mountpoint-s3", policy=policy)
+    return _csi_driver(site, "mountpoint-s3", csi_drivers.S3, account, csi_drivers.TOLERATE_ALL)
+
+
+def _csi_driver(site: Site, name: str, eks_name: str, account: ServiceAccount, configuration: Mapping[str, Any]) -> Addon:
+    version = managed_addon_version(eks_name, site.kubernetes_version)
+    args = CsiDriverArgs(eks_name, version, site.control_plane_name, account, configuration, mirror=site.mirror)
+    return CsiDriver(name, args, site.aws, after=[site.core])
+
+
+def _load_balancer_controller(site: Site) -> Addon:
+    args = LoadBalancerControllerArgs(site.name, site.settings.region, site.vpc_id, mirror=site.mirror)
+    return LoadBalancerController("load-balancer-controller", args, site.control_plane_name, site.kubernetes)
+
+
+def _cert_manager(site: Site) -> Addon:
+    return CertManager("cert-manager", AddonArgs(mirror=site.mirror), site.kubernetes)
+
+
 MAKERS: dict[str, Maker] = {
     "neuron": _neuron,
     "efa": _efa,
@@ -217,5 +298,13 @@ MAKERS: dict[str, Maker] = {
     "cloudWatch": _cloud_watch,
     "fluentBit": _fluent_bit,
     "nodeMonitoring": _node_monitoring,
+    "trainer": _trainer,
+    "kubeRay": _kube_ray,
+    "leaderWorkerSet": _leader_worker_set,
+    "efsCsi": _efs_csi,
+    "mountpointS3": _mountpoint_s3,
+    "loadBalancerController": _load_balancer_controller,
+    "certManager": _cert_manager,
+    "kueue": _kueue,
 }
 """By key, in the order in which they are made: what an add-on looks for in `Site.made` stands before it."""

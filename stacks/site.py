@@ -30,10 +30,10 @@ class Site:
     """Options of what is in AWS alone."""
     kubernetes: pulumi.ResourceOptions
     """Options of what is in the cluster."""
-    namespace: k8s.core.v1.Namespace
-    """The training namespace."""
     default_class: pulumi.Resource
     lustre: Lustre | None
+    namespace: k8s.core.v1.Namespace = field(init=False)
+    """The training namespace, which comes after the early add-ons."""
     made: dict[str, Addon] = field(default_factory=dict)
     """By key."""
 

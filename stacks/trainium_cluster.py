@@ -20,7 +20,7 @@ from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
 from components.security_groups import NodeSecurityGroup
 from stacks import outputs
-from stacks.addons import make_addons
+from stacks.addons import make_addons, make_early_addons
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings
 from stacks.site import Site
@@ -178,27 +178,28 @@ class TrainiumCluster(pulumi.ComponentResource):
             configuration=managed.ebs_csi_configuration(settings.name),
             after=[core],
         )
-        namespace = TrainingNamespace("training-namespace", settings.training.namespace, self._kubernetes).resource
         default_class = managed.default_storage_class("default-storage-class", self._in_kubernetes(ebs_csi.addon))
-        if self._lustre is not None:
-            self._make_shared_storage(self._lustre, namespace)
-        make_addons(
-            Site(
-                settings=settings,
-                control_plane_name=self._control_plane.name,
-                control_plane_arn=self._control_plane.arn,
-                vpc_id=self._network.vpc_id,
-                core=core,
-                node_subnets=self._network.node_subnets,
-                node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
-                tags=self._tags,
-                aws=self._child,
-                kubernetes=self._kubernetes,
-                namespace=namespace,
-                default_class=default_class,
-                lustre=self._lustre,
-            )
+        site = Site(
+            settings=settings,
+            control_plane_name=self._control_plane.name,
+            control_plane_arn=self._control_plane.arn,
+            vpc_id=self._network.vpc_id,
+            core=core,
+            node_subnets=self._network.node_subnets,
+            node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
+            tags=self._tags,
+            aws=self._child,
+            kubernetes=self._kubernetes,
+            default_class=default_class,
+            lustre=self._lustre,
         )
+        make_early_addons(site)
+        site.namespace = TrainingNamespace(
+            "training-namespace", settings.training.namespace, self._kubernetes, after=site.ready(*site.made)
+        ).resource
+        if self._lustre is not None:
+            self._make_shared_storage(self._lustre, site.namespace)
+        make_addons(site)
 
     def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._kubernetes, pulumi.ResourceOptions(depends_on=list(after)))

@@ -2,8 +2,10 @@
 
 from pydantic import Field
 
+from stacks.addon_settings.access import CertManagerAddon, EfsCsiAddon, LoadBalancerControllerAddon, MountpointS3Addon
 from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
 from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
+from stacks.addon_settings.training import KubeRayAddon, KueueAddon, LeaderWorkerSetAddon, TrainerAddon
 from stacks.addon_settings.watching import (
     CloudWatchAddon,
     EfaExporterAddon,
@@ -54,5 +56,21 @@ class Addons(Section):
     """Fluent Bit."""
     node_monitoring: NodeMonitoringAddon = NodeMonitoringAddon()
     """EKS node monitoring agent."""
+    kueue: KueueAddon = KueueAddon()
+    """Kueue."""
+    trainer: TrainerAddon = TrainerAddon()
+    """Kubeflow Trainer."""
+    kube_ray: KubeRayAddon = KubeRayAddon()
+    """KubeRay."""
+    leader_worker_set: LeaderWorkerSetAddon = LeaderWorkerSetAddon()
+    """LeaderWorkerSet."""
+    efs_csi: EfsCsiAddon = EfsCsiAddon()
+    """EFS CSI driver."""
+    mountpoint_s3: MountpointS3Addon = Field(default=MountpointS3Addon(), alias="mountpointS3")
+    """Mountpoint for S3 CSI driver."""
+    load_balancer_controller: LoadBalancerControllerAddon = LoadBalancerControllerAddon()
+    """AWS Load Balancer Controller."""
+    cert_manager: CertManagerAddon = CertManagerAddon()
+    """cert-manager."""
     core_dns: CoreDnsAddon = CoreDnsAddon()
     """CoreDNS, which is always there."""

@@ -40,6 +40,10 @@ class Queue(Section):
     """Whether other queues may take resources back from running jobs."""
     capability: dict[str, int | str] = Field(default_factory=dict)
     """Most that the queue may use, by resource name. Empty means all there is."""
+    parent: str | None = None
+    """Queue above this one. One parent anywhere makes all queues a hierarchy, shared by `deserved` in place of `weight`."""
+    deserved: dict[str, int | str] = Field(default_factory=dict)
+    """What the queue may claim back from its siblings, by resource name; in a hierarchy only."""
 
 
 def _default_queues() -> dict[str, Queue]:

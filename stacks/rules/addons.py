@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from addons.registry import SWITCHED
 from components.hardware.regions import partition
-from stacks.problems import Problem
+from stacks.problems import Problem, missing
+from stacks.rules.workloads import NOT_OURS
 from stacks.section import attribute
 from stacks.settings import LOG_RETENTION_DAYS, Settings
 
@@ -90,10 +91,41 @@ def watchers(settings: Settings) -> Iterator[Problem]:
             yield Problem(f"addons.{key}.retentionDays", days, "not a retention of CloudWatch Logs", allowed, "take the next larger one")
 
 
+def queueing(settings: Settings) -> Iterator[Problem]:
+    """One layer admits the jobs of a namespace, and gangs have a scheduler that knows them."""
+    addons = settings.addons
+    namespace = addons.kueue.namespace or settings.training.namespace
+    if addons.kueue.enabled and addons.volcano.enabled and namespace == settings.training.namespace:
+        wrong = "Kueue and Volcano would both admit the same jobs, each waiting for the other"
+        hint = "set it to another namespace, which Kueue then makes, or `addons.volcano.enabled: false`"
+        if addons.kueue.namespace is None:
+            yield missing("addons.kueue.namespace", f"{wrong}; `addons.kueue.namespace` is not set", hint=hint)
+        else:
+            yield Problem("addons.kueue.namespace", namespace, wrong, hint=hint)
+    if addons.kueue.enabled and addons.kueue.namespace in NOT_OURS:
+        hint = "take a name of your own"
+        yield Problem("addons.kueue.namespace", addons.kueue.namespace, "a namespace that is not Kueue's to make", hint=hint)
+    if addons.kueue.enabled and addons.kueue.namespace == settings.training.namespace and not addons.volcano.enabled:
+        hint = "remove it: that is the default"
+        yield Problem("addons.kueue.namespace", namespace, "the training namespace, which the stack makes already", hint=hint)
+    if addons.kube_ray.enabled and addons.kube_ray.batch_scheduler == "volcano" and not addons.volcano.enabled:
+        wrong, hint = "there is no Volcano to schedule Ray's pods", "set `addons.volcano.enabled: true`, or `none`"
+        yield Problem("addons.kubeRay.batchScheduler", "volcano", wrong, "none", hint)
+
+
+def buckets(settings: Settings) -> Iterator[Problem]:
+    """A driver for buckets knows some."""
+    if settings.addons.mountpoint_s3.enabled and not settings.addons.mountpoint_s3.buckets:
+        hint = "`pulumi config set --path 'trn:addons.mountpointS3.buckets[0]' NAME`"
+        yield missing("addons.mountpointS3.buckets", "`addons.mountpointS3` may read no bucket", hint=hint)
+
+
 def addon_notices(settings: Settings) -> Iterator[str]:
     """Choices that work and may surprise."""
     addons = settings.addons
     if addons.grafana.enabled and not addons.neuron_monitor.enabled and addons.neuron.devices == "device-plugin":
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if addons.load_balancer_controller.enabled:
+        yield "`addons.loadBalancerController` is on: load balancers of Services outside the training namespace hold the VPC, delete them before a destroy"
     if addons.node_monitoring.enabled and settings.node_groups and not any(group.node_repair for group in settings.node_groups.values()):
         yield "`addons.nodeMonitoring` is on, but no group has `nodeRepair`: what it finds is acted on by nobody"

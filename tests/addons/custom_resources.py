@@ -90,8 +90,21 @@ def _node_pool(spec: Spec) -> Iterator[str]:
             yield "spec.template.spec.requirements: requirements with 'minValues' must have at least that many values"
 
 
+def _cluster_queue(spec: Spec) -> Iterator[str]:
+    for group in spec.get("resourceGroups", ()):
+        if any(len(flavor["resources"]) != len(group["coveredResources"]) for flavor in group["flavors"]):
+            yield "spec.resourceGroups: flavors must have the same number of resources as the coveredResources"
+        limited = [item for flavor in group["flavors"] for item in flavor["resources"] if "borrowingLimit" in item]
+        if limited and "cohortName" not in spec:
+            yield "spec: borrowingLimit must be nil when cohort is empty"
+    preemption = spec.get("preemption", {})
+    if preemption.get("reclaimWithinCohort") == "Never" and preemption.get("borrowWithinCohort", {}).get("policy", "Never") != "Never":
+        yield "spec.preemption: reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never"
+
+
 RULES: dict[str, tuple[Rule, ...]] = {
     "karpenter.k8s.aws/v1 EC2NodeClass": (_node_class,),
     "karpenter.sh/v1 NodePool": (_node_pool,),
+    "kueue.x-k8s.io/v1beta2 ClusterQueue": (_cluster_queue,),
 }
 """Rules by kind: what the CRDs say in CEL."""

@@ -15,7 +15,9 @@ from addons.karpenter_pools import (
     neuron_node_class_spec,
     neuron_node_pool_spec,
 )
+from addons.kueue_objects import FlavorArgs, cluster_queue_spec, flavor_spec
 from addons.registry import REGISTRY
+from addons.trainer import runtime_spec
 from addons.volcano import QueueArgs, queue_spec
 from components.hardware.catalogue import NEURON_TYPES
 from tests.addons.cases import TRN1
@@ -24,6 +26,8 @@ from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import custom_kind, recorded
 
 CLASS, POOL, QUEUE = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool", "scheduling.volcano.sh/v1beta1 Queue"
+FLAVOR, CLUSTER_QUEUE, LOCAL_QUEUE = (f"kueue.x-k8s.io/v1beta2 {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue"))
+RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
 SHARED = NodeClassArgs("demo-node", "v20260505", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
 BLOCK = replace(
     TRN1, instance=NEURON_TYPES["trn2.48xlarge"], capacity_type="CAPACITY_BLOCK", capacity_reservation_id="cr-0123456789abcdef0"
@@ -33,6 +37,10 @@ BASES: dict[tuple[str, str], dict[str, Any]] = {
     (CLASS, "block"): neuron_node_class_spec(SHARED, BLOCK),
     (POOL, ""): neuron_node_pool_spec("trn1", TRN1),
     (POOL, "static"): neuron_node_pool_spec("trn1", replace(TRN1, static=True)),
+    (FLAVOR, ""): flavor_spec("trn1-32xl"),
+    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
+    (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
+    (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
     (QUEUE, ""): queue_spec(QueueArgs(1, False, {"aws.amazon.com/neuron": 32})),
 }
 """Our own objects, to be broken."""

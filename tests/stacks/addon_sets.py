@@ -9,6 +9,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "neuron": {"schedulerExtension": True, "nodeProblemDetector": True},
     "fluentBit": {"s3Bucket": "pod-logs"},
     "prometheus": {"alertmanager": True},
+    "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
+    "kueue": {"namespace": "kueue-jobs"},
+    "trainer": {"image": "registry.example/train:1.0"},
+    "kubeRay": {"batchScheduler": "none"},
+    "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
         "neuronPools": {
             "pool": {"instanceType": "trn1n.32xlarge", "maxNodes": 1},

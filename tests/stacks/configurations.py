@@ -64,6 +64,9 @@ def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
     addons["neuron"] |= {"schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3}
     addons["volcano"]["queues"] = {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}
     addons["etcd"]["persistent"] = chance.random() < 0.4
+    addons["kueue"]["namespace"] = "kueue-jobs"
+    addons["mountpointS3"]["buckets"] = ["corpus"]
+    addons["trainer"]["image"] = chance.choice([None, "registry.example/train:1.0"])
     addons["coreDns"] = {"autoscaled": chance.random() < 0.5}
     pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": chance.random() < 0.5, "zoneId": chance.choice(zones)}
     addons["karpenter"] |= {

@@ -101,6 +101,12 @@ def _laws_of(declaration: Declaration) -> dict[str, tuple[Kind, Kind]]:
 
 
 ADDON_LAWS: dict[str, tuple[Kind, Kind]] = {law: pair for declaration in REGISTRY for law, pair in _laws_of(declaration).items()} | {
+    "the training namespace before the load balancer controller": (
+        lambda item: item.name == "training-namespace",
+        _release("aws-load-balancer-controller"),
+    ),
+    "Kueue: queues before flavors": (_type("ClusterQueue"), _type("ResourceFlavor")),
+    "Volcano: queues before those above them": (lambda item: item.name == "queue-nlp", lambda item: item.name == "queue-team"),
     "Karpenter: pools before classes": (_type("NodePool"), _type("EC2NodeClass")),
     "Karpenter: the controller before its CRDs": (_release("karpenter"), _release("karpenter-crd")),
     "Karpenter: pools before their nodes' way in": (_type("NodePool"), lambda item: item.name == "karpenter-nodes"),

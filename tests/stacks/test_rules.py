@@ -215,6 +215,31 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "not offered in China",
     ),
     "no retention of pod logs": ({"addons": {"fluentBit": {"retentionDays": 31}}}, "`addons.fluentBit.retentionDays` is `31`"),
+    "two layers of queues": ({"addons": {"kueue": {"enabled": True}}}, "`addons.kueue.namespace` is not set"),
+    "two layers of queues, by name": (
+        {"addons": {"kueue": {"enabled": True, "namespace": "training"}}},
+        "Kueue and Volcano would both admit the same jobs",
+    ),
+    "Kueue in an add-on's namespace": ({"addons": {"kueue": {"enabled": True, "namespace": "monitoring"}}}, "not Kueue's to make"),
+    "Kueue's namespace made twice": (
+        {"addons": {"volcano": {"enabled": False}, "kueue": {"enabled": True, "namespace": "training"}}},
+        "which the stack makes already",
+    ),
+    "Ray without its scheduler": (
+        {"addons": {"volcano": {"enabled": False}, "kubeRay": {"enabled": True, "batchScheduler": "volcano"}}},
+        "there is no Volcano to schedule Ray's pods",
+    ),
+    "driver for no bucket": ({"addons": {"mountpointS3": {"enabled": True}}}, "may read no bucket"),
+    "queue below nothing": ({"addons": {"volcano": {"queues": {"q": {"parent": "nowhere"}}}}}, "no queue of the stack"),
+    "queues in a circle": (
+        {"addons": {"volcano": {"queues": {"a": {"parent": "b"}, "b": {"parent": "a"}}}}},
+        "queues that stand above each other",
+    ),
+    "share without hierarchy": ({"addons": {"volcano": {"queues": {"q": {"deserved": {"cpu": 4}}}}}}, "only a hierarchy of queues has"),
+    "share that is no quantity": (
+        {"addons": {"volcano": {"queues": {"q": {"parent": "root", "deserved": {"cpu": "much"}}}}}},
+        "`addons.volcano.queues.q.deserved.cpu` is `much`",
+    ),
     "namespace of an add-on": ({"training": {"namespace": "monitoring"}}, "`training.namespace` is `monitoring`"),
     "bounds of CoreDNS": ({"addons": {"coreDns": {"minReplicas": 20}}}, "more replicas at least than at most"),
     "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
@@ -306,6 +331,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "acted on by nobody",
     ),
+    "load balancers that hold the VPC": ({"addons": {"loadBalancerController": {"enabled": True}}}, "delete them before a destroy"),
     "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }

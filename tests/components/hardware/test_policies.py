@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.hardware.iam import Document
-from components.hardware.policies import scaling, watching
+from components.hardware.policies import scaling, storage, watching
 
 INLINE_LIMIT = 10_240
 """Characters of all inline policies of a role, white space apart (IAM quotas)."""
@@ -22,6 +22,8 @@ def documents(partition: str, region: str) -> dict[str, list[Document]]:
         "remote-write": [watching.remote_write_policy(f"arn:{partition}:aps:{region}:123456789012:workspace/ws-1")],
         "fluent-bit": [watching.log_shipper_policy(partition, region, "/aws/eks/demo/pods", "pod-logs")],
         "cloudwatch-agent": [watching.container_insights_policy(partition, region, "demo")],
+        "efs-csi": [storage.efs_csi_policy(partition, region)],
+        "mountpoint-s3": [storage.mountpoint_s3_policy(partition, ["corpus"], writable=True)],
         "node-recovery": [watching.node_recovery_policy("demo")],
         "karpenter": list(scaling.karpenter_policies(partition, region, "demo", "demo-node", "demo-karpenter").values()),
     }
