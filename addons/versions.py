@@ -42,6 +42,8 @@ KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpent
 
 ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
+MPI_OPERATOR_IMAGE = "docker.io/mpioperator/mpi-operator:0.8.0"
+"""The newest with a tag of its own: the manifest of v0.8.2 names the floating 0.8."""
 NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
 PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
 """Runs the EFA exporter, which needs the standard library only."""

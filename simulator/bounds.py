@@ -162,6 +162,10 @@ def _claim(recording: Recording, registration: Registration) -> Needs:
     return [volume for volume in recording.of_type(VOLUME) if volume.inputs["metadata"]["name"] == name], []
 
 
+def _deployment(recording: Recording, registration: Registration) -> Needs:
+    return recording.of_type(CLUSTER), _untainted(recording)
+
+
 _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
     SUBNET: _subnet,
     POD_BLOCK: _vpc_of,
@@ -171,6 +175,7 @@ _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
     ADDON: _addon,
     FILE_SYSTEM: _file_system,
     RELEASE: _release,
+    "kubernetes:apps/v1:Deployment": _deployment,
     **dict.fromkeys(BROUGHT_BY, _custom),
     VOLUME: _volume,
     CLAIM: _claim,

@@ -131,6 +131,13 @@ LIFETIMES: Mapping[str, Lifetime] = {
     "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": _OBJECT,
     "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
     "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
+    "kubernetes:core/v1:ServiceAccount": _OBJECT,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": _OBJECT,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": _OBJECT,
+    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": _OBJECT,
+    "kubernetes:apps/v1:Deployment": Lifetime(
+        Latency(8, 20, 45, "inferred: one image pull of 50-150 MB and readiness"), Latency(1, 5, 35, "inferred: grace period 30 s")
+    ),
     "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": Lifetime(_OBJECT.create, Latency(2, 5, 20, "inferred: its finalizer removes launch templates")),
     "kubernetes:karpenter.sh/v1:NodePool": Lifetime(_OBJECT.create, Latency(1, 5, 20, "inferred: a pool without instances")),
     "kubernetes:helm.sh/v3:Release": _SMALL_CHART,

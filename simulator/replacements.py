@@ -65,6 +65,12 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": _OBJECT,
     "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
     "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
+    "kubernetes:core/v1:ServiceAccount": _OBJECT,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": ("metadata.name",),
+    # The API refuses to change it (RBAC, roleRef).
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": ("metadata.name", "roleRef"),
+    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": ("metadata.name",),
+    "kubernetes:apps/v1:Deployment": (*_OBJECT, "spec.selector"),
     "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": _OBJECT,
     "kubernetes:karpenter.sh/v1:NodePool": _OBJECT,
     "kubernetes:helm.sh/v3:Release": ("name", "namespace"),

@@ -25,6 +25,7 @@ from addons.leader_worker_set import LeaderWorkerSet
 from addons.load_balancer_controller import LoadBalancerController, LoadBalancerControllerArgs
 from addons.managed_prometheus import ManagedPrometheus, ManagedPrometheusArgs
 from addons.metrics_server import MetricsServer
+from addons.mpi_operator import MpiOperator, MpiOperatorArgs
 from addons.neuron import Neuron, NeuronArgs, node_recovery_account
 from addons.neuron_monitor import NeuronMonitor
 from addons.node_monitoring import NodeMonitoring, NodeMonitoringArgs
@@ -249,6 +250,11 @@ def _kube_ray(site: Site) -> Addon:
     return KubeRay("kuberay", KubeRayArgs(volcano, mirror=site.mirror), site.kubernetes)
 
 
+def _mpi_operator(site: Site) -> Addon:
+    volcano = site.settings.addons.mpi_operator.batch_scheduler == "volcano"
+    return MpiOperator("mpi-operator", MpiOperatorArgs(volcano, mirror=site.mirror), site.kubernetes)
+
+
 def _leader_worker_set(site: Site) -> Addon:
     return LeaderWorkerSet("leader-worker-set", AddonArgs(mirror=site.mirror), site.kubernetes)
 
@@ -299,6 +305,7 @@ MAKERS: dict[str, Maker] = {
     "fluentBit": _fluent_bit,
     "nodeMonitoring": _node_monitoring,
     "trainer": _trainer,
+    "mpiOperator": _mpi_operator,
     "kubeRay": _kube_ray,
     "leaderWorkerSet": _leader_worker_set,
     "efsCsi": _efs_csi,

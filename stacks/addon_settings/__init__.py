@@ -5,7 +5,7 @@ from pydantic import Field
 from stacks.addon_settings.access import CertManagerAddon, EfsCsiAddon, LoadBalancerControllerAddon, MountpointS3Addon
 from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
 from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
-from stacks.addon_settings.training import KubeRayAddon, KueueAddon, LeaderWorkerSetAddon, TrainerAddon
+from stacks.addon_settings.training import KubeRayAddon, KueueAddon, LeaderWorkerSetAddon, MpiOperatorAddon, TrainerAddon
 from stacks.addon_settings.watching import (
     CloudWatchAddon,
     EfaExporterAddon,
@@ -60,6 +60,8 @@ class Addons(Section):
     """Kueue."""
     trainer: TrainerAddon = TrainerAddon()
     """Kubeflow Trainer."""
+    mpi_operator: MpiOperatorAddon = MpiOperatorAddon()
+    """MPI operator."""
     kube_ray: KubeRayAddon = KubeRayAddon()
     """KubeRay."""
     leader_worker_set: LeaderWorkerSetAddon = LeaderWorkerSetAddon()

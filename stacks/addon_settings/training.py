@@ -27,6 +27,15 @@ class TrainerAddon(Section):
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 
 
+class MpiOperatorAddon(Section):
+    """MPI operator v2beta1."""
+
+    enabled: bool = False
+    """MPIJobs, for Horovod."""
+    batch_scheduler: Literal["none", "volcano"] = "none"
+    """`volcano` starts launcher and workers together; set `schedulingPolicy.minAvailable` to the number of workers."""
+
+
 class KubeRayAddon(Section):
     """KubeRay."""
 

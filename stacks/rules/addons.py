@@ -108,9 +108,10 @@ def queueing(settings: Settings) -> Iterator[Problem]:
     if addons.kueue.enabled and addons.kueue.namespace == settings.training.namespace and not addons.volcano.enabled:
         hint = "remove it: that is the default"
         yield Problem("addons.kueue.namespace", namespace, "the training namespace, which the stack makes already", hint=hint)
-    if addons.kube_ray.enabled and addons.kube_ray.batch_scheduler == "volcano" and not addons.volcano.enabled:
-        wrong, hint = "there is no Volcano to schedule Ray's pods", "set `addons.volcano.enabled: true`, or `none`"
-        yield Problem("addons.kubeRay.batchScheduler", "volcano", wrong, "none", hint)
+    for key, section in (("kubeRay", addons.kube_ray), ("mpiOperator", addons.mpi_operator)):
+        if section.enabled and section.batch_scheduler == "volcano" and not addons.volcano.enabled:
+            wrong, hint = "there is no Volcano to schedule these pods", "set `addons.volcano.enabled: true`, or `none`"
+            yield Problem(f"addons.{key}.batchScheduler", "volcano", wrong, "none", hint)
 
 
 def buckets(settings: Settings) -> Iterator[Problem]:

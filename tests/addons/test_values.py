@@ -11,8 +11,11 @@ from addons import versions
 from addons.cloudwatch import CloudWatchArgs, cloudwatch_configuration
 from addons.efa_exporter import efa_exporter_spec
 from addons.etcd import stateful_set_spec
+from addons.kueue_objects import FlavorArgs, cluster_queue_spec
 from addons.managed import coredns_configuration
+from addons.mpi_operator import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor import neuron_monitor_spec
+from addons.trainer import runtime_spec
 from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
@@ -23,6 +26,10 @@ OBJECTS: dict[str, Any] = {
     "etcd": stateful_set_spec(persistent=False),
     "etcd-persistent": stateful_set_spec(persistent=True),
     "neuron-monitor": neuron_monitor_spec("registry.example/neuron-monitor:1", ["trn1.32xlarge"]),
+    "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
+    "mpi-job-crd": mpi_job_crd_spec(),
+    "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
+    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
     "cloudwatch": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo")),
     "cloudwatch-everything": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo", True, True)),
@@ -83,6 +90,14 @@ def test_etcd_serves_the_v2_api():
 def test_a_persistent_etcd_leaves_no_volume():
     """The claim of a StatefulSet outlives it by default, and its volume the cluster."""
     assert VALUES["etcd-persistent"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete"
+
+
+def test_the_mpi_operator_may_not_make_what_it_need_not():
+    """Upstream's role may make CRDs, and so any kind in the cluster."""
+    groups = {group for rule in RULES for group in rule["apiGroups"]}
+    assert "apiextensions.k8s.io" not in groups
+    assert "*" not in groups
+    assert [rule["resources"] for rule in RULES if rule["verbs"] == ["*"]] == [["mpijobs", "mpijobs/finalizers", "mpijobs/status"]]
 
 
 def test_a_failed_webhook_is_tried_again_for_two_minutes():

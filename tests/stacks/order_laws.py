@@ -105,6 +105,10 @@ ADDON_LAWS: dict[str, tuple[Kind, Kind]] = {law: pair for declaration in REGISTR
         lambda item: item.name == "training-namespace",
         _release("aws-load-balancer-controller"),
     ),
+    "MPI operator: the operator before its kind": (
+        lambda item: _type("Deployment")(item) and item.name == "mpi-operator",
+        lambda item: item.name == "mpijobs",
+    ),
     "Kueue: queues before flavors": (_type("ClusterQueue"), _type("ResourceFlavor")),
     "Volcano: queues before those above them": (lambda item: item.name == "queue-nlp", lambda item: item.name == "queue-team"),
     "Karpenter: pools before classes": (_type("NodePool"), _type("EC2NodeClass")),

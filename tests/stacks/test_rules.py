@@ -227,7 +227,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "Ray without its scheduler": (
         {"addons": {"volcano": {"enabled": False}, "kubeRay": {"enabled": True, "batchScheduler": "volcano"}}},
-        "there is no Volcano to schedule Ray's pods",
+        "`addons.kubeRay.batchScheduler` is `volcano`",
+    ),
+    "MPI without its scheduler": (
+        {"addons": {"volcano": {"enabled": False}, "mpiOperator": {"enabled": True, "batchScheduler": "volcano"}}},
+        "`addons.mpiOperator.batchScheduler` is `volcano`",
     ),
     "driver for no bucket": ({"addons": {"mountpointS3": {"enabled": True}}}, "may read no bucket"),
     "queue below nothing": ({"addons": {"volcano": {"queues": {"q": {"parent": "nowhere"}}}}}, "no queue of the stack"),
