@@ -6,7 +6,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, Values
+from addons.base import Addon, AddonArgs
+from addons.declaration import Declaration
+from addons.images import Values
 from addons.managed import DEFAULT_STORAGE_CLASS
 from addons.versions import ETCD_IMAGE
 
@@ -15,10 +17,19 @@ SERVER, CLIENT, PORT, PEER_PORT = "etcd-server", "etcd-client", 2379, 2380
 LABELS = {"app.kubernetes.io/name": "etcd", "app.kubernetes.io/part-of": "trn"}
 DATA_DIRECTORY = "/var/lib/etcd"
 _USER = 65532
+DECLARATION = Declaration(
+    key="etcd",
+    title="etcd",
+    purpose="Rendezvous store with the v2 API, for TorchX's etcd backend",
+    component="etcd",
+    namespace="the training namespace",
+    nodes="core",
+    images=(ETCD_IMAGE,),
+)
 
 
 @dataclass(frozen=True)
-class EtcdArgs:
+class EtcdArgs(AddonArgs):
     """What etcd is made from."""
 
     namespace: str
@@ -26,7 +37,7 @@ class EtcdArgs:
     """Keep the data on a gp3 volume instead of the pod's own."""
 
 
-def stateful_set_spec(*, persistent: bool) -> Values:
+def stateful_set_spec(*, persistent: bool, image: str = ETCD_IMAGE) -> Values:
     """`spec` of the StatefulSet: one replica, since a rendezvous store needs no quorum and a restart only ends a rendezvous."""
     environment = {
         "ETCD_NAME": SERVER,
@@ -43,7 +54,7 @@ def stateful_set_spec(*, persistent: bool) -> Values:
     probe = {"httpGet": {"path": "/health", "port": PORT}, "periodSeconds": 10}
     container: Values = {
         "name": "etcd",
-        "image": ETCD_IMAGE,
+        "image": image,
         "command": ["etcd"],
         "env": [{"name": key, "value": value} for key, value in environment.items()],
         "ports": [{"name": "client", "containerPort": PORT}, {"name": "peer", "containerPort": PEER_PORT}],
@@ -79,7 +90,7 @@ class Etcd(Addon):
 
     def __init__(self, name: str, args: EtcdArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]) -> None:
         """`after`: the namespace, and the default storage class for a persistent store."""
-        super().__init__("Etcd", name, opts)
+        super().__init__("Etcd", name, args, opts)
         server = k8s.core.v1.Service(
             SERVER,
             metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
@@ -90,19 +101,19 @@ class Etcd(Addon):
                 "selector": LABELS,
                 "ports": [{"name": "client", "port": PORT}, {"name": "peer", "port": PEER_PORT}],
             },
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )
-        spec: Any = stateful_set_spec(persistent=args.persistent)
+        spec: Any = stateful_set_spec(persistent=args.persistent, image=self.image(ETCD_IMAGE))
         stateful_set = k8s.apps.v1.StatefulSet(
             SERVER,
             metadata={"name": SERVER, "namespace": args.namespace, "labels": LABELS},
             spec=spec,
-            opts=self.child(server),
+            opts=self.in_cluster(server),
         )
         k8s.core.v1.Service(
             CLIENT,
             metadata={"name": CLIENT, "namespace": args.namespace, "labels": LABELS},
             spec={"selector": LABELS, "ports": [{"name": "client", "port": PORT}]},
-            opts=self.child(stateful_set),
+            opts=self.in_cluster(stateful_set),
         )
         self.register_outputs({})

@@ -9,11 +9,36 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
+from addons.declaration import Declaration
 from components.hardware import iam, regions
 from components.hardware.names import cluster_tags
 from components.identity import ServiceAccount, service_account_role
 
 DEFAULT_STORAGE_CLASS = "gp3"
+CORE_DECLARATIONS = (
+    Declaration(
+        "vpc-cni", "VPC CNI", "Gives pods addresses of the VPC", "control-plane", "kube-system", "all",
+        managed=("vpc-cni",), identities=("kube-system/aws-node",), switch=False,
+    ),
+    Declaration("kube-proxy", "kube-proxy", "Routes Services", "control-plane", "kube-system", "all", managed=("kube-proxy",), switch=False),
+    Declaration(
+        "eks-pod-identity-agent", "Pod Identity agent", "Hands AWS identities to pods", "eks-pod-identity-agent", "kube-system", "all",
+        managed=("eks-pod-identity-agent",), switch=False,
+    ),
+    Declaration(
+        "coredns", "CoreDNS", "Names of Services; scaled by EKS where `addons.coreDns.autoscaled` says so", "coredns", "kube-system", "core",
+        managed=("coredns",), switch=False,
+    ),
+    Declaration(
+        "aws-ebs-csi-driver", "EBS CSI driver", "Volumes of the default class: encrypted gp3", "aws-ebs-csi-driver", "kube-system", "all",
+        managed=("aws-ebs-csi-driver",), identities=("kube-system/ebs-csi-controller-sa",), switch=False,
+    ),
+    Declaration(
+        "aws-fsx-csi-driver", "FSx CSI driver", "Mounts the Lustre file system; there where `storage.lustre.enabled` is", "aws-fsx-csi-driver",
+        "kube-system", "all", managed=("aws-fsx-csi-driver",), identities=("kube-system/fsx-csi-controller-sa",), switch=False,
+    ),
+)  # fmt: skip
+"""Add-ons without a switch: the cluster is none without them."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +95,11 @@ def ebs_csi_account(cluster_name: str, region: str) -> ServiceAccount:
 def ebs_csi_configuration(cluster_name: str) -> dict[str, Any]:
     """Volumes carry the cluster's tag, so that a sweep finds those whose claim was never deleted."""
     return {"controller": {"extraVolumeTags": cluster_tags(cluster_name)}}
+
+
+def coredns_configuration(*, autoscaled: bool, min_replicas: int, max_replicas: int) -> dict[str, Any]:
+    """EKS's own autoscaler of CoreDNS, which counts nodes and cores; empty leaves the add-on at its two replicas."""
+    return {"autoScaling": {"enabled": True, "minReplicas": min_replicas, "maxReplicas": max_replicas}} if autoscaled else {}
 
 
 def fsx_csi_account(cluster_name: str, region: str) -> ServiceAccount:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import SHORT_DELETE, Addon
+from addons.base import SHORT_DELETE, Addon, AddonArgs
 from components.hardware.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
@@ -15,7 +15,7 @@ NOMINAL_CAPACITY = "1200Gi"
 
 
 @dataclass(frozen=True)
-class SharedStorageArgs:
+class SharedStorageArgs(AddonArgs):
     """What volume, claim and class are made from."""
 
     cluster_name: str
@@ -38,7 +38,7 @@ class SharedStorage(Addon):
         self, name: str, args: SharedStorageArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]
     ) -> None:
         """`after`: driver, file system with its rules, namespace."""
-        super().__init__("SharedStorage", name, opts)
+        super().__init__("SharedStorage", name, args, opts)
         # A constant: the driver ignores it, and Kubernetes refuses to grow a claim that it did not make itself, which
         # would fail the run after the file system has grown.
         capacity = {"storage": NOMINAL_CAPACITY}
@@ -61,7 +61,7 @@ class SharedStorage(Addon):
                     "volume_attributes": {"dnsname": args.dns_name, "mountname": args.mount_name},
                 },
             },
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )
         k8s.core.v1.PersistentVolumeClaim(
             args.claim_name,
@@ -75,7 +75,7 @@ class SharedStorage(Addon):
             },
             # When another file system replaces the volume, the claim must go first: the volume's protection holds it
             # until nothing is bound to it.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[volume], replace_with=[volume], custom_timeouts=SHORT_DELETE),
+            opts=self.in_cluster(volume, replace_with=[volume], custom_timeouts=SHORT_DELETE),
         )
         if args.dynamic_class:
             self._class(args, after)
@@ -100,5 +100,5 @@ class SharedStorage(Addon):
             },
             mount_options=["flock"],
             reclaim_policy="Delete",
-            opts=self.child(*after),
+            opts=self.in_cluster(*after),
         )

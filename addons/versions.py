@@ -16,25 +16,54 @@ class Chart:
     reference: str
     """What Helm is asked for: a chart name within `repository`, or a whole OCI reference."""
     repository: str | None = None
+    crds_apart: bool = False
+    """Whether another chart brings its CRDs."""
 
 
 NEURON = Chart("neuron-helm-chart", "1.10.0", "oci://public.ecr.aws/neuron/neuron-helm-chart")
 EFA_DEVICE_PLUGIN = Chart("aws-efa-k8s-device-plugin", "v0.5.30", "aws-efa-k8s-device-plugin", "https://aws.github.io/eks-charts")
+AWS_DRANET = Chart("aws-dranet", "1.0.0", "aws-dranet", "https://aws.github.io/eks-charts")
 VOLCANO = Chart("volcano", "1.15.0", "volcano", "https://volcano-sh.github.io/helm-charts")
+METRICS_SERVER = Chart("metrics-server", "3.13.1", "metrics-server", "https://kubernetes-sigs.github.io/metrics-server/")
+CLUSTER_AUTOSCALER = Chart("cluster-autoscaler", "9.59.0", "cluster-autoscaler", "https://kubernetes.github.io/autoscaler")
+PROMETHEUS = Chart("kube-prometheus-stack", "88.5.3", "kube-prometheus-stack", "https://prometheus-community.github.io/helm-charts")
+GRAFANA = Chart("grafana", "12.11.1", "grafana", "https://grafana-community.github.io/helm-charts")
+FLUENT_BIT = Chart("aws-for-fluent-bit", "0.2.0", "aws-for-fluent-bit", "https://aws.github.io/eks-charts")
+KUEUE = Chart("kueue", "0.19.2", "oci://registry.k8s.io/kueue/charts/kueue")
+TRAINER = Chart("kubeflow-trainer", "2.3.0", "oci://ghcr.io/kubeflow/charts/kubeflow-trainer")
+KUBERAY = Chart("kuberay-operator", "1.7.0", "kuberay-operator", "https://ray-project.github.io/kuberay-helm/")
+LEADER_WORKER_SET = Chart("lws", "0.10.0", "oci://registry.k8s.io/lws/charts/lws")
+CERT_MANAGER = Chart("cert-manager", "1.21.1", "oci://quay.io/jetstack/charts/cert-manager")
+LOAD_BALANCER_CONTROLLER = Chart(
+    "aws-load-balancer-controller", "3.5.0", "aws-load-balancer-controller", "https://aws.github.io/eks-charts"
+)
+KARPENTER_CRD = Chart("karpenter-crd", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter-crd")
+KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter", crds_apart=True)
 
 ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
-EFA_PLUGIN_IMAGE_TAG = "v0.5.20"
+MPI_OPERATOR_IMAGE = "docker.io/mpioperator/mpi-operator:0.8.0"
+"""The newest with a tag of its own: the manifest of v0.8.2 names the floating 0.8."""
+NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
+PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
+"""Runs the EFA exporter, which needs the standard library only."""
 
 NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
 NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}
+
+CLUSTER_AUTOSCALER_TAGS = {"1.34": "v1.34.0", "1.35": "v1.35.0", "1.36": "v1.36.0"}
+"""The autoscaler simulates the scheduler of its own minor, so its image follows the cluster's (kubernetes/autoscaler README, Releases)."""
 
 _ANY_MINOR = {
     "vpc-cni": "v1.23.0-eksbuild.1",
     "eks-pod-identity-agent": "v1.4.0-eksbuild.1",
     "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
     "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
+    "aws-efs-csi-driver": "v3.4.1-eksbuild.1",
+    "aws-mountpoint-s3-csi-driver": "v2.7.0-eksbuild.1",
+    "eks-node-monitoring-agent": "v1.7.0-eksbuild.1",
+    "amazon-cloudwatch-observability": "v6.7.0-eksbuild.1",
 }
 _BY_MINOR = {
     "1.34": {"kube-proxy": "v1.34.6-eksbuild.29", "coredns": "v1.12.4-eksbuild.38"},

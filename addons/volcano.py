@@ -6,12 +6,25 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import SHORT_DELETE, Addon, Values
+from addons.base import Addon, AddonArgs
+from addons.declaration import Declaration
+from addons.images import Values
 from addons.versions import VOLCANO
 from addons.webhook_retry import retry_on_webhook
 
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
+
+DECLARATION = Declaration(
+    key="volcano",
+    title="Volcano",
+    purpose="Gang scheduling: all pods of a job start together, or none",
+    component="volcano",
+    namespace=NAMESPACE,
+    nodes="core",
+    charts=(VOLCANO,),
+    kinds=("scheduling.volcano.sh/v1beta1 Queue",),
+)
 
 
 @dataclass(frozen=True)
@@ -22,10 +35,14 @@ class QueueArgs:
     reclaimable: bool = False
     capability: Mapping[str, int | str] = field(default_factory=dict)
     """Most that the queue may use, by resource; empty means all."""
+    parent: str | None = None
+    """Queue above this one."""
+    deserved: Mapping[str, int | str] = field(default_factory=dict)
+    """What it may claim back from its siblings, by resource; in a hierarchy only."""
 
 
 @dataclass(frozen=True)
-class VolcanoArgs:
+class VolcanoArgs(AddonArgs):
     """What Volcano is made from."""
 
     replicas: int = 2
@@ -50,16 +67,22 @@ def volcano_values(args: VolcanoArgs) -> Values:
             "scheduler_resources": {"requests": {"cpu": "200m", "memory": "256Mi"}},
             "controller_resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
             "admission_resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
-            "scheduler_config_override": scheduler_configuration(autoscaled=args.autoscaled),
+            "scheduler_config_override": scheduler_configuration(autoscaled=args.autoscaled, hierarchy=is_hierarchy(args.queues)),
         },
     }
 
 
-def scheduler_configuration(*, autoscaled: bool) -> str:
+def is_hierarchy(queues: Mapping[str, QueueArgs]) -> bool:
+    """Whether any queue stands below another."""
+    return any(queue.parent is not None for queue in queues.values())
+
+
+def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False) -> str:
     """Volcano's scheduler configuration, YAML.
 
     The `enqueue` action creates no pods until the cluster has room for the whole gang, so an autoscaler never sees them
-    wait (volcano-sh/volcano#2558, #3910): it is left out where one is at work.
+    wait (volcano-sh/volcano#2558, #3910): it is left out where one is at work. Queues below queues are shared by the plug-in
+    `capacity`, which takes the place of `proportion` (volcano-sh/volcano docs/user-guide/how_to_use_hierarchical_queue.md).
     """
     actions = "allocate, backfill" if autoscaled else "enqueue, allocate, backfill"
     return "\n".join(
@@ -75,7 +98,7 @@ def scheduler_configuration(*, autoscaled: bool) -> str:
             "  - name: drf",
             "    enablePreemptable: false",
             "  - name: predicates",
-            "  - name: proportion",
+            *(["  - name: capacity", "    enableHierarchy: true"] if hierarchy else ["  - name: proportion"]),
             "  - name: nodeorder",
             "  - name: binpack",
             "",
@@ -86,7 +109,25 @@ def scheduler_configuration(*, autoscaled: bool) -> str:
 def queue_spec(args: QueueArgs) -> Values:
     """`spec` of a Queue, scheduling.volcano.sh/v1beta1."""
     spec: Values = {"weight": args.weight, "reclaimable": args.reclaimable}
-    return {**spec, "capability": dict(args.capability)} if args.capability else spec
+    if args.capability:
+        spec["capability"] = dict(args.capability)
+    if args.parent is not None:
+        spec["parent"] = args.parent
+    return {**spec, "deserved": dict(args.deserved)} if args.deserved else spec
+
+
+def parents_first(queues: Mapping[str, QueueArgs]) -> list[str]:
+    """Names of the queues, each behind the one above it: the webhook refuses a child without its parent.
+
+    Raises ValueError where queues stand above each other in a circle.
+    """
+    ordered: list[str] = []
+    while len(ordered) < len(queues):
+        free = [name for name, queue in queues.items() if name not in ordered and (queue.parent not in queues or queue.parent in ordered)]
+        if not free:
+            raise ValueError(f"queues above each other: {', '.join(sorted(set(queues) - set(ordered)))}")
+        ordered += free
+    return ordered
 
 
 class Volcano(Addon):
@@ -95,18 +136,20 @@ class Volcano(Addon):
     queues: list[k8s.apiextensions.CustomResource]
 
     def __init__(self, name: str, args: VolcanoArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("Volcano", name, opts)
+        super().__init__("Volcano", name, args, opts)
         release = self.release(VOLCANO, namespace=NAMESPACE, values=volcano_values(args), timeout_s=600, after=[self.namespace(NAMESPACE)])
         hooks = retry_on_webhook(f"{name}-webhook")
-        self.queues = [
-            k8s.apiextensions.CustomResource(
+        made: dict[str, k8s.apiextensions.CustomResource] = {}
+        for queue in parents_first(args.queues):
+            above = [made[parent] for parent in [args.queues[queue].parent] if parent in made]
+            made[queue] = self.custom_resource(
                 f"queue-{queue}",
-                api_version="scheduling.volcano.sh/v1beta1",
-                kind="Queue",
+                "scheduling.volcano.sh/v1beta1",
+                "Queue",
                 metadata={"name": queue},
-                spec=queue_spec(queue_args),
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=hooks, custom_timeouts=SHORT_DELETE),
+                spec=queue_spec(args.queues[queue]),
+                after=[release, *above],
+                hooks=hooks,
             )
-            for queue, queue_args in args.queues.items()
-        ]
+        self.queues = list(made.values())
         self.register_outputs({})

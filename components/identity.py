@@ -16,7 +16,7 @@ class RoleArgs:
     role_name: str
     trust: iam.Document
     managed_policy_arns: Sequence[str] = ()
-    inline_policies: Mapping[str, iam.Document] = field(default_factory=dict)
+    inline_policies: Mapping[str, pulumi.Input[iam.Document]] = field(default_factory=dict)
     """By policy name."""
 
 
@@ -38,18 +38,22 @@ class Role(pulumi.ComponentResource):
             for arn in args.managed_policy_arns
         ]
         self.grants += [
-            aws.iam.RolePolicy(f"{name}-{key}", name=key, role=self.role.name, policy=iam.to_json(document), opts=child)
+            aws.iam.RolePolicy(f"{name}-{key}", name=key, role=self.role.name, policy=_as_json(document), opts=child)
             for key, document in args.inline_policies.items()
         ]
         self.register_outputs({"arn": self.arn})
 
 
-def node_role(name: str, cluster_name: str, region: str, opts: pulumi.ResourceOptions | None = None) -> Role:
-    """The role of every node: join, pull images, hand identities to pods, and nothing more."""
+def _as_json(document: pulumi.Input[iam.Document]) -> pulumi.Input[str]:
+    return document.apply(iam.to_json) if isinstance(document, pulumi.Output) else iam.to_json(document)  # pyright: ignore[reportArgumentType]
+
+
+def node_role(name: str, cluster_name: str, region: str, opts: pulumi.ResourceOptions | None = None, *, purpose: str = "node") -> Role:
+    """A role of nodes: join, pull images, hand identities to pods, and nothing more."""
     partition = regions.partition(region)
     managed = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
     args = RoleArgs(
-        role_name=names.role_name(cluster_name, region, "node"),
+        role_name=names.role_name(cluster_name, region, purpose),
         trust=iam.ec2_trust(regions.dns_suffix(region)),
         managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in managed],
         inline_policies={"nodeadm": iam.node_boot_policy()},
@@ -69,8 +73,10 @@ class ServiceAccount:
     """Short word that tells the role apart, at most 20 characters."""
     managed_policies: Sequence[str] = ()
     """Names of AWS managed policies."""
-    policy: iam.Document | None = None
-    """A document of our own."""
+    policy: pulumi.Input[iam.Document] | None = None
+    """A document of our own; an output where it names a resource by its ARN."""
+    policies: Mapping[str, iam.Document] = field(default_factory=dict)
+    """Further documents by name, where one would be too long to read."""
 
 
 def service_account_role(name: str, account: ServiceAccount, opts: pulumi.ResourceOptions | None = None) -> Role:
@@ -80,7 +86,7 @@ def service_account_role(name: str, account: ServiceAccount, opts: pulumi.Resour
         role_name=names.role_name(account.cluster_name, account.region, account.purpose),
         trust=iam.pod_identity_trust(account.cluster_name, account.namespace, account.name),
         managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in account.managed_policies],
-        inline_policies={account.purpose: account.policy} if account.policy else {},
+        inline_policies={**({account.purpose: account.policy} if account.policy is not None else {}), **account.policies},
     )
     return Role(name, args, opts)
 

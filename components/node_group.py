@@ -75,7 +75,7 @@ class NodeGroup(pulumi.ComponentResource):
         template = self._launch_template()
         self.group = self._node_group(template, after)
         self.name = self.group.node_group_name
-        self._scale_from_zero_tags()
+        self._autoscaling_tags()
         self.register_outputs({"name": self.name})
 
     @property
@@ -167,12 +167,15 @@ class NodeGroup(pulumi.ComponentResource):
             ),
         )
 
-    def _scale_from_zero_tags(self) -> None:
-        for resource, count in self._args.scale_from_zero.items():
-            # Tags of the group do not reach its Auto Scaling group, where an autoscaler looks.
+    def _autoscaling_tags(self) -> None:
+        # Tags of the group do not reach its Auto Scaling group, where an autoscaler looks.
+        tags = {f"{AUTOSCALER_TAG}/{resource}": str(count) for resource, count in self._args.scale_from_zero.items()}
+        if self._args.autoscaled:
+            tags[names.AUTOSCALED_TAG] = "true"
+        for key, value in tags.items():
             aws.autoscaling.Tag(
-                f"{self._name}-{resource.rsplit('/', 1)[-1]}",
+                f"{self._name}-{key.rsplit('/', 1)[-1]}",
                 autoscaling_group_name=self.group.resources[0].autoscaling_groups[0].name,
-                tag={"key": f"{AUTOSCALER_TAG}/{resource}", "value": str(count), "propagate_at_launch": False},
+                tag={"key": key, "value": value, "propagate_at_launch": False},
                 opts=self._child,
             )

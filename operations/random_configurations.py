@@ -6,8 +6,14 @@ from typing import Any
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from components.hardware.efa import LAYOUTS
 from components.hardware.regions import zone_id_prefix
+from stacks.addon_table import switched_addons
 from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
+from tests.stacks.addon_sets import with_needs
 
+USUAL = ("neuron", "efa", "volcano", "etcd")
+"""Add-ons that most configurations have."""
+FIGHTING = (("clusterAutoscaler", "karpenter"),)
+"""Pairs of which a random configuration has one: here they would fight for some group or pod."""
 RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
 REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")
 
@@ -36,26 +42,38 @@ def random_configuration(number: int) -> dict[str, Any]:
             "publicAccessCidrs": chance.choice([[], ["198.18.0.7/32"], ["198.18.0.7/32", "198.19.0.0/16"]]),
             "accessEntries": {f"team{index}": _access_entry(chance, index) for index in range(chance.randint(0, 3))},
         },
-        "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES)), "autoscaled": chance.random() < 0.3},
+        "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES))},
         "nodeGroups": {f"g{index}": _node_group(chance, zones, RELEASES[version]) for index in range(chance.randint(0, 4))},
         "storage": {"lustre": _lustre(chance, zones)},
-        "addons": {
-            "neuron": {
-                "enabled": chance.random() < 0.8,
-                "schedulerExtension": chance.random() < 0.3,
-                "nodeProblemDetector": chance.random() < 0.3,
-            },
-            "efa": {"enabled": chance.random() < 0.8},
-            "volcano": {
-                "enabled": chance.random() < 0.8,
-                "queues": {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))},
-            },
-            "etcd": {"enabled": chance.random() < 0.7, "persistent": chance.random() < 0.4},
-        },
+        "addons": _addons(chance, zones),
     }
+    configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
     return configuration
+
+
+def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
+    """Any set of add-ons that the rules allow: what one needs is added, and of those that fight one is left."""
+    on = {key for key in switched_addons() if chance.random() < (0.8 if key in USUAL else 0.3)}
+    on |= {need for key in on for need in with_needs(key)}
+    for one, other in FIGHTING:
+        on -= {chance.choice([one, other])} if {one, other} <= on else set()
+    on = {key for key in on if set(with_needs(key)) <= on}
+    addons: dict[str, Any] = {key: {"enabled": key in on} for key in switched_addons()}
+    addons["neuron"] |= {"schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3}
+    addons["volcano"]["queues"] = {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}
+    addons["etcd"]["persistent"] = chance.random() < 0.4
+    addons["kueue"]["namespace"] = "kueue-jobs"
+    addons["mountpointS3"]["buckets"] = ["corpus"]
+    addons["trainer"]["image"] = chance.choice([None, "registry.example/train:1.0"])
+    addons["coreDns"] = {"autoscaled": chance.random() < 0.5}
+    pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": chance.random() < 0.5, "zoneId": chance.choice(zones)}
+    addons["karpenter"] |= {
+        "neuronPools": {"small": pool} if chance.random() < 0.7 else {},
+        "generalPool": {"enabled": chance.random() < 0.5},
+    }
+    return addons
 
 
 def _access_entry(chance: random.Random, index: int) -> dict[str, Any]:

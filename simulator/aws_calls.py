@@ -73,6 +73,11 @@ def key_tags(tags: Any) -> Any:
     return [{"TagKey": key, "TagValue": tags[key]} for key in sorted(tags)] if isinstance(tags, Mapping) else tags
 
 
+def as_text(value: Any) -> str:
+    """A number or a boolean as the text that attributes of a queue are."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def log_setups(enabled: Any) -> Any:
     """The log types that are on; the provider also lists the others as off."""
     return [{"types": enabled, "enabled": True}]
@@ -226,6 +231,23 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     "aws:cloudwatch/logGroup:LogGroup": (
         Call("logs", "CreateLogGroup", {"name": "logGroupName"}),
         Call("logs", "PutRetentionPolicy", same("retentionInDays"), id_member="logGroupName", needs="retentionInDays"),
+    ),
+    "aws:amp/workspace:Workspace": (Call("amp", "CreateWorkspace", same("alias")),),
+    "aws:sqs/queue:Queue": (
+        Call(
+            "sqs",
+            "CreateQueue",
+            {
+                "name": "QueueName",
+                "messageRetentionSeconds": ("Attributes.MessageRetentionPeriod", as_text),
+                "sqsManagedSseEnabled": ("Attributes.SqsManagedSseEnabled", as_text),
+            },
+        ),
+    ),
+    "aws:sqs/queuePolicy:QueuePolicy": (Call("sqs", "SetQueueAttributes", {"queueUrl": "QueueUrl", "policy": "Attributes.Policy"}),),
+    "aws:cloudwatch/eventRule:EventRule": (Call("events", "PutRule", titled("name", "eventPattern")),),
+    "aws:cloudwatch/eventTarget:EventTarget": (
+        Call("events", "PutTargets", {"rule": "Rule", "targetId": "Targets[].Id", "arn": "Targets[].Arn"}),
     ),
     "aws:autoscaling/tag:Tag": (Call("autoscaling", "CreateOrUpdateTags", _GROUP_TAG, {"Tags[].ResourceType": "auto-scaling-group"}),),
 }

@@ -24,9 +24,48 @@ QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 
-ADDONS_WITH_DEPLOYMENTS = frozenset({"coredns", "aws-ebs-csi-driver", "aws-fsx-csi-driver"})
+ADDONS_WITH_DEPLOYMENTS = frozenset(
+    {
+        "coredns",
+        "aws-ebs-csi-driver",
+        "aws-fsx-csi-driver",
+        "aws-efs-csi-driver",
+        "aws-mountpoint-s3-csi-driver",
+        "amazon-cloudwatch-observability",
+    }
+)
 """Degraded until an untainted node is ready (EKS API, AddonIssueCode InsufficientNumberOfReplicas)."""
-CHARTS_WITH_DEPLOYMENTS = frozenset({"volcano"})
+CHARTS_WITH_DEPLOYMENTS = frozenset(
+    {
+        "volcano",
+        "metrics-server",
+        "cluster-autoscaler",
+        "karpenter",
+        "kube-prometheus-stack",
+        "grafana",
+        "kueue",
+        "kubeflow-trainer",
+        "kuberay-operator",
+        "lws",
+        "cert-manager",
+        "aws-load-balancer-controller",
+    }
+)
+CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd"}
+"""Charts whose pods cannot start without another chart's CRDs."""
+BROUGHT_BY: Mapping[str, str] = {
+    QUEUE: "volcano",
+    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": "kueue",
+    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": "kueue",
+    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": "kueue",
+    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": "kubeflow-trainer",
+    "kubernetes:monitoring.coreos.com/v1:PodMonitor": "kube-prometheus-stack",
+    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": "kube-prometheus-stack",
+    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": "kube-prometheus-stack",
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": "karpenter-crd",
+    "kubernetes:karpenter.sh/v1:NodePool": "karpenter-crd",
+}
+"""The chart that brings the kind of a custom resource, and the webhook that lets it in."""
 
 
 def lower_bound_s(recording: Recording, seed: int) -> float:
@@ -96,8 +135,13 @@ def _addon(recording: Recording, registration: Registration) -> Needs:
 
 
 def _release(recording: Recording, registration: Registration) -> Needs:
-    nodes = _untainted(recording) if registration.inputs["name"] in CHARTS_WITH_DEPLOYMENTS else []
-    return recording.of_type(CLUSTER), nodes
+    name = str(registration.inputs["name"])
+    nodes = _untainted(recording) if name in CHARTS_WITH_DEPLOYMENTS else []
+    return [*recording.of_type(CLUSTER), *_releases(recording, CHARTS_NEEDED.get(name))], nodes
+
+
+def _releases(recording: Recording, name: str | None) -> list[Registration]:
+    return [release for release in recording.of_type(RELEASE) if release.inputs["name"] == name]
 
 
 def _file_system(recording: Recording, registration: Registration) -> Needs:
@@ -105,8 +149,8 @@ def _file_system(recording: Recording, registration: Registration) -> Needs:
     return _by_id(recording, SUBNET, [subnets] if isinstance(subnets, str) else subnets), []
 
 
-def _queue(recording: Recording, registration: Registration) -> Needs:
-    return [release for release in recording.of_type(RELEASE) if release.inputs["name"] == "volcano"], []
+def _custom(recording: Recording, registration: Registration) -> Needs:
+    return _releases(recording, BROUGHT_BY[registration.type]), []
 
 
 def _volume(recording: Recording, registration: Registration) -> Needs:
@@ -118,6 +162,10 @@ def _claim(recording: Recording, registration: Registration) -> Needs:
     return [volume for volume in recording.of_type(VOLUME) if volume.inputs["metadata"]["name"] == name], []
 
 
+def _deployment(recording: Recording, registration: Registration) -> Needs:
+    return recording.of_type(CLUSTER), _untainted(recording)
+
+
 _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
     SUBNET: _subnet,
     POD_BLOCK: _vpc_of,
@@ -127,7 +175,8 @@ _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
     ADDON: _addon,
     FILE_SYSTEM: _file_system,
     RELEASE: _release,
-    QUEUE: _queue,
+    "kubernetes:apps/v1:Deployment": _deployment,
+    **dict.fromkeys(BROUGHT_BY, _custom),
     VOLUME: _volume,
     CLAIM: _claim,
 }

@@ -82,6 +82,18 @@ def _template_of(recording: Recording, registration: Registration) -> Registrati
     return next(item for item in recording.of_type("aws:ec2/launchTemplate:LaunchTemplate") if item.id == template_id)
 
 
+def _node_pool(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    """Nodes that a static pool of Karpenter keeps; a dynamic one costs by use."""
+    count = registration.inputs["spec"].get("replicas", 0)
+    if not count:
+        return
+    wanted = {item["key"]: item["values"][0] for item in registration.inputs["spec"]["template"]["spec"]["requirements"]}
+    instance = instance_type(wanted["node.kubernetes.io/instance-type"])
+    price = instance.price_usd_per_hour if wanted["karpenter.sh/capacity-type"] == "on-demand" else None
+    usd = None if price is None else round(price * count, 6)
+    yield CostItem(registration.urn, registration.name, f"{count} x {instance.name} (Karpenter)", count, usd, usd, usd is not None)
+
+
 def _lustre(recording: Recording, registration: Registration) -> Iterator[CostItem]:
     gib, throughput = registration.inputs["storageCapacity"], registration.inputs["perUnitStorageThroughput"]
     yield _listed(registration, f"Lustre {throughput}", gib, f"FSx for Lustre, {gib} GiB at {throughput} MB/s per TiB")
@@ -104,6 +116,7 @@ _LINES: Mapping[str, Callable[[Recording, Registration], Iterator[CostItem]]] = 
     "aws:eks/cluster:Cluster": _cluster,
     "aws:eks/nodeGroup:NodeGroup": _node_group,
     "aws:fsx/lustreFileSystem:LustreFileSystem": _lustre,
+    "kubernetes:karpenter.sh/v1:NodePool": _node_pool,
     "aws:ec2/natGateway:NatGateway": _simple("NAT gateway", "NAT gateway"),
     "aws:ec2/eip:Eip": _simple("public IPv4 address", "public IPv4 address"),
     "aws:ec2/vpcEndpoint:VpcEndpoint": _endpoint,

@@ -43,6 +43,11 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "aws:kms/alias:Alias": ("name",),
     "aws:cloudwatch/logGroup:LogGroup": ("name",),
     "aws:autoscaling/tag:Tag": ("autoscalingGroupName", "tag.key"),
+    "aws:amp/workspace:Workspace": (),
+    "aws:sqs/queue:Queue": ("name",),
+    "aws:sqs/queuePolicy:QueuePolicy": ("queueUrl",),
+    "aws:cloudwatch/eventRule:EventRule": ("name",),
+    "aws:cloudwatch/eventTarget:EventTarget": ("rule", "targetId"),
     "kubernetes:core/v1:Namespace": _OBJECT,
     "kubernetes:core/v1:Service": (*_OBJECT, "spec.clusterIP"),
     "kubernetes:core/v1:PersistentVolume": (*_OBJECT, "spec.csi"),
@@ -50,6 +55,24 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "kubernetes:apps/v1:StatefulSet": (*_OBJECT, "spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
     "kubernetes:storage.k8s.io/v1:StorageClass": (*_OBJECT, "provisioner", "parameters"),
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    # Data of a ConfigMap changes in place: the provider is told that they are mutable.
+    "kubernetes:core/v1:ConfigMap": _OBJECT,
+    "kubernetes:apps/v1:DaemonSet": (*_OBJECT, "spec.selector"),
+    "kubernetes:monitoring.coreos.com/v1:PodMonitor": _OBJECT,
+    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": _OBJECT,
+    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": _OBJECT,
+    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": _OBJECT,
+    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": _OBJECT,
+    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
+    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
+    "kubernetes:core/v1:ServiceAccount": _OBJECT,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": ("metadata.name",),
+    # The API refuses to change it (RBAC, roleRef).
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": ("metadata.name", "roleRef"),
+    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": ("metadata.name",),
+    "kubernetes:apps/v1:Deployment": (*_OBJECT, "spec.selector"),
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": _OBJECT,
+    "kubernetes:karpenter.sh/v1:NodePool": _OBJECT,
     "kubernetes:helm.sh/v3:Release": ("name", "namespace"),
 }  # fmt: skip
 
@@ -63,6 +86,9 @@ _NAME_PROPERTY = {
     "aws:eks/nodeGroup:NodeGroup": "nodeGroupName",
     "aws:kms/alias:Alias": "name",
     "aws:cloudwatch/logGroup:LogGroup": "name",
+    "aws:sqs/queue:Queue": "name",
+    "aws:cloudwatch/eventRule:EventRule": "name",
+    "aws:cloudwatch/eventTarget:EventTarget": "targetId",
 }
 """Where a name set by the program makes the provider delete first (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go)."""
 

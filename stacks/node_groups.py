@@ -111,5 +111,8 @@ def extended_resources(group: NodeGroup) -> dict[str, int]:
 
 
 def efa_instance_types(settings: Settings) -> list[str]:
-    """Instance types of all groups with EFA interfaces, each once, sorted."""
-    return sorted({group.instance_type for group in settings.node_groups.values() if uses_efa(group)})
+    """Instance types of all groups and pools with EFA interfaces, each once, sorted."""
+    karpenter = settings.addons.karpenter
+    pools = [pool.instance_type for pool in karpenter.neuron_pools.values()] if karpenter.enabled else []
+    groups = [group.instance_type for group in settings.node_groups.values() if uses_efa(group)]
+    return sorted({*groups, *(name for name in pools if NEURON_TYPES[name].has_efa)})

@@ -4,52 +4,23 @@ YAML spells the keys in camelCase. What one key alone can get wrong is refused h
 `stacks.rules`. `docs/config.schema.json` and `docs/configuration.md` are made from these classes.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic import Field
 
 from addons.versions import SUPPORTED_KUBERNETES
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
 from components.hardware.efa import EfaLayout
 from components.hardware.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
 from components.hardware.neuron_releases import SDK_RELEASES
+from stacks.addon_settings import Addons
+from stacks.section import KUBERNETES_NAME, OneOf, Section
 
 CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
-KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 CORE_ZONE_COUNT = 2
 """Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a text key that takes one of a table's names; editors are told them, a mistake is told how to be mended."""
-
-    allowed: tuple[str, ...]
-    hint: str
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {**handler(schema), "enum": list(self.allowed)}
-
-    def _check(self, value: str) -> str:
-        if value not in self.allowed:
-            raise PydanticCustomError(
-                "not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint}
-            )
-        return value
-
-
-class Section(BaseModel):
-    """Base of all sections: frozen, camelCase in YAML, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class Network(Section):
@@ -203,74 +174,6 @@ class Storage(Section):
 
     lustre: Lustre = Lustre()
     """FSx for Lustre."""
-
-
-class NeuronAddon(Section):
-    """Neuron's chart."""
-
-    enabled: bool = True
-    """Device plug-in: without it no pod can ask for `aws.amazon.com/neuron`."""
-    scheduler_extension: bool = False
-    """Neuron's second scheduler. Only for pods that ask for part of a node; Volcano's pods bypass it."""
-    node_problem_detector: bool = False
-    """Neuron's node problem detector, watching only. EKS node repair is on already."""
-
-
-class EfaAddon(Section):
-    """EFA device plug-in."""
-
-    enabled: bool = True
-    """Without it no pod can ask for `vpc.amazonaws.com/efa`."""
-
-
-class Queue(Section):
-    """One Volcano queue."""
-
-    weight: int = Field(default=1, ge=1, le=65535)
-    """Share among queues that compete."""
-    reclaimable: bool = False
-    """Whether other queues may take resources back from running jobs."""
-    capability: dict[str, int | str] = Field(default_factory=dict)
-    """Most that the queue may use, by resource name. Empty means all there is."""
-
-
-def _default_queues() -> dict[str, Queue]:
-    return {"training": Queue()}
-
-
-class VolcanoAddon(Section):
-    """Volcano, the gang scheduler."""
-
-    enabled: bool = True
-    """TorchX submits Volcano jobs, so without it the BERT example cannot start."""
-    replicas: int = Field(default=2, ge=1, le=3)
-    """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
-    image_registry: str = "docker.io"
-    """Registry of the images. Docker Hub limits anonymous pulls."""
-    queues: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], Queue] = Field(default_factory=_default_queues)
-    """Queues by name."""
-
-
-class EtcdAddon(Section):
-    """etcd 3.5 for TorchX's etcd rendezvous."""
-
-    enabled: bool = True
-    """Services `etcd-server` and `etcd-client` in the training namespace; `c10d` rendezvous needs neither."""
-    persistent: bool = False
-    """Keep the data on a gp3 volume. Rendezvous state is throw-away, so by default it goes with the pod."""
-
-
-class Addons(Section):
-    """What is installed in the cluster besides the core."""
-
-    neuron: NeuronAddon = NeuronAddon()
-    """Neuron device plug-in."""
-    efa: EfaAddon = EfaAddon()
-    """EFA device plug-in."""
-    volcano: VolcanoAddon = VolcanoAddon()
-    """Volcano."""
-    etcd: EtcdAddon = EtcdAddon()
-    """etcd."""
 
 
 class Training(Section):

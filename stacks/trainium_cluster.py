@@ -7,14 +7,10 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
 from addons import managed
-from addons.efa import Efa
-from addons.etcd import Etcd, EtcdArgs
 from addons.managed import ManagedAddon, ManagedAddonArgs
-from addons.neuron import Neuron, NeuronArgs
 from addons.shared_storage import SharedStorage, SharedStorageArgs
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
-from addons.volcano import QueueArgs, Volcano, VolcanoArgs
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.hardware import names
 from components.hardware.cidr import plan_subnets
@@ -24,8 +20,10 @@ from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
 from components.security_groups import NodeSecurityGroup
 from stacks import outputs
-from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, efa_instance_types, neuron_group_args
+from stacks.addons import make_addons, make_early_addons
+from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings
+from stacks.site import Site
 
 
 class TrainiumCluster(pulumi.ComponentResource):
@@ -166,28 +164,42 @@ class TrainiumCluster(pulumi.ComponentResource):
 
     def _make_addons(self) -> None:
         settings, core = self._settings, self._core.group
-        addons, kubernetes_version = settings.addons, settings.control_plane.kubernetes_version
-        self._managed_addon("coredns", after=[core])
+        dns = settings.addons.core_dns
+        self._managed_addon(
+            "coredns",
+            configuration=managed.coredns_configuration(
+                autoscaled=dns.autoscaled, min_replicas=dns.min_replicas, max_replicas=dns.max_replicas
+            ),
+            after=[core],
+        )
         ebs_csi = self._managed_addon(
             "aws-ebs-csi-driver",
             account=managed.ebs_csi_account(settings.name, settings.region),
             configuration=managed.ebs_csi_configuration(settings.name),
             after=[core],
         )
-        namespace = TrainingNamespace("training-namespace", settings.training.namespace, self._kubernetes).resource
         default_class = managed.default_storage_class("default-storage-class", self._in_kubernetes(ebs_csi.addon))
+        site = Site(
+            settings=settings,
+            control_plane_name=self._control_plane.name,
+            control_plane_arn=self._control_plane.arn,
+            vpc_id=self._network.vpc_id,
+            core=core,
+            node_subnets=self._network.node_subnets,
+            node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
+            tags=self._tags,
+            aws=self._child,
+            kubernetes=self._kubernetes,
+            default_class=default_class,
+            lustre=self._lustre,
+        )
+        make_early_addons(site)
+        site.namespace = TrainingNamespace(
+            "training-namespace", settings.training.namespace, self._kubernetes, after=site.ready(*site.made)
+        ).resource
         if self._lustre is not None:
-            self._make_shared_storage(self._lustre, namespace)
-        if addons.neuron.enabled:
-            neuron = NeuronArgs(kubernetes_version, addons.neuron.scheduler_extension, addons.neuron.node_problem_detector)
-            Neuron("neuron", neuron, self._kubernetes)
-        if addons.efa.enabled and efa_instance_types(settings):
-            Efa("efa", efa_instance_types(settings), self._kubernetes)
-        if addons.volcano.enabled:
-            self._make_volcano()
-        if addons.etcd.enabled:
-            after: list[pulumi.Resource] = [namespace, default_class] if addons.etcd.persistent else [namespace]
-            Etcd("etcd", EtcdArgs(settings.training.namespace, addons.etcd.persistent), self._kubernetes, after=after)
+            self._make_shared_storage(self._lustre, site.namespace)
+        make_addons(site)
 
     def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._kubernetes, pulumi.ResourceOptions(depends_on=list(after)))
@@ -211,13 +223,3 @@ class TrainiumCluster(pulumi.ComponentResource):
             dynamic_class=section.dynamic_class,
         )
         SharedStorage("shared-storage", args, self._kubernetes, after=[driver.addon, *lustre.ready, namespace])
-
-    def _make_volcano(self) -> None:
-        volcano = self._settings.addons.volcano
-        args = VolcanoArgs(
-            replicas=volcano.replicas,
-            image_registry=volcano.image_registry,
-            autoscaled=any(group.autoscaled for group in self._settings.node_groups.values()),
-            queues={name: QueueArgs(queue.weight, queue.reclaimable, queue.capability) for name, queue in volcano.queues.items()},
-        )
-        Volcano("volcano", args, self._kubernetes)

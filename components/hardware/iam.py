@@ -31,7 +31,7 @@ def access_policy_arn(partition: str, name: str) -> str:
 
 def service_trust(service: str) -> Document:
     """Trust of a role that an AWS service takes on."""
-    return _document({"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"})
+    return document({"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"})
 
 
 def ec2_trust(region_dns_suffix: str) -> Document:
@@ -44,7 +44,7 @@ def pod_identity_trust(cluster: str, namespace: str, service_account: str) -> Do
 
     Without the conditions every association that anybody makes in the account could use the role.
     """
-    return _document(
+    return document(
         {
             "Effect": "Allow",
             "Principal": {"Service": "pods.eks.amazonaws.com"},
@@ -62,14 +62,14 @@ def pod_identity_trust(cluster: str, namespace: str, service_account: str) -> Do
 
 def node_boot_policy() -> Document:
     """What nodeadm of AL2023 asks EC2 at boot and the worker minimal policy lacks; without it the node never joins."""
-    return _document({"Effect": "Allow", "Action": ["ec2:DescribeInstances", "ec2:DescribeInstanceTypes"], "Resource": "*"})
+    return document({"Effect": "Allow", "Action": ["ec2:DescribeInstances", "ec2:DescribeInstanceTypes"], "Resource": "*"})
 
 
 def ebs_csi_policy(partition: str) -> Document:
     """Volumes the driver made itself, and nobody else's: it marks them with `ebs.csi.aws.com/cluster`."""
     volumes, instances = f"arn:{partition}:ec2:*:*:volume/*", f"arn:{partition}:ec2:*:*:instance/*"
     describe = ["AvailabilityZones", "Instances", "InstanceTypes", "Snapshots", "Volumes", "VolumesModifications", "VolumeStatus"]
-    return _document(
+    return document(
         {"Effect": "Allow", "Action": [f"ec2:Describe{what}" for what in describe], "Resource": "*"},
         {
             "Effect": "Allow",
@@ -99,7 +99,7 @@ def fsx_csi_policy(partition: str, region: str, cluster: str) -> Document:
     File systems are created and deleted only with the cluster's own tag, which the storage class sets.
     """
     file_systems = f"arn:{partition}:fsx:{region}:*:file-system/*"
-    return _document(
+    return document(
         {"Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"},
         {
             "Effect": "Allow",
@@ -129,5 +129,6 @@ def fsx_csi_policy(partition: str, region: str, cluster: str) -> Document:
     )
 
 
-def _document(*statements: Document) -> Document:
+def document(*statements: Document) -> Document:
+    """A document of these statements."""
     return {"Version": "2012-10-17", "Statement": list(statements)}

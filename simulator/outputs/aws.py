@@ -177,6 +177,30 @@ def _log_group(context: Context, inputs: Inputs) -> Answer:
     return inputs["name"], {"arn": context.arn("logs", f"log-group:{inputs['name']}")}
 
 
+def _workspace(context: Context, inputs: Inputs) -> Answer:
+    workspace = f"ws-{context.uuid()}"
+    endpoint = f"https://aps-workspaces.{context.region}.{context.dns_suffix}/workspaces/{workspace}/"
+    return workspace, {"arn": context.arn("aps", f"workspace/{workspace}"), "prometheusEndpoint": endpoint}
+
+
+def _queue(context: Context, inputs: Inputs) -> Answer:
+    name = inputs["name"]
+    url = f"https://sqs.{context.region}.{context.dns_suffix}/{ACCOUNT}/{name}"
+    return url, {"url": url, "arn": context.arn("sqs", name)}
+
+
+def _queue_policy(context: Context, inputs: Inputs) -> Answer:
+    return inputs["queueUrl"], {}
+
+
+def _event_rule(context: Context, inputs: Inputs) -> Answer:
+    return inputs["name"], {"arn": context.arn("events", f"rule/{inputs['name']}"), "eventBusName": "default", "state": "ENABLED"}
+
+
+def _event_target(context: Context, inputs: Inputs) -> Answer:
+    return f"{inputs['rule']}-{inputs['targetId']}", {"eventBusName": "default"}
+
+
 def _autoscaling_tag(context: Context, inputs: Inputs) -> Answer:
     return f"{inputs['autoscalingGroupName']},{inputs['tag']['key']}", {}
 
@@ -212,4 +236,9 @@ ANSWERS: Mapping[str, Make] = {
     "aws:kms/alias:Alias": _alias,
     "aws:cloudwatch/logGroup:LogGroup": _log_group,
     "aws:autoscaling/tag:Tag": _autoscaling_tag,
+    "aws:amp/workspace:Workspace": _workspace,
+    "aws:sqs/queue:Queue": _queue,
+    "aws:sqs/queuePolicy:QueuePolicy": _queue_policy,
+    "aws:cloudwatch/eventRule:EventRule": _event_rule,
+    "aws:cloudwatch/eventTarget:EventTarget": _event_target,
 }

@@ -31,6 +31,8 @@ class Chart:
     """Values section that brings hook Jobs before its deletion, when anything below it is switched on."""
     guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kinds that its fail-closed webhooks are asked about, and on which operations."""
+    guards_off_by: Mapping[str, str] = field(default_factory=dict)
+    """Guarded kinds to the value that, set to false, takes the guard away."""
     finalizers: tuple[str, ...] = ()
     """Kinds whose objects only its controller lets go."""
 
@@ -59,6 +61,15 @@ def chart_of(registration: Registration) -> Chart | None:
     if name not in _table():
         raise UnknownType(f"the simulated cloud does not know the chart {name}; add what it brings to simulator/world/charts.yaml")
     return _table()[name]
+
+
+def guards(registration: Registration, kind: str, operation: str) -> bool:
+    """Whether fail-closed webhooks of a release, with its values, are asked about an operation on a kind."""
+    chart = chart_of(registration)
+    if chart is None or operation not in chart.guards.get(kind, ()):
+        return False
+    switch = chart.guards_off_by.get(kind)
+    return switch is None or (registration.inputs.get("values") or {}).get(switch) is not False
 
 
 def known_charts() -> list[str]:

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from stacks.problems import Problem
-from stacks.rules import control_plane, network, node_groups, workloads
+from stacks.rules import addons, control_plane, network, node_groups, scaling, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -31,10 +31,21 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.labels: ("nodeGroups",),
     workloads.file_system: ("storage",),
     workloads.backups: ("storage",),
-    network.addresses: ("network", "coreNodes", "nodeGroups"),
+    network.addresses: ("network", "coreNodes", "nodeGroups", "addons"),
     workloads.training_namespace: ("training",),
     workloads.queues: ("addons",),
     workloads.tags: ("tags",),
+    addons.needs: ("addons",),
+    addons.device_drivers: ("controlPlane", "addons"),
+    addons.repairers: ("nodeGroups", "addons"),
+    addons.queueing: ("training", "addons"),
+    addons.buckets: ("addons",),
+    workloads.queue_hierarchy: ("addons",),
+    addons.watchers: ("region", "addons"),
+    scaling.scalers: ("coreNodes", "nodeGroups", "addons"),
+    scaling.karpenter_pools: ("network", "addons"),
+    scaling.karpenter_image: ("controlPlane", "training", "addons"),
+    scaling.core_dns: ("addons",),
 }
 """Each rule with the sections that it reads, in the order in which problems are told."""
 

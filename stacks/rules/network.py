@@ -155,12 +155,17 @@ def addresses(settings: Settings) -> Iterator[Problem]:
         for zone_id in settings.zones_of(group):
             if zone_id in need:
                 need[zone_id] += largest_size(group) * addresses_per_node(instance, interfaces)
+    for pool in settings.addons.karpenter.neuron_pools.values() if settings.addons.karpenter.enabled else ():
+        instance, zone_id = NEURON_TYPES[pool.instance_type], pool.zone_id or settings.network.zones[0]
+        interfaces = plan_interfaces(instance, "ena-primary") if instance.has_efa else ()
+        if zone_id in need:
+            need[zone_id] += pool.max_nodes * addresses_per_node(instance, interfaces)
     for zone_id, addresses_needed in need.items():
         if addresses_needed > room[zone_id]:
-            wrong = f"the groups of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"
+            wrong = f"the groups and pools of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"
             yield Problem(
                 "network.podCidr",
                 settings.network.pod_cidr,
                 wrong,
-                hint="take a larger block (at most /16), lower maxSize, or use `efaLayout: efa-primary`",
+                hint="take a larger block (at most /16), lower maxSize or maxNodes, or use `efaLayout: efa-primary`",
             )

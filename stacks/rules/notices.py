@@ -2,7 +2,9 @@
 
 from components.hardware.catalogue import NEURON_TYPES, known_zone_ids
 from components.hardware.regions import zone_id_prefix
+from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
+from stacks.rules.scaling import scaling_notices
 from stacks.settings import Settings, uses_efa
 
 
@@ -40,4 +42,5 @@ def notices(settings: Settings) -> list[str]:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
     if settings.node_groups and not settings.addons.neuron.enabled:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
+    said += [*scaling_notices(settings), *addon_notices(settings)]
     return said

@@ -3,12 +3,16 @@
 import re
 from collections.abc import Iterator
 
+from addons.neuron import HEALTH_NAMESPACE
+from addons.registry import REGISTRY
 from components.hardware.names import CLUSTER_TAG
 from stacks.problems import Problem
 from stacks.settings import Settings
 
 QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
 """Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
+NOT_OURS = {"default", "kube-public", "kube-node-lease", HEALTH_NAMESPACE, *(declaration.namespace for declaration in REGISTRY)}
+"""Namespaces of Kubernetes and of the add-ons."""
 TAG_LIMIT = 40
 TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")
 """What EC2, EKS, IAM, FSx, KMS and CloudWatch Logs all take in tags; FSx is the strictest."""
@@ -40,14 +44,7 @@ def backups(settings: Settings) -> Iterator[Problem]:
 
 def training_namespace(settings: Settings) -> Iterator[Problem]:
     """The file system's claim does not fall into a namespace that Kubernetes owns."""
-    if settings.training.namespace in (
-        "default",
-        "kube-system",
-        "kube-public",
-        "kube-node-lease",
-        "volcano-system",
-        "neuron-healthcheck-system",
-    ):
+    if settings.training.namespace in NOT_OURS:
         hint = "take a name of your own: Volcano's webhooks exempt system namespaces, and the stack deletes this one"
         yield Problem("training.namespace", settings.training.namespace, "a namespace that is not the stack's to make", hint=hint)
 
@@ -57,9 +54,11 @@ def queues(settings: Settings) -> Iterator[Problem]:
     for name, queue in settings.addons.volcano.queues.items():
         if name in ("default", "root"):
             yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
-        for resource, quantity in queue.capability.items():
+        amounts = {("capability", key): value for key, value in queue.capability.items()}
+        amounts |= {("deserved", key): value for key, value in queue.deserved.items()}
+        for (section, resource), quantity in amounts.items():
             if not QUANTITY.fullmatch(str(quantity)):
-                path = f"addons.volcano.queues.{name}.capability.{resource}"
+                path = f"addons.volcano.queues.{name}.{section}.{resource}"
                 yield Problem(
                     path,
                     quantity,
@@ -67,6 +66,26 @@ def queues(settings: Settings) -> Iterator[Problem]:
                     "such as 32, 500m, 64Gi",
                     "write a number, with a unit where one belongs",
                 )
+
+
+def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
+    """Queues stand below queues that are there, and in no circle; shares of a hierarchy need one."""
+    queues = settings.addons.volcano.queues
+    hierarchy = any(queue.parent is not None for queue in queues.values())
+    for name, queue in queues.items():
+        path = f"addons.volcano.queues.{name}"
+        if queue.parent is not None and queue.parent not in (*queues, "root"):
+            hint = "name a queue of this list, or `root`"
+            yield Problem(f"{path}.parent", queue.parent, "no queue of the stack", ", ".join([*sorted(queues), "root"]), hint)
+        above, seen = queue.parent, [name]
+        while above in queues and above not in seen:
+            seen.append(above)
+            above = queues[above].parent
+        if above in seen:
+            yield Problem(f"{path}.parent", queue.parent, "queues that stand above each other", hint="let one of them stand below `root`")
+        if queue.deserved and not hierarchy:
+            hint = "give a queue a `parent`, or use `weight`"
+            yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)
 
 
 def tags(settings: Settings) -> Iterator[Problem]:

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
-from addons.contract import Contract, load, unknown_keys
+from addons.contract import Contract, is_open, load, unknown_keys
 from addons.efa import efa_values
 from addons.neuron import NeuronArgs, neuron_values
+from addons.registry import REGISTRY
 from addons.versions import EFA_DEVICE_PLUGIN, NEURON, SUPPORTED_KUBERNETES, VOLCANO, Chart
 from addons.volcano import VolcanoArgs, volcano_values
-from tests.support import dev_configuration, record_stack
+from tests.addons.cases import CASES
+from tests.stacks.addon_sets import ALTERNATIVES, everything
+from tests.support import merged, record_stack
 
-CHARTS = (NEURON, EFA_DEVICE_PLUGIN, VOLCANO)
+CHARTS = tuple({case.chart.name: case.chart for case in CASES.values()}.values())
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SWITCHES = (False, True)
 ALL_VALUES: list[tuple[Chart, dict[str, Any]]] = [
@@ -25,11 +28,6 @@ ALL_VALUES: list[tuple[Chart, dict[str, Any]]] = [
     ),
 ]
 """Values of every chart for all combinations of switches."""
-FULLEST = {
-    NEURON: neuron_values(NeuronArgs("1.35", scheduler_extension=True, node_problem_detector=True)),
-    EFA_DEVICE_PLUGIN: efa_values(["trn1.32xlarge"]),
-    VOLCANO: volcano_values(VolcanoArgs()),
-}
 
 
 def compared_paths(contract: Contract, values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -37,7 +35,7 @@ def compared_paths(contract: Contract, values: Mapping[str, Any], path: tuple[st
     for key in values:
         here = (*path, key)
         yield here
-        if isinstance(values[key], Mapping) and ".".join(here) not in contract.open:
+        if isinstance(values[key], Mapping) and not is_open(contract, here):
             yield from compared_paths(contract, values[key], here)
 
 
@@ -49,7 +47,7 @@ def misspelt(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]
     return {name[:-1] if name == key else name: value for name, value in values.items()}
 
 
-SLIPS = [(chart, path) for chart in CHARTS for path in compared_paths(load(chart), FULLEST[chart])]
+SLIPS = [(case.chart, case.values, path) for case in CASES.values() for path in compared_paths(load(case.chart), case.values)]
 
 
 @pytest.mark.parametrize(("chart", "values"), ALL_VALUES)
@@ -58,18 +56,25 @@ def test_every_value_set_is_a_key_of_the_chart(chart: Chart, values: dict[str, A
     assert unknown_keys(load(chart), values) == []
 
 
-@pytest.mark.parametrize("release", ["aws-efa-k8s-device-plugin", "neuron-helm-chart", "volcano"])
-def test_every_recorded_release_keeps_its_contract(release: str) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_every_case_sets_keys_of_the_chart_only(case: str) -> None:
+    """The same for the values of the golden files."""
+    assert unknown_keys(load(CASES[case].chart), CASES[case].values) == []
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_every_recorded_release_keeps_its_contract(alternative: str) -> None:
     """What reaches the engine counts, not what a function returned: a component could add values of its own."""
-    recorded = next(item for item in record_stack(dev_configuration()).of_type(RELEASE) if item.inputs["name"] == release)
-    chart = next(chart for chart in CHARTS if chart.name == release)
-    assert unknown_keys(load(chart), recorded.inputs["values"]) == []
+    charts = {chart.name: chart for declaration in REGISTRY for chart in declaration.charts}
+    changes = {"addons": {"mirror": "mirror.example"}}
+    for release in record_stack(merged(everything(alternative), **changes)).of_type(RELEASE):
+        assert unknown_keys(load(charts[release.inputs["name"]]), release.inputs["values"]) == [], release.name
 
 
-@pytest.mark.parametrize(("chart", "path"), SLIPS)
-def test_every_misspelt_key_is_caught(chart: Chart, path: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("chart", "values", "path"), SLIPS)
+def test_every_misspelt_key_is_caught(chart: Chart, values: dict[str, Any], path: tuple[str, ...]) -> None:
     """A contract that lets one slip of the pen through proves nothing about the others."""
-    assert ".".join(path)[:-1] in unknown_keys(load(chart), misspelt(FULLEST[chart], path))
+    assert ".".join(path)[:-1] in unknown_keys(load(chart), misspelt(values, path))
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -8,47 +8,64 @@ import pytest
 import yaml
 
 from addons import versions
-from addons.efa import efa_values
+from addons.cloudwatch import CloudWatchArgs, cloudwatch_configuration
+from addons.efa_exporter import efa_exporter_spec
 from addons.etcd import stateful_set_spec
-from addons.neuron import NeuronArgs, neuron_values
-from addons.volcano import QueueArgs, VolcanoArgs, queue_spec, scheduler_configuration, volcano_values
+from addons.kueue_objects import FlavorArgs, cluster_queue_spec
+from addons.managed import coredns_configuration
+from addons.mpi_operator import RULES, mpi_job_crd_spec, mpi_operator_spec
+from addons.neuron_monitor import neuron_monitor_spec
+from addons.trainer import runtime_spec
+from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
+from tests.addons.cases import CASES
 
 GOLDEN = Path(__file__).parent / "golden"
-CASES: dict[str, Any] = {
-    "neuron": neuron_values(NeuronArgs("1.35")),
-    "neuron-with-everything": neuron_values(NeuronArgs("1.35", scheduler_extension=True, node_problem_detector=True)),
-    "efa": efa_values(["trn1n.32xlarge", "trn1.32xlarge"]),
-    "volcano": volcano_values(VolcanoArgs()),
-    "volcano-single-autoscaled": volcano_values(VolcanoArgs(replicas=1, image_registry="registry.example", autoscaled=True)),
+OBJECTS: dict[str, Any] = {
     "etcd": stateful_set_spec(persistent=False),
     "etcd-persistent": stateful_set_spec(persistent=True),
+    "neuron-monitor": neuron_monitor_spec("registry.example/neuron-monitor:1", ["trn1.32xlarge"]),
+    "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
+    "mpi-job-crd": mpi_job_crd_spec(),
+    "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
+    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
+    "efa-exporter": efa_exporter_spec("registry.example/python:3"),
+    "cloudwatch": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo")),
+    "cloudwatch-everything": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo", True, True)),
+    "coredns-autoscaled": coredns_configuration(autoscaled=True, min_replicas=2, max_replicas=10),
 }
+"""Specs of our own manifests, and configurations of EKS add-ons."""
+VALUES: dict[str, Any] = {**{name: case.values for name, case in CASES.items()}, **OBJECTS}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", VALUES)
 def test_values_are_those_of_the_golden_file(case: str):
     """A changed value is a changed cluster: it must be seen in review."""
-    assert json.loads((GOLDEN / f"{case}.json").read_text()) == CASES[case]
+    assert json.loads((GOLDEN / f"{case}.json").read_text()) == VALUES[case]
+
+
+def test_no_golden_file_is_left_over():
+    """A file without its case is read by reviewers and by no test."""
+    assert {path.stem for path in GOLDEN.glob("*.json")} == VALUES.keys()
 
 
 def test_the_plugins_tolerate_the_taint_of_our_own_nodes():
     """Otherwise they run nowhere, jobs wait for ever, and no error says so."""
     toleration = {"key": "aws.amazon.com/neuron", "operator": "Exists", "effect": "NoSchedule"}
-    assert toleration in CASES["neuron"]["devicePlugin"]["tolerations"]
-    assert toleration in CASES["efa"]["tolerations"]
+    assert toleration in VALUES["neuron"]["devicePlugin"]["tolerations"]
+    assert toleration in VALUES["efa"]["tolerations"]
 
 
 def test_the_efa_plugin_runs_only_where_interfaces_are():
     """It crash-loops on a node of a listed type without EFA."""
-    assert CASES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
+    assert VALUES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
 
 
 def test_several_replicas_of_volcano_elect_a_leader():
     """Two schedulers without an election bind the same pods."""
-    assert CASES["volcano"]["custom"]["leader_elect_enable"] is True
-    assert CASES["volcano-single-autoscaled"]["custom"]["leader_elect_enable"] is False
+    assert VALUES["volcano"]["custom"]["leader_elect_enable"] is True
+    assert VALUES["volcano-single-autoscaled"]["custom"]["leader_elect_enable"] is False
 
 
 def test_with_an_autoscaler_jobs_make_their_pods_at_once():
@@ -65,14 +82,22 @@ def test_a_queue_without_capability_has_none():
 
 def test_etcd_serves_the_v2_api():
     """3.5 does so only when asked, and python-etcd speaks nothing else."""
-    (container,) = CASES["etcd"]["template"]["spec"]["containers"]
+    (container,) = VALUES["etcd"]["template"]["spec"]["containers"]
     assert {"name": "ETCD_ENABLE_V2", "value": "true"} in container["env"]
     assert container["image"].startswith("quay.io/coreos/etcd:v3.5.")
 
 
 def test_a_persistent_etcd_leaves_no_volume():
     """The claim of a StatefulSet outlives it by default, and its volume the cluster."""
-    assert CASES["etcd-persistent"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete"
+    assert VALUES["etcd-persistent"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete"
+
+
+def test_the_mpi_operator_may_not_make_what_it_need_not():
+    """Upstream's role may make CRDs, and so any kind in the cluster."""
+    groups = {group for rule in RULES for group in rule["apiGroups"]}
+    assert "apiextensions.k8s.io" not in groups
+    assert "*" not in groups
+    assert [rule["resources"] for rule in RULES if rule["verbs"] == ["*"]] == [["mpijobs", "mpijobs/finalizers", "mpijobs/status"]]
 
 
 def test_a_failed_webhook_is_tried_again_for_two_minutes():

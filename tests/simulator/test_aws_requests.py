@@ -15,6 +15,8 @@ from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
 from simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
 from simulator.outputs.aws import ANSWERS
 from simulator.recording import Registration
+from tests.stacks.addon_sets import ALTERNATIVES
+from tests.stacks.test_addons import recorded
 from tests.support import dev_configuration, merged, record_stack
 
 CLUSTER, NODE_GROUP, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:eks/addon:Addon"
@@ -77,13 +79,18 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         },
         "tags": {"cost-centre": "4711"},
     },
+    **{alternative: {} for alternative in ALTERNATIVES},
 }  # fmt: skip
 
 
 @cache
 def resources(configuration: str) -> tuple[Registration, ...]:
     """Every AWS resource that a configuration asks for."""
-    recording = record_stack(merged(dev_configuration(), **CONFIGURATIONS[configuration]))
+    recording = (
+        recorded(configuration)
+        if configuration in ALTERNATIVES
+        else record_stack(merged(dev_configuration(), **CONFIGURATIONS[configuration]))
+    )
     return tuple(item for item in recording.resources() if item.type.startswith("aws:"))
 
 

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 
+from addons.declaration import Declaration
+from addons.registry import REGISTRY
 from simulator.recording import Recording, Registration
 from simulator.schedule import Phase
 
 Kind = Callable[[Registration], bool]
+RELEASE = "kubernetes:helm.sh/v3:Release"
+VOLCANO_QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 
 
 def _type(*types: str) -> Kind:
@@ -17,7 +21,7 @@ def _addon(*names: str) -> Kind:
 
 
 def _release(name: str) -> Kind:
-    return lambda item: item.type == "kubernetes:helm.sh/v3:Release" and item.inputs["name"] == name
+    return lambda item: item.type == RELEASE and item.inputs["name"] == name
 
 
 def _in_kubernetes(item: Registration) -> bool:
@@ -32,7 +36,7 @@ def _in_cluster(item: Registration) -> bool:
 _node_groups, _control_plane = _type("NodeGroup"), _type("Cluster")
 
 LAWS: dict[str, tuple[Kind, Kind]] = {
-    "queues before Volcano": (_type("Queue"), _release("volcano")),
+    "queues before Volcano": (lambda item: item.type == VOLCANO_QUEUE, _release("volcano")),
     "claims before volumes": (_type("PersistentVolumeClaim"), _type("PersistentVolume")),
     "volumes before the file system": (_type("PersistentVolume"), _type("LustreFileSystem")),
     "volumes and classes before the FSx driver": (
@@ -62,11 +66,66 @@ LAWS: dict[str, tuple[Kind, Kind]] = {
 }
 
 
+def _kind(kind: str) -> str:
+    """Type token of a custom resource, from its API version and kind."""
+    return "kubernetes:" + kind.replace(" ", ":")
+
+
+def _charts_of(declaration: Declaration) -> Kind:
+    names = {chart.name for chart in declaration.charts}
+    return lambda item: item.type == RELEASE and item.inputs["name"] in names
+
+
+def _identities_of(declaration: Declaration) -> Kind:
+    accounts = set(declaration.identities)
+    return lambda item: _type("PodIdentityAssociation")(item) and f"{item.inputs['namespace']}/{item.inputs['serviceAccount']}" in accounts
+
+
+def _laws_of(declaration: Declaration) -> dict[str, tuple[Kind, Kind]]:
+    """What holds for every add-on: objects before the chart that brings their kind, pods before their rights, fences."""
+    laws: dict[str, tuple[Kind, Kind]] = {}
+    kinds = {_kind(kind) for kind in declaration.kinds}
+    if kinds and declaration.charts:
+        laws[f"{declaration.title}: objects before their chart"] = (lambda item: item.type in kinds, _charts_of(declaration))
+    if declaration.charts and declaration.identities:
+        laws[f"{declaration.title}: pods before their rights"] = (_charts_of(declaration), _identities_of(declaration))
+    if declaration.fenced:
+        own = {chart.name for chart in declaration.charts}
+        others = [other for other in REGISTRY if not other.fenced]
+        names = {chart.name for other in others for chart in other.charts} - own
+        laws[f"{declaration.title} before all other charts"] = (
+            _charts_of(declaration),
+            lambda item: item.type == RELEASE and item.inputs["name"] in names,
+        )
+    return laws
+
+
+ADDON_LAWS: dict[str, tuple[Kind, Kind]] = {law: pair for declaration in REGISTRY for law, pair in _laws_of(declaration).items()} | {
+    "the training namespace before the load balancer controller": (
+        lambda item: item.name == "training-namespace",
+        _release("aws-load-balancer-controller"),
+    ),
+    "MPI operator: the operator before its kind": (
+        lambda item: _type("Deployment")(item) and item.name == "mpi-operator",
+        lambda item: item.name == "mpijobs",
+    ),
+    "Kueue: queues before flavors": (_type("ClusterQueue"), _type("ResourceFlavor")),
+    "Volcano: queues before those above them": (lambda item: item.name == "queue-nlp", lambda item: item.name == "queue-team"),
+    "Karpenter: pools before classes": (_type("NodePool"), _type("EC2NodeClass")),
+    "Karpenter: the controller before its CRDs": (_release("karpenter"), _release("karpenter-crd")),
+    "Karpenter: pools before their nodes' way in": (_type("NodePool"), lambda item: item.name == "karpenter-nodes"),
+    "Karpenter: the controller before its queue": (
+        _release("karpenter"),
+        lambda item: _type("Queue")(item) and item.type.startswith("aws:"),
+    ),
+}
+
+
 def violations(recording: Recording, destroy: Phase) -> list[str]:
     """Pairs that break a law, in words."""
     found = []
     resources = [item for item in recording if item.custom and not item.type.startswith("pulumi:providers:")]
-    for law, (first, second) in LAWS.items():
+    for law, (first, second) in (LAWS | ADDON_LAWS).items():
         last = max((item for item in resources if first(item)), key=lambda item: destroy.steps[item.urn].end, default=None)
         soonest = min((item for item in resources if second(item)), key=lambda item: destroy.steps[item.urn].start, default=None)
         if last is not None and soonest is not None and destroy.steps[last.urn].end > destroy.steps[soonest.urn].start:

@@ -343,7 +343,16 @@ def test_no_addon_waits_for_neuron_nodes():
 def test_every_release_is_pinned_atomic_and_bounded():
     """A failed install then leaves nothing, and a changed chart is never a surprise."""
     releases = dev().of_type("kubernetes:helm.sh/v3:Release")
-    assert {item.inputs["name"] for item in releases} == {"neuron-helm-chart", "aws-efa-k8s-device-plugin", "volcano"}
+    assert {item.inputs["name"] for item in releases} == {
+        "neuron-helm-chart",
+        "aws-efa-k8s-device-plugin",
+        "volcano",
+        "metrics-server",
+        "cluster-autoscaler",
+        "kube-prometheus-stack",
+        "grafana",
+        "aws-for-fluent-bit",
+    }
     for item in releases:
         assert item.inputs["atomic"] is True
         assert item.inputs["version"]
@@ -377,7 +386,8 @@ def test_the_stack_tells_what_its_users_need():
     assert outputs["clusterName"] == "trainium-dev"
     assert outputs["nodeGroups"] == ["core", "trn1-32xl", "trn1n-32xl"]
     assert outputs["queues"] == ["test", "training"]
-    assert outputs["namespaces"] == ["training", "volcano-system"]
+    assert outputs["namespaces"] == ["training", "volcano-system", "monitoring", "neuron-monitor", "efa-exporter", "logging"]
+    assert outputs["grafanaPassword"].startswith("kubectl -n monitoring get secret grafana ")
     assert outputs["clusterArn"] == "arn:aws:eks:us-west-2:123456789012:cluster/trainium-dev"
     assert outputs["region"] == "us-west-2"
     assert outputs["fileSystemDnsName"].startswith(outputs["fileSystemId"])

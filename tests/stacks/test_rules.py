@@ -19,6 +19,11 @@ def group(**keys: Any) -> dict[str, Any]:
     return {"nodeGroups": {"g": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN, **keys}}}
 
 
+def pool(**keys: Any) -> dict[str, Any]:
+    """Changes that switch Karpenter on, with one Neuron pool `p`."""
+    return {"addons": {"karpenter": {"enabled": True, "neuronPools": {"p": {"instanceType": "trn1.32xlarge", "maxNodes": 1, **keys}}}}}
+
+
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "zone of another region": (
         {"network": {"zones": ["usw2-az4", "use1-az1"]}},
@@ -88,7 +93,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "newest AMI with an old image": ({"nodeGroups": {"g": {"instanceType": "trn1.32xlarge"}}}, "is not set, so the newest AMI is used"),
     "driver too old for the image": (group(releaseVersion="1.35.1-20260318"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
-    "subnet too small for the groups": (group(maxSize=100), "the groups of usw2-az4 can grow to need"),
+    "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
     "backup of what S3 holds": (
         {"storage": {"lustre": {"finalBackup": True, "dataRepository": {"s3Uri": "s3://data-bucket"}}}},
         "`storage.lustre.finalBackup` is `true`",
@@ -137,6 +142,114 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "tag that FSx refuses": ({"tags": {"team": "ml!"}}, "not a tag that every service takes"),
     "namespace of Kubernetes": ({"training": {"namespace": "default"}}, "`training.namespace` is `default`"),
     "reserved tag": ({"tags": {"aws:team": "x"}}, "a reserved tag, `tags.aws:team`"),
+    "two scalers of the core nodes": (
+        {
+            "coreNodes": {"autoscaled": True},
+            "addons": {"clusterAutoscaler": {"enabled": True}, "karpenter": {"enabled": True, "generalPool": {"enabled": True}}},
+        },
+        "would both make nodes for the same untainted pods",
+    ),
+    "two scalers of one Neuron type": (
+        {
+            **group(autoscaled=True),
+            "addons": {**pool()["addons"], "clusterAutoscaler": {"enabled": True}},
+        },
+        "makes such nodes in `nodeGroups.g` already",
+    ),
+    "pool with the general pool's name": (
+        {"addons": {"karpenter": {"neuronPools": {"general": {"instanceType": "trn1.32xlarge", "maxNodes": 1}}}}},
+        "the name of the pool of ordinary nodes",
+    ),
+    "pool in no zone of the network": (pool(zoneId="usw2-az3"), "`addons.karpenter.neuronPools.p.zoneId` is `usw2-az3`"),
+    "pool of a type that Karpenter takes for another": (pool(instanceType="trn2u.48xlarge"), "picks the standard image"),
+    "reserved pool without reservation": (pool(capacityType="RESERVED"), "reserved capacity has a reservation id"),
+    "reservation of an on-demand pool": (pool(capacityReservationId=BLOCK), "a reservation that instances of this kind do not use"),
+    "pool from a block not sold so": (
+        pool(instanceType="trn1n.32xlarge", capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+        "`addons.karpenter.neuronPools.p.instanceType` is `trn1n.32xlarge`",
+    ),
+    "Karpenter's driver too new for the image": (
+        {"addons": {"karpenter": {**pool()["addons"]["karpenter"], "amiVersion": "v20260714"}}},
+        "`addons.karpenter.amiVersion` is `v20260714`",
+    ),
+    "pools without addresses": (pool(maxNodes=2000), "can grow to need"),
+    "add-on without what it needs": (
+        {"addons": {"prometheus": {"enabled": False}, "grafana": {"enabled": True}}},
+        "Grafana needs kube-prometheus-stack",
+    ),
+    "scheduler extension with DRA": (
+        {"addons": {"neuron": {"devices": "dra", "schedulerExtension": True}}},
+        "beside the DRA driver it counts devices of the plug-in",
+    ),
+    "problem detector with DRA": (
+        {"addons": {"neuron": {"devices": "dra", "nodeProblemDetector": True}}},
+        "left out by the chart, in silence",
+    ),
+    "neuron-monitor with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "neuronMonitor": {"enabled": True}}},
+        "neuron-monitor does not work where devices are handed out by DRA",
+    ),
+    "dynamic pool with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
+        "`addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "EFA by DRA on an old Kubernetes": (
+        {
+            "controlPlane": {"kubernetesVersion": "1.34", "supportType": "EXTENDED"},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+            "addons": {"efa": {"devices": "dra"}},
+        },
+        "the EFA DRA driver needs Kubernetes 1.35 or later",
+    ),
+    "two repairers": (
+        {"addons": {"neuron": {"nodeProblemDetector": True, "nodeRecovery": True}}},
+        "`nodeGroups.trn1-32xl.nodeRepair` is `true`",
+    ),
+    "recovery without detector": ({"addons": {"neuron": {"nodeRecovery": True}}}, "the node problem detector, which is off"),
+    "two readers of one runtime": (
+        {"addons": {"cloudWatch": {"enabled": True, "neuronMetrics": True}, "neuronMonitor": {"enabled": True}}},
+        "two monitors would read the same Neuron runtime",
+    ),
+    "logs sent twice": (
+        {"addons": {"cloudWatch": {"enabled": True, "containerLogs": True}, "fluentBit": {"enabled": True}}},
+        "paid for, twice",
+    ),
+    "managed Prometheus in China": (
+        {"region": "cn-north-1", "addons": {"prometheus": {"enabled": True}, "managedPrometheus": {"enabled": True}}},
+        "not offered in China",
+    ),
+    "no retention of pod logs": ({"addons": {"fluentBit": {"retentionDays": 31}}}, "`addons.fluentBit.retentionDays` is `31`"),
+    "two layers of queues": ({"addons": {"kueue": {"enabled": True}}}, "`addons.kueue.namespace` is not set"),
+    "two layers of queues, by name": (
+        {"addons": {"kueue": {"enabled": True, "namespace": "training"}}},
+        "Kueue and Volcano would both admit the same jobs",
+    ),
+    "Kueue in an add-on's namespace": ({"addons": {"kueue": {"enabled": True, "namespace": "monitoring"}}}, "not Kueue's to make"),
+    "Kueue's namespace made twice": (
+        {"addons": {"volcano": {"enabled": False}, "kueue": {"enabled": True, "namespace": "training"}}},
+        "which the stack makes already",
+    ),
+    "Ray without its scheduler": (
+        {"addons": {"volcano": {"enabled": False}, "kubeRay": {"enabled": True, "batchScheduler": "volcano"}}},
+        "`addons.kubeRay.batchScheduler` is `volcano`",
+    ),
+    "MPI without its scheduler": (
+        {"addons": {"volcano": {"enabled": False}, "mpiOperator": {"enabled": True, "batchScheduler": "volcano"}}},
+        "`addons.mpiOperator.batchScheduler` is `volcano`",
+    ),
+    "driver for no bucket": ({"addons": {"mountpointS3": {"enabled": True}}}, "may read no bucket"),
+    "queue below nothing": ({"addons": {"volcano": {"queues": {"q": {"parent": "nowhere"}}}}}, "no queue of the stack"),
+    "queues in a circle": (
+        {"addons": {"volcano": {"queues": {"a": {"parent": "b"}, "b": {"parent": "a"}}}}},
+        "queues that stand above each other",
+    ),
+    "share without hierarchy": ({"addons": {"volcano": {"queues": {"q": {"deserved": {"cpu": 4}}}}}}, "only a hierarchy of queues has"),
+    "share that is no quantity": (
+        {"addons": {"volcano": {"queues": {"q": {"parent": "root", "deserved": {"cpu": "much"}}}}}},
+        "`addons.volcano.queues.q.deserved.cpu` is `much`",
+    ),
+    "namespace of an add-on": ({"training": {"namespace": "monitoring"}}, "`training.namespace` is `monitoring`"),
+    "bounds of CoreDNS": ({"addons": {"coreDns": {"minReplicas": 20}}}, "more replicas at least than at most"),
     "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
 }
 
@@ -208,6 +321,26 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         "need a way of your own",
     ),
     "spot": (group(capacityType="SPOT"), "its price moves by the hour"),
+    "autoscaler without a group": (
+        {"coreNodes": {"autoscaled": False}, "addons": {"clusterAutoscaler": {"enabled": True}}},
+        "it has nothing to size",
+    ),
+    "group without autoscaler": ({**group(autoscaled=True), "addons": {"clusterAutoscaler": {"enabled": False}}}, "nothing changes it"),
+    "Karpenter without a pool": ({"addons": {"karpenter": {"enabled": True}}}, "it makes no node"),
+    "pool that may grow": (pool(maxNodes=2), "may grow to 2 nodes, 43.00 USD an hour"),
+    "dashboards without metrics": (
+        {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
+        "its dashboards of cores and device memory stay empty",
+    ),
+    "findings that nobody acts on": (
+        {
+            "nodeGroups": {name: {"nodeRepair": False} for name in ("trn1-32xl", "trn1n-32xl")},
+            "addons": {"nodeMonitoring": {"enabled": True}},
+        },
+        "acted on by nobody",
+    ),
+    "load balancers that hold the VPC": ({"addons": {"loadBalancerController": {"enabled": True}}}, "delete them before a destroy"),
+    "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }
 

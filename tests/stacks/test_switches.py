@@ -265,7 +265,7 @@ def test_an_autoscaled_group_changes_how_volcano_admits_jobs():
 def test_namespaces_and_queues_do_not_hang_for_ten_minutes():
     """The provider's own limit on a delete that a finalizer holds."""
     held = [item for item in dev() if item.type in ("kubernetes:core/v1:Namespace", "kubernetes:scheduling.volcano.sh/v1beta1:Queue")]
-    assert len(held) == 4
+    assert len(held) > 4
     assert {item.options["customTimeouts"]["delete"] for item in held} == {"3m"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from simulator.recording import Registration
 from simulator.world import kinds, view
-from simulator.world.charts import chart_of, kinds_with_finalizers
+from simulator.world.charts import chart_of, guards, kinds_with_finalizers
 from simulator.world.limits import HELM_S, KUBERNETES_DELETE_S
 from simulator.world.rule import Refusal, rule
 from simulator.world.rules.kubernetes import answers, webhook_failed
@@ -84,8 +84,7 @@ def webhook_outlives_pods(world: World, request: Registration) -> Refusal | None
         return None
     kind = kinds.object_kind(request.type)
     for thing in view.releases(world):
-        chart = chart_of(thing.registration)
-        if chart is not None and "DELETE" in chart.guards.get(kind, ()) and not answers(world, thing):
+        if guards(thing.registration, kind, "DELETE") and not answers(world, thing):
             return webhook_failed(thing.registration, kind)
     return None
 

@@ -2,7 +2,7 @@
 
 from simulator.recording import Registration
 from simulator.world import kinds, view
-from simulator.world.charts import chart_of
+from simulator.world.charts import chart_of, guards
 from simulator.world.limits import HELM_S, KIND_RETRY_S
 from simulator.world.rule import Refusal, rule
 from simulator.world.things import Thing
@@ -73,10 +73,9 @@ def dead_webhook(world: World, request: Registration, operation: str) -> Refusal
     """The refusal of a webhook that guards the kind and has no pods; None where all answer."""
     touched = {"v1/Service", "batch/Job"} if request.type == kinds.RELEASE else {kinds.object_kind(request.type)}
     for thing in view.releases(world):
-        chart = chart_of(thing.registration)
-        if chart is None or thing.registration.urn == request.urn:
+        if thing.registration.urn == request.urn:
             continue
-        guarded = [kind for kind in sorted(touched) if operation in chart.guards.get(kind, ())]
+        guarded = [kind for kind in sorted(touched) if guards(thing.registration, kind, operation)]
         if guarded and not answers(world, thing):
             return webhook_failed(thing.registration, guarded[0])
     return None

@@ -1,0 +1,59 @@
+"""neuron-monitor on every Neuron node: cores, device memory, executions, memory errors, for Prometheus."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from addons.base import Addon, AddonArgs
+from addons.declaration import Declaration
+from addons.exporters import daemon_set_spec, labels
+from addons.images import Values
+from addons.versions import NEURON_MONITOR_IMAGE
+from components.hardware.catalogue import NEURON_TYPES
+
+NAME = "neuron-monitor"
+PORT = 8000
+DECLARATION = Declaration(
+    key="neuronMonitor",
+    title="neuron-monitor",
+    purpose="Metrics of NeuronCores, device memory and executions on every Neuron node",
+    component="neuron-monitor",
+    namespace=NAME,
+    nodes="neuron",
+    images=(NEURON_MONITOR_IMAGE,),
+)
+
+
+def neuron_monitor_spec(image: str, instance_types: Sequence[str]) -> Values:
+    """`spec` of the DaemonSet.
+
+    AWS's own manifest (aws-neuron-sdk src/k8/k8s-neuron-monitor-daemonset.yml, 2026-08-21) tolerates nothing and knows no trn2.
+    """
+    of_neuron = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted(instance_types)}
+    container = {
+        "image": image,
+        "command": ["/opt/bin/entrypoint.sh"],
+        "args": ["--port", str(PORT), "--neuron-monitor-config", "/opt/aws/neuron/bin/neuron-monitor.conf"],
+        "env": [{"name": "GOMEMLIMIT", "value": "160MiB"}],
+        "ports": [{"name": "metrics", "containerPort": PORT}],
+        "resources": {"requests": {"cpu": "256m", "memory": "128Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}},
+        # It reads the devices.
+        "securityContext": {"privileged": True},
+    }
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [of_neuron]}]}}
+    return daemon_set_spec(NAME, container, affinity={"nodeAffinity": affinity})
+
+
+class NeuronMonitor(Addon):
+    """Needs the API server only: its pods follow the nodes."""
+
+    def __init__(self, name: str, args: AddonArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("NeuronMonitor", name, args, opts)
+        namespace = self.namespace(NAME)
+        spec: Any = neuron_monitor_spec(self.image(NEURON_MONITOR_IMAGE), list(NEURON_TYPES))
+        k8s.apps.v1.DaemonSet(
+            name, metadata={"name": NAME, "namespace": NAME, "labels": labels(NAME)}, spec=spec, opts=self.in_cluster(namespace)
+        )
+        self.register_outputs({})

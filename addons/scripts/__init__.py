@@ -1,0 +1,1 @@
+"""Programs that run in pods of their own: Python's standard library only."""

@@ -1,0 +1,1 @@
+"""IAM documents of the add-ons' identities, one file per purpose."""

@@ -1,0 +1,52 @@
+"""Sections of schedulers and operators of training jobs, beside Volcano."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from stacks.section import KUBERNETES_NAME, Section
+
+
+class KueueAddon(Section):
+    """Kueue: quotas for whole jobs."""
+
+    enabled: bool = False
+    """Install Kueue, with a flavor for each Neuron node group and the queue `training` over all of them."""
+    namespace: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """Namespace of its jobs. Without it, `training.namespace`; beside Volcano it must be another, since both would admit the same pods."""
+
+
+class TrainerAddon(Section):
+    """Kubeflow Trainer v2."""
+
+    enabled: bool = False
+    """TrainJobs."""
+    job_set: bool = True
+    """Install JobSet with it. Only off where JobSet is there by other means."""
+    image: str | None = None
+    """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
+
+
+class MpiOperatorAddon(Section):
+    """MPI operator v2beta1."""
+
+    enabled: bool = False
+    """MPIJobs, for Horovod."""
+    batch_scheduler: Literal["none", "volcano"] = "none"
+    """`volcano` starts launcher and workers together; set `schedulingPolicy.minAvailable` to the number of workers."""
+
+
+class KubeRayAddon(Section):
+    """KubeRay."""
+
+    enabled: bool = False
+    """Ray clusters and jobs."""
+    batch_scheduler: Literal["none", "volcano"] = "none"
+    """`volcano` starts all pods of a Ray cluster together, or none."""
+
+
+class LeaderWorkerSetAddon(Section):
+    """LeaderWorkerSet."""
+
+    enabled: bool = False
+    """Groups of pods that are made and restarted together."""

@@ -1,0 +1,31 @@
+"""What `trn addons` and `trn images` tell of one configuration."""
+
+from collections.abc import Mapping
+
+from addons import table
+from addons.registry import SWITCHED
+from addons.table import MirroredImage, Row
+from stacks.addons import is_on
+from stacks.settings import Settings
+
+__all__ = ["MirroredImage", "Row", "addon_rows", "mirror_list", "mirror_values", "switched_addons"]
+
+
+def addon_rows(settings: Settings) -> list[Row]:
+    """All add-ons, in the registry's order."""
+    return table.rows(settings.control_plane.kubernetes_version, lambda key: is_on(settings, key))
+
+
+def mirror_list(settings: Settings, registry: str) -> list[MirroredImage]:
+    """Images that a mirror must hold for this configuration."""
+    return table.mirror_list(registry, lambda key: is_on(settings, key))
+
+
+def mirror_values(settings: Settings, registry: str) -> Mapping[str, Mapping[str, object]]:
+    """Helm values that `addons.mirror` sets, by chart."""
+    return table.mirror_chart_values(registry, lambda key: is_on(settings, key))
+
+
+def switched_addons() -> list[str]:
+    """Keys below `addons` that have a switch of their own."""
+    return list(SWITCHED)

@@ -1,0 +1,132 @@
+"""Rules on add-ons that need, or fight, each other. Each says why."""
+
+from collections.abc import Iterator
+
+from addons.registry import SWITCHED
+from components.hardware.regions import partition
+from stacks.problems import Problem, missing
+from stacks.rules.workloads import NOT_OURS
+from stacks.section import attribute
+from stacks.settings import LOG_RETENTION_DAYS, Settings
+
+
+def _on(settings: Settings, key: str) -> bool:
+    return bool(getattr(settings.addons, attribute(key)).enabled)
+
+
+def needs(settings: Settings) -> Iterator[Problem]:
+    """What an add-on needs is on."""
+    for key, declaration in SWITCHED.items():
+        for need in declaration.needs if _on(settings, key) else ():
+            if not _on(settings, need):
+                hint = f"set `addons.{need}.enabled: true`, or switch {declaration.title} off"
+                yield Problem(f"addons.{key}.enabled", True, f"{declaration.title} needs {SWITCHED[need].title}", "false", hint)
+
+
+def device_drivers(settings: Settings) -> Iterator[Problem]:
+    """With a DRA driver nothing that counts on the device plug-in is asked for."""
+    addons, neuron = settings.addons, settings.addons.neuron
+    minor = tuple(int(part) for part in settings.control_plane.kubernetes_version.split("."))
+    if neuron.enabled and neuron.devices == "dra":
+        for key, value, what in (
+            ("schedulerExtension", neuron.scheduler_extension, "counts devices of the plug-in"),
+            ("nodeProblemDetector", neuron.node_problem_detector, "is left out by the chart, in silence"),
+        ):
+            if value:
+                wrong = f"beside the DRA driver it {what}"
+                yield Problem(f"addons.neuron.{key}", True, wrong, "false", "set it to false, or `addons.neuron.devices: device-plugin`")
+        if addons.neuron_monitor.enabled:
+            wrong = "neuron-monitor does not work where devices are handed out by DRA"
+            hint = "set it to false, or `addons.neuron.devices: device-plugin`"
+            yield Problem("addons.neuronMonitor.enabled", True, wrong, "false", hint)
+        dynamic = [name for name, pool in addons.karpenter.neuron_pools.items() if not pool.static]
+        if addons.karpenter.enabled and dynamic:
+            path = f"addons.karpenter.neuronPools.{dynamic[0]}.static"
+            wrong = "Karpenter 1.14 sees no claims of DRA, and makes no node for them"
+            yield Problem(path, False, wrong, "true", "set it to true, or `addons.neuron.devices: device-plugin`")
+    if addons.efa.enabled and addons.efa.devices == "dra" and minor < (1, 35):
+        wrong = "the EFA DRA driver needs Kubernetes 1.35 or later"
+        yield Problem(
+            "addons.efa.devices", "dra", wrong, "device-plugin", "set it to device-plugin, or raise `controlPlane.kubernetesVersion`"
+        )
+
+
+def repairers(settings: Settings) -> Iterator[Problem]:
+    """One of the two replaces broken nodes: EKS, or Neuron's problem detector."""
+    neuron = settings.addons.neuron
+    if not (neuron.enabled and neuron.node_recovery):
+        return
+    if not neuron.node_problem_detector:
+        hint = "set `addons.neuron.nodeProblemDetector: true`"
+        yield Problem("addons.neuron.nodeRecovery", True, "nodes are replaced by the node problem detector, which is off", "false", hint)
+    for name, group in settings.node_groups.items():
+        if group.node_repair:
+            wrong = "EKS and the node problem detector would both replace the same node, each what the other has just started"
+            yield Problem(f"nodeGroups.{name}.nodeRepair", True, wrong, "false", "set it to false, or `addons.neuron.nodeRecovery: false`")
+
+
+def watchers(settings: Settings) -> Iterator[Problem]:
+    """Nothing is read, or sent, twice."""
+    addons = settings.addons
+    if addons.cloud_watch.enabled and addons.cloud_watch.neuron_metrics and addons.neuron_monitor.enabled:
+        wrong = "two monitors would read the same Neuron runtime on each node"
+        hint = "set it to false, or `addons.neuronMonitor.enabled: false`"
+        yield Problem("addons.cloudWatch.neuronMetrics", True, wrong, "one of the two", hint)
+    if addons.cloud_watch.enabled and addons.cloud_watch.container_logs and addons.fluent_bit.enabled:
+        wrong = "every line of every pod would be sent, and paid for, twice"
+        hint = "set it to false, or `addons.fluentBit.enabled: false`"
+        yield Problem("addons.cloudWatch.containerLogs", True, wrong, "one of the two", hint)
+    if addons.managed_prometheus.enabled and partition(settings.region) == "aws-cn":
+        wrong = "Amazon Managed Prometheus is not offered in China"
+        yield Problem(
+            "addons.managedPrometheus.enabled",
+            True,
+            wrong,
+            "false",
+            "keep metrics longer in the cluster: `addons.prometheus.retentionHours`",
+        )
+    for key, days in (("cloudWatch", addons.cloud_watch.retention_days), ("fluentBit", addons.fluent_bit.retention_days)):
+        if days not in LOG_RETENTION_DAYS:
+            allowed = ", ".join(str(known) for known in LOG_RETENTION_DAYS)
+            yield Problem(f"addons.{key}.retentionDays", days, "not a retention of CloudWatch Logs", allowed, "take the next larger one")
+
+
+def queueing(settings: Settings) -> Iterator[Problem]:
+    """One layer admits the jobs of a namespace, and gangs have a scheduler that knows them."""
+    addons = settings.addons
+    namespace = addons.kueue.namespace or settings.training.namespace
+    if addons.kueue.enabled and addons.volcano.enabled and namespace == settings.training.namespace:
+        wrong = "Kueue and Volcano would both admit the same jobs, each waiting for the other"
+        hint = "set it to another namespace, which Kueue then makes, or `addons.volcano.enabled: false`"
+        if addons.kueue.namespace is None:
+            yield missing("addons.kueue.namespace", f"{wrong}; `addons.kueue.namespace` is not set", hint=hint)
+        else:
+            yield Problem("addons.kueue.namespace", namespace, wrong, hint=hint)
+    if addons.kueue.enabled and addons.kueue.namespace in NOT_OURS:
+        hint = "take a name of your own"
+        yield Problem("addons.kueue.namespace", addons.kueue.namespace, "a namespace that is not Kueue's to make", hint=hint)
+    if addons.kueue.enabled and addons.kueue.namespace == settings.training.namespace and not addons.volcano.enabled:
+        hint = "remove it: that is the default"
+        yield Problem("addons.kueue.namespace", namespace, "the training namespace, which the stack makes already", hint=hint)
+    for key, section in (("kubeRay", addons.kube_ray), ("mpiOperator", addons.mpi_operator)):
+        if section.enabled and section.batch_scheduler == "volcano" and not addons.volcano.enabled:
+            wrong, hint = "there is no Volcano to schedule these pods", "set `addons.volcano.enabled: true`, or `none`"
+            yield Problem(f"addons.{key}.batchScheduler", "volcano", wrong, "none", hint)
+
+
+def buckets(settings: Settings) -> Iterator[Problem]:
+    """A driver for buckets knows some."""
+    if settings.addons.mountpoint_s3.enabled and not settings.addons.mountpoint_s3.buckets:
+        hint = "`pulumi config set --path 'trn:addons.mountpointS3.buckets[0]' NAME`"
+        yield missing("addons.mountpointS3.buckets", "`addons.mountpointS3` may read no bucket", hint=hint)
+
+
+def addon_notices(settings: Settings) -> Iterator[str]:
+    """Choices that work and may surprise."""
+    addons = settings.addons
+    if addons.grafana.enabled and not addons.neuron_monitor.enabled and addons.neuron.devices == "device-plugin":
+        yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if addons.load_balancer_controller.enabled:
+        yield "`addons.loadBalancerController` is on: load balancers of Services outside the training namespace hold the VPC, delete them before a destroy"
+    if addons.node_monitoring.enabled and settings.node_groups and not any(group.node_repair for group in settings.node_groups.values()):
+        yield "`addons.nodeMonitoring` is on, but no group has `nodeRepair`: what it finds is acted on by nobody"

@@ -1,0 +1,105 @@
+"""Rules on what makes the cluster grow: two scalers must not answer the same pods, and pools must be ones Karpenter can make."""
+
+from collections.abc import Iterator
+
+from components.hardware import neuron_releases
+from components.hardware.catalogue import NEURON_TYPES
+from stacks.problems import Problem
+from stacks.settings import Settings, uses_efa
+
+
+def scalers(settings: Settings) -> Iterator[Problem]:
+    """Karpenter and Cluster Autoscaler each have nodes of their own.
+
+    Both act on every pod without a place: where both could make the node, both do, and each later takes the other's away.
+    """
+    karpenter = settings.addons.karpenter
+    if not (karpenter.enabled and settings.addons.cluster_autoscaler.enabled):
+        return
+    if karpenter.general_pool.enabled and settings.core_nodes.autoscaled:
+        wrong = "Karpenter and Cluster Autoscaler would both make nodes for the same untainted pods"
+        hint = "set it to false, or `coreNodes.autoscaled: false`"
+        yield Problem("addons.karpenter.generalPool.enabled", True, wrong, "one of the two", hint)
+    autoscaled = {group.instance_type: name for name, group in settings.node_groups.items() if group.autoscaled}
+    for name, pool in karpenter.neuron_pools.items():
+        if not pool.static and pool.instance_type in autoscaled:
+            wrong = (
+                f"Cluster Autoscaler makes such nodes in `nodeGroups.{autoscaled[pool.instance_type]}` already: both would answer one job"
+            )
+            hint = "take another type, remove the pool, or set `autoscaled: false` for the group"
+            yield Problem(f"addons.karpenter.neuronPools.{name}.instanceType", pool.instance_type, wrong, hint=hint)
+
+
+def karpenter_pools(settings: Settings) -> Iterator[Problem]:
+    """Pools lie in the network, buy what is sold, and get a Neuron image."""
+    zones = settings.network.zones
+    for name, pool in settings.addons.karpenter.neuron_pools.items():
+        base = f"addons.karpenter.neuronPools.{name}"
+        if name == "general":
+            hint = "take another name"
+            yield Problem("addons.karpenter.neuronPools", name, "the name of the pool of ordinary nodes", hint=hint)
+        if pool.zone_id is not None and pool.zone_id not in zones:
+            hint = "append the zone to `network.zones`, or take one of these"
+            yield Problem(f"{base}.zoneId", pool.zone_id, "no zone of the network", ", ".join(zones), hint)
+        if pool.instance_type.startswith("trn2u."):
+            hint = "take a managed node group, which names its AMI type"
+            wrong = "a type for which Karpenter picks the standard image: EC2 lists no accelerators for it, and nodes would offer none"
+            yield Problem(f"{base}.instanceType", pool.instance_type, wrong, "types other than trn2u", hint)
+        reserved = pool.capacity_type in ("RESERVED", "CAPACITY_BLOCK")
+        if reserved and pool.capacity_reservation_id is None:
+            wrong, hint = "reserved capacity has a reservation id", f"set `{base}.capacityReservationId: cr-...`"
+            yield Problem(f"{base}.capacityType", pool.capacity_type, wrong, hint=hint)
+        if not reserved and pool.capacity_reservation_id is not None:
+            wrong, hint = "a reservation that instances of this kind do not use", "set `capacityType` to one of these, or remove the id"
+            yield Problem(f"{base}.capacityType", pool.capacity_type, wrong, "RESERVED, CAPACITY_BLOCK", hint)
+        if pool.capacity_type == "CAPACITY_BLOCK" and not NEURON_TYPES[pool.instance_type].capacity_block:
+            sold = ", ".join(key for key, instance in NEURON_TYPES.items() if instance.capacity_block)
+            hint = "take one of these types, or `capacityType: ON_DEMAND`"
+            yield Problem(f"{base}.instanceType", pool.instance_type, "a type not sold in capacity blocks", sold, hint)
+
+
+def karpenter_image(settings: Settings) -> Iterator[Problem]:
+    """The Neuron driver of Karpenter's nodes fits the training image."""
+    karpenter, sdk_name = settings.addons.karpenter, settings.training.neuron_sdk
+    if not (karpenter.enabled and karpenter.neuron_pools and sdk_name):
+        return
+    sdk = neuron_releases.SDK_RELEASES[sdk_name]
+    driver = neuron_releases.ami_driver(f"{settings.control_plane.kubernetes_version}.0-{karpenter.ami_version[1:]}")
+    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    if conflict is not None:
+        first, last = neuron_releases.fitting_ami_dates(sdk.runtime)
+        dates = f"v{first} or later" + (f", before v{last}" if last else "")
+        brought, runtime = neuron_releases.version_text(driver), neuron_releases.version_text(sdk.runtime)
+        wrong = f"the AMI brings Neuron driver {brought}, the training image of SDK {sdk.name} has runtime {runtime}: {conflict}"
+        yield Problem("addons.karpenter.amiVersion", karpenter.ami_version, wrong, dates, "take a release of those dates")
+
+
+def core_dns(settings: Settings) -> Iterator[Problem]:
+    """The bounds of CoreDNS's autoscaling are in order."""
+    section = settings.addons.core_dns
+    if section.min_replicas > section.max_replicas:
+        wrong = "more replicas at least than at most"
+        yield Problem("addons.coreDns.minReplicas", section.min_replicas, wrong, f"at most {section.max_replicas}", "change one of the two")
+
+
+def scaling_notices(settings: Settings) -> Iterator[str]:
+    """What scales nothing, or is left without a scaler."""
+    groups = [name for name, group in settings.node_groups.items() if group.autoscaled]
+    autoscaled = groups or settings.core_nodes.autoscaled
+    scaler = settings.addons.cluster_autoscaler.enabled
+    if scaler and not autoscaled:
+        yield "`addons.clusterAutoscaler` is on, but no group says `autoscaled: true`: it has nothing to size"
+    if autoscaled and not scaler:
+        names = ", ".join([*(f"nodeGroups.{name}" for name in groups), *(["coreNodes"] if settings.core_nodes.autoscaled else [])])
+        yield f"{names}: `autoscaled` leaves the size to an autoscaler, but `addons.clusterAutoscaler` is off: nothing changes it"
+    karpenter = settings.addons.karpenter
+    if karpenter.enabled and not (karpenter.neuron_pools or karpenter.general_pool.enabled):
+        yield "`addons.karpenter` is on without a pool: it makes no node"
+    for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
+        price = NEURON_TYPES[pool.instance_type].price_usd_per_hour
+        if not pool.static and price is not None:
+            yield f"addons.karpenter.neuronPools.{name} may grow to {pool.max_nodes} nodes, {price * pool.max_nodes:.2f} USD an hour that are not in the sum"
+        zone = pool.zone_id or settings.network.zones[0]
+        others = [group for group, item in settings.node_groups.items() if uses_efa(item) and settings.zones_of(item)[0] != zone]
+        if others:
+            yield f"addons.karpenter.neuronPools.{name} is in {zone}, nodeGroups.{others[0]} is not: a job over both has no EFA between them"

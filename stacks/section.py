@@ -1,0 +1,42 @@
+"""What all sections of the configuration share: frozen models, camelCase keys, texts that come from a table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError, core_schema
+
+KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
+
+def attribute(key: str) -> str:
+    """A section's attribute for its key in YAML: `core_dns` for `coreDns`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a text key that takes one of a table's names; editors are told them, a mistake is told how to be mended."""
+
+    allowed: tuple[str, ...]
+    hint: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "enum": list(self.allowed)}
+
+    def _check(self, value: str) -> str:
+        if value not in self.allowed:
+            raise PydanticCustomError(
+                "not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint}
+            )
+        return value
+
+
+class Section(BaseModel):
+    """Base of all sections: frozen, camelCase in YAML, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True)

@@ -1,0 +1,133 @@
+"""Custom resources satisfy their CRDs, and the check refuses what a real API server refused."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from addons.karpenter_pools import (
+    NodeClassArgs,
+    general_node_class_spec,
+    general_node_pool_spec,
+    neuron_node_class_spec,
+    neuron_node_pool_spec,
+)
+from addons.kueue_objects import FlavorArgs, cluster_queue_spec, flavor_spec
+from addons.registry import REGISTRY
+from addons.trainer import runtime_spec
+from addons.volcano import QueueArgs, queue_spec
+from components.hardware.catalogue import NEURON_TYPES
+from tests.addons.cases import TRN1
+from tests.addons.custom_resources import errors, schemas
+from tests.stacks.addon_sets import ALTERNATIVES
+from tests.stacks.test_addons import custom_kind, recorded
+
+CLASS, POOL, QUEUE = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool", "scheduling.volcano.sh/v1beta1 Queue"
+FLAVOR, CLUSTER_QUEUE, LOCAL_QUEUE = (f"kueue.x-k8s.io/v1beta2 {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue"))
+RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
+SHARED = NodeClassArgs("demo-node", "v20260505", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
+BLOCK = replace(
+    TRN1, instance=NEURON_TYPES["trn2.48xlarge"], capacity_type="CAPACITY_BLOCK", capacity_reservation_id="cr-0123456789abcdef0"
+)
+BASES: dict[tuple[str, str], dict[str, Any]] = {
+    (CLASS, ""): neuron_node_class_spec(SHARED, TRN1),
+    (CLASS, "block"): neuron_node_class_spec(SHARED, BLOCK),
+    (POOL, ""): neuron_node_pool_spec("trn1", TRN1),
+    (POOL, "static"): neuron_node_pool_spec("trn1", replace(TRN1, static=True)),
+    (FLAVOR, ""): flavor_spec("trn1-32xl"),
+    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
+    (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
+    (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
+    (QUEUE, ""): queue_spec(QueueArgs(1, False, {"aws.amazon.com/neuron": 32})),
+}
+"""Our own objects, to be broken."""
+SOUND: list[tuple[str, dict[str, Any]]] = [
+    *((kind, spec) for (kind, _), spec in BASES.items()),
+    (CLASS, general_node_class_spec(SHARED, ["subnet-0a", "subnet-0b"])),
+    (POOL, general_node_pool_spec("general", max_vcpu=64, spot=True)),
+    (POOL, neuron_node_pool_spec("block", BLOCK)),
+    (CLASS, neuron_node_class_spec(SHARED, replace(TRN1, instance=NEURON_TYPES["trn1.2xlarge"]))),
+    (QUEUE, queue_spec(QueueArgs(3, True, {"cpu": "96", "memory": "1.5Ti"}))),
+]
+REFUSALS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text())
+
+
+def patched(spec: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """A copy with values put in at dotted paths; numbers are list indexes, `<delete>` removes."""
+    changed = {"spec": copy.deepcopy(spec)}
+    for path, value in patch.items():
+        *before, last = (int(part) if part.isdigit() else part for part in path.split("."))
+        place: Any = changed
+        for part in before:
+            place = place.setdefault(part, {}) if isinstance(place, dict) else place[part]
+        if value == "<delete>":
+            place.pop(last, None)
+        else:
+            place[last] = value
+    return changed["spec"]
+
+
+@pytest.mark.parametrize(("kind", "spec"), SOUND)
+def test_what_the_program_makes_satisfies_its_crd(kind: str, spec: dict[str, Any]):
+    """A refused object stops the run after all the rest has been made."""
+    assert errors(kind, spec) == []
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_every_recorded_custom_resource_satisfies_its_crd(alternative: str):
+    """What reaches the engine counts."""
+    found = [
+        (item.name, error) for item in recorded(alternative) if (kind := custom_kind(item)) for error in errors(kind, item.inputs["spec"])
+    ]
+    assert found == []
+
+
+def test_every_declared_kind_has_a_schema_and_every_schema_a_kind():
+    """A kind without one would pass unchecked."""
+    assert schemas().keys() == {kind for declaration in REGISTRY for kind in declaration.kinds}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: f"{refusal['kind'].split()[1]}: {refusal['case']}")
+def test_the_check_refuses_what_the_api_server_refused(refusal: dict[str, Any]):
+    """And lets pass what it let pass, however odd: a stricter check would hide what only AWS says later."""
+    spec = patched(BASES[refusal["kind"], refusal.get("base", "")], refusal["patch"])
+    found = errors(refusal["kind"], spec)
+    assert bool(found) == refusal["refused"], found
+
+
+def test_no_job_is_ever_moved_off_a_neuron_node():
+    """Karpenter's defaults end every node after 720 hours, and merge half-empty ones."""
+    spec = BASES[POOL, ""]
+    assert spec["template"]["spec"]["expireAfter"] == "Never"
+    assert spec["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    assert {"nodes": "0", "reasons": ["Drifted", "Underutilized"]} in spec["disruption"]["budgets"]
+
+
+def test_a_pool_of_efa_nodes_has_one_efa_interface_on_every_card():
+    """Without the list Karpenter attaches EFA only for pods that ask, and a static pool has none."""
+    interfaces = BASES[CLASS, ""]["networkInterfaces"]
+    assert [item["networkCardIndex"] for item in interfaces if item["interfaceType"] == "efa-only"] == list(range(8))
+    assert "networkInterfaces" not in neuron_node_class_spec(SHARED, replace(TRN1, instance=NEURON_TYPES["trn1.2xlarge"]))
+
+
+def test_efa_nodes_carry_the_label_that_the_efa_plug_in_looks_for():
+    """Without it the plug-in stays away, and no pod can ask for the interfaces."""
+    labels = BASES[POOL, ""]["template"]["metadata"]["labels"]
+    assert labels == {"trn/node-pool": "trn1", "vpc.amazonaws.com/efa.present": "true"}
+
+
+def test_a_block_is_reserved_capacity_with_a_label_of_its_own():
+    """`capacity-block` as a capacity type is accepted and never matches."""
+    requirements = {item["key"]: item["values"] for item in neuron_node_pool_spec("b", BLOCK)["template"]["spec"]["requirements"]}
+    assert requirements["karpenter.sh/capacity-type"] == ["reserved"]
+    assert requirements["karpenter.k8s.aws/capacity-reservation-type"] == ["capacity-block"]
+
+
+def test_a_pool_cannot_grow_beyond_what_was_said():
+    """The limit is the only thing between a queue of jobs and the bill."""
+    assert BASES[POOL, ""]["limits"] == {"nodes": "2", "aws.amazon.com/neuron": "32"}
+    assert BASES[POOL, "static"]["limits"] == {"nodes": "2"}
+    assert BASES[POOL, "static"]["replicas"] == 2

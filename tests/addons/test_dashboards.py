@@ -1,0 +1,137 @@
+"""Dashboards and alerts: sound models, and metric names that somebody has read."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from addons.grafana import DASHBOARDS, dashboards
+from addons.prometheus import alert_rules
+from addons.prometheus_values import POD_MONITORS, SERVICE_MONITORS
+from tests.stacks.order_laws import RELEASE
+from tests.support import dev_configuration, merged, record_stack
+
+METRICS: dict[str, str] = yaml.safe_load((DASHBOARDS / "metrics.yaml").read_text())
+MODELS: dict[str, Any] = {name: json.loads(text) for name, text in dashboards().items()}
+PANELS = [(name, panel) for name, model in MODELS.items() for panel in model["panels"]]
+ALERTS = [rule for group in alert_rules()["groups"] for rule in group["rules"]]
+QUERIES = [target["expr"] for _, panel in PANELS for target in panel["targets"]] + [rule["expr"] for rule in ALERTS]
+WORDS = {
+    "by",
+    "on",
+    "and",
+    "unless",
+    "group_left",
+    "sum",
+    "avg",
+    "max",
+    "min",
+    "count",
+    "rate",
+    "increase",
+    "deriv",
+    "time",
+    "ignoring",
+    "or",
+    "bool",
+}
+"""Words of PromQL that the queries use."""
+UNITS = {"percentunit", "short", "ops", "s", "ms", "bytes", "bps"}
+
+
+def metric_names(query: str) -> set[str]:
+    """Names of metrics in a query: every word that is neither PromQL's, nor a label, nor within braces."""
+    bare = re.sub(r"\{[^}]*\}", "", query)
+    bare = re.sub(r"\b(by|on|ignoring|group_left)\s*\([^)]*\)", "", bare)
+    bare = re.sub(r"\[[^\]]*\]", "", bare)
+    return {word for word in re.findall(r"[a-zA-Z_][a-zA-Z0-9_]*", bare) if word not in WORDS}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_metric_of_a_query_stands_in_the_list_with_its_source(query: str):
+    """A panel over a name that nobody exports is an empty panel, and an alert over it never fires."""
+    names = metric_names(query)
+    assert names
+    assert names <= METRICS.keys()
+
+
+def test_every_listed_metric_is_used_and_has_a_source():
+    """The list says what the dashboards rest on, no more."""
+    assert {name for query in QUERIES for name in metric_names(query)} == METRICS.keys()
+    assert all(source for source in METRICS.values())
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ('sum by (node) (rate(x_total{a="b",c=~"d|e"}[5m])) / 1000', {"x_total"}),
+        ("(time() - max by (namespace, pod) (made)) and on (pod) (there == 1)", {"made", "there"}),
+        ("avg(a * on(node) group_left(job) b)", {"a", "b"}),
+    ],
+)
+def test_names_are_told_from_words_and_labels(query: str, names: set[str]):
+    """The check above is only as good as this."""
+    assert metric_names(query) == names
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_dashboard_is_a_model_that_grafana_loads(name: str):
+    """What Grafana cannot read it leaves out, with a line in a log."""
+    model = MODELS[name]
+    assert model["uid"] == name
+    assert model["title"]
+    assert isinstance(model["schemaVersion"], int)
+    ids = [panel["id"] for panel in model["panels"]]
+    assert len(set(ids)) == len(ids) > 0
+
+
+@pytest.mark.parametrize(("name", "panel"), PANELS, ids=lambda item: item["title"] if isinstance(item, dict) else item)
+def test_a_panel_says_what_it_shows_and_where_from(name: str, panel: dict[str, Any]):
+    """Its data source is the one that the values make; its place is on the grid."""
+    assert panel["datasource"] == {"type": "prometheus", "uid": "prometheus"}
+    assert panel["description"].endswith(".")
+    assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
+    place = panel["gridPos"]
+    assert place["x"] + place["w"] <= 24
+    others = [other["gridPos"] for owner, other in PANELS if owner == name and other is not panel]
+    assert all(other["x"] != place["x"] or other["y"] != place["y"] for other in others)
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_brackets_close(expression: str):
+    """The operator refuses a rule that does not parse; Grafana shows an error in the panel."""
+    for opening, closing in ("()", "[]", "{}"):
+        assert expression.count(opening) == expression.count(closing)
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_an_alert_says_what_is_wrong_and_how_bad(alert: dict[str, Any]):
+    """Whoever is woken reads one line."""
+    assert alert["labels"]["severity"] in ("warning", "critical")
+    labels = set(re.findall(r"\$labels\.([a-z_]+)", alert["annotations"]["summary"]))
+    assert labels
+
+
+def test_the_alerts_that_were_asked_for_are_there():
+    """Core idle, EFA errors, node not ready, Lustre full."""
+    assert {"NeuronCoresIdle", "EfaErrors", "TrainingNodeNotReady", "LustreAlmostFull"} <= {alert["alert"] for alert in ALERTS}
+
+
+def test_grafanas_password_stands_nowhere():
+    """State, outputs and Helm's values are read by more people than Grafana is."""
+    recording = record_stack(merged(dev_configuration(), addons={"grafana": {"adminSecret": None}}))
+    (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
+    assert "adminPassword" not in release.inputs["values"]
+    assert "admin" not in release.inputs["values"]
+    assert [item.name for item in recording if item.type.endswith(":Secret")] == []
+    named = record_stack(merged(dev_configuration(), addons={"grafana": {"adminSecret": "mine"}}))
+    assert "grafanaPassword" not in named.stack_outputs
+
+
+def test_the_exporters_series_get_the_name_of_their_node():
+    """The Neuron exporter knows instances only; jobs and nodes could not be joined."""
+    relabeling = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
+    assert POD_MONITORS["neuron-monitor"]["podMetricsEndpoints"][0]["relabelings"] == [relabeling]
+    assert SERVICE_MONITORS["karpenter"]["endpoints"][0]["relabelings"] == [relabeling]

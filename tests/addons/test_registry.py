@@ -1,0 +1,123 @@
+"""What every add-on declares, checked against the charts' contracts, the pinned versions and the configuration."""
+
+import pytest
+
+from addons import versions
+from addons.contract import DIRECTORY, load
+from addons.declaration import Declaration
+from addons.images import mirror_values, mirrored, overlaid, value_at
+from addons.registry import REGISTRY, SWITCHED
+from addons.versions import SUPPORTED_KUBERNETES, Chart
+from stacks.addon_settings import Addons
+from tests.addons.cases import CASES
+
+CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]
+COMMON_GROUPS = ("core", "apps", "batch", "networking.k8s.io", "storage.k8s.io")
+MIRROR = "mirror.example:5000/team"
+
+
+def test_every_add_on_has_a_key_and_a_component_of_its_own():
+    """Two of one name would be one line in every table."""
+    assert len({declaration.key for declaration in REGISTRY}) == len(REGISTRY)
+    assert len({declaration.title for declaration in REGISTRY}) == len(REGISTRY)
+    assert len({declaration.component for declaration in SWITCHED.values()}) == len(SWITCHED)
+
+
+def test_every_switch_is_a_section_and_every_section_a_switch():
+    """An add-on that cannot be switched is either always there or never."""
+    sections = {str(field.alias) for name, field in Addons.model_fields.items() if hasattr(getattr(Addons(), name), "enabled")}
+    assert sections == SWITCHED.keys()
+
+
+@pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
+def test_what_an_add_on_needs_is_another_add_on(declaration: Declaration):
+    """`trn addons` and the rules follow these keys."""
+    assert set(declaration.needs) <= SWITCHED.keys() - {declaration.key}
+
+
+@pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
+def test_an_add_on_says_in_one_sentence_what_it_is_for(declaration: Declaration):
+    """It stands in a table beside thirty others."""
+    assert 10 < len(declaration.purpose) < 140
+    assert not declaration.purpose.endswith(".")
+
+
+def test_every_contract_belongs_to_a_chart():
+    """A contract of a chart that nobody installs vouches for nothing."""
+    assert {path.stem for path in DIRECTORY.glob("*.yaml")} == {chart.name for chart in CHARTS}
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_a_chart_renders_on_every_kubernetes_that_may_be_configured(chart: Chart):
+    """A chart that refuses the cluster's minor fails minutes into an up."""
+    assert set(SUPPORTED_KUBERNETES) <= set(load(chart).kubernetes)
+
+
+@pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
+def test_every_managed_add_on_is_pinned_for_every_minor(declaration: Declaration):
+    """An unpinned one shows a change nobody made with each new build."""
+    for name in declaration.managed:
+        for minor in SUPPORTED_KUBERNETES:
+            assert versions.managed_addon_version(name, minor).startswith("v")
+
+
+@pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
+def test_charts_whose_webhooks_stop_common_kinds_are_fenced(declaration: Declaration):
+    """Installed beside others they fail them, and their atomic installs are taken back at once."""
+    kinds = [kind for chart in declaration.charts for kind in load(chart).fail_closed]
+    common = [kind for kind in kinds if kind.split("/")[0] in COMMON_GROUPS]
+    assert bool(common) == bool(declaration.fenced or declaration.tamed)
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_every_chart_has_golden_values_unless_it_has_no_pods(chart: Chart):
+    """Values nobody looks at are defaults nobody chose."""
+    assert chart.name in {case.chart.name for case in CASES.values()} or not load(chart).pods
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_no_image_floats(chart: Chart):
+    """`latest` is another image tomorrow, and none in a mirror."""
+    images = [str(image["image"]) for image in load(chart).images]
+    assert [image for image in images if image.rpartition(":")[2] in ("", "latest", "main", "master")] == []
+    assert all("/" in image.rpartition(":")[2] or ":" in image for image in images)
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_the_mirrors_values_are_keys_of_the_chart(chart: Chart):
+    """A misspelt one leaves the image where an air-gapped node cannot reach it."""
+    contract = load(chart)
+    for image in contract.images:
+        for key in ("repository", "registry", "digest", "tag"):
+            assert key not in image or image[key] in contract.values, image
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_every_image_can_be_mirrored(chart: Chart):
+    """An image that no value moves is one that an air-gapped cluster never pulls."""
+    assert [image["image"] for image in load(chart).images if not {"repository", "registry"} & image.keys()] == []
+
+
+def test_mirrored_images_do_not_collide():
+    """The mirror keeps paths and drops hosts."""
+    images = {str(image["image"]) for chart in CHARTS for image in load(chart).images}
+    images |= {image for declaration in REGISTRY for image in declaration.images}
+    assert len({mirrored(image, MIRROR) for image in images}) == len(images)
+
+
+def test_the_mirror_takes_the_place_of_each_host():
+    """Repository, registry, or whole image: whatever the chart has."""
+    assert mirrored("registry.k8s.io/metrics-server/metrics-server:v0.8.1", MIRROR) == f"{MIRROR}/metrics-server/metrics-server:v0.8.1"
+    assert mirrored("quay.io/coreos/etcd:v3.5.33", None) == "quay.io/coreos/etcd:v3.5.33"
+    assert mirror_values(load(versions.METRICS_SERVER), MIRROR) == {"image": {"repository": f"{MIRROR}/metrics-server/metrics-server"}}
+    assert mirror_values(load(versions.VOLCANO), MIRROR) == {"basic": {"image_registry": MIRROR}}
+    assert value_at(mirror_values(load(versions.KARPENTER), MIRROR), "controller.image.digest") == ""
+
+
+def test_overlaid_values_keep_what_they_do_not_replace():
+    """Maps are merged, everything else replaced, and neither side is changed."""
+    below, over = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [3]}, "e": {"f": 4}}
+    assert overlaid(below, over) == {"a": {"b": 1, "c": [3]}, "d": 2, "e": {"f": 4}}
+    assert (below, over) == ({"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [3]}, "e": {"f": 4}})
+    assert value_at(below, "a.b") == 1
+    assert value_at(below, "a.b.c") is None

@@ -1,0 +1,103 @@
+"""`trn addons` and `trn images` as a user meets them."""
+
+import json
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from addons.registry import REGISTRY
+from operations.cli import app
+from tests.stacks.order_laws import RELEASE
+from tests.support import ROOT, dev_configuration, merged, record_stack
+
+runner = CliRunner()
+MIRROR = "mirror.example:5000/team"
+
+
+def told(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a command prints, run in the repository."""
+    monkeypatch.chdir(ROOT)
+    result = runner.invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyPatch):
+    """Whoever asks what runs in the cluster gets one answer."""
+    rows = {row["key"]: row for row in json.loads(told("addons", "--json", monkeypatch=monkeypatch))}
+    assert rows.keys() == {declaration.key for declaration in REGISTRY}
+    assert rows["volcano"]["versions"] == ["volcano 1.15.0"]
+    assert rows["volcano"]["on"] is True
+    assert rows["coredns"]["why"] == "part of the core"
+    assert rows["kueue"]["on"] is False
+    assert "`addons.kueue.enabled` is false" in rows["kueue"]["why"]
+    assert "fail closed" in rows["kueue"]["fights"]
+    assert rows["grafana"]["needs"] == ["addons.prometheus", "untainted nodes"]
+    assert "identity of kube-system/cluster-autoscaler" in rows["clusterAutoscaler"]["needs"]
+    assert rows["etcd"]["images"] == ["quay.io/coreos/etcd:v3.5.33"]
+
+
+def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.MonkeyPatch):
+    """A table that is not the program's own soon tells of another cluster."""
+    rows = json.loads(told("addons", "--json", monkeypatch=monkeypatch))
+    charts = {version.split()[0] for row in rows if row["on"] for version in row["versions"]}
+    released = {item.inputs["name"] for item in record_stack(dev_configuration()).of_type(RELEASE)}
+    assert released <= charts
+
+
+def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
+    """In a terminal it says the same in columns."""
+    text = told("addons", monkeypatch=monkeypatch)
+    for word in ("add-on", "Volcano", "Karpenter", "yes", "no"):
+        assert word in text
+
+
+def test_the_mirror_list_pairs_each_image_with_its_copy(monkeypatch: pytest.MonkeyPatch):
+    """Two words a line: what a copying tool wants."""
+    text = told("images", "--mirror", MIRROR, monkeypatch=monkeypatch)
+    pairs = dict(line.split(" ") for line in text.split("\n\n")[0].splitlines())
+    assert pairs["quay.io/coreos/etcd:v3.5.33"] == f"{MIRROR}/coreos/etcd:v3.5.33"
+    assert all(copy == f"{MIRROR}/{image.partition('/')[2]}" for image, copy in pairs.items())
+    assert "registry.k8s.io/kueue/kueue:v0.19.2" not in pairs
+
+
+def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.MonkeyPatch):
+    """For a scanner, say."""
+    lines = told("images", monkeypatch=monkeypatch).splitlines()
+    assert "quay.io/coreos/etcd:v3.5.33" in lines
+    assert all(" " not in line for line in lines)
+    assert json.loads(told("images", "--json", monkeypatch=monkeypatch)) == {
+        "images": [
+            {"addon": entry["addon"], "image": entry["image"]}
+            for entry in json.loads(told("images", "--mirror", MIRROR, "--json", monkeypatch=monkeypatch))["images"]
+        ]
+    }
+
+
+def test_the_key_that_is_told_sets_the_values_that_are_told(monkeypatch: pytest.MonkeyPatch):
+    """And every image of the cluster then comes from the mirror."""
+    document = json.loads(told("images", "--mirror", MIRROR, "--json", monkeypatch=monkeypatch))
+    assert document["configuration"] == {"trn:addons": {"mirror": MIRROR}}
+    recording = record_stack(merged(dev_configuration(), addons=document["configuration"]["trn:addons"]))
+    for release in recording.of_type(RELEASE):
+        expected = document["values"][release.inputs["name"]]
+        assert contains(release.inputs["values"], expected), release.name
+    (etcd,) = [item for item in recording if item.type.endswith(":StatefulSet")]
+    assert etcd.inputs["spec"]["template"]["spec"]["containers"][0]["image"] == f"{MIRROR}/coreos/etcd:v3.5.33"
+    assert yaml.safe_load(told("images", "--mirror", MIRROR, monkeypatch=monkeypatch).split("\n\n")[1]) == document["configuration"]
+
+
+def contains(values: object, expected: object) -> bool:
+    """Whether a nested mapping has all that another has."""
+    if not isinstance(expected, dict):
+        return values == expected
+    return isinstance(values, dict) and all(key in values and contains(values[key], expected[key]) for key in expected)
+
+
+def test_a_stack_without_a_file_is_misuse(monkeypatch: pytest.MonkeyPatch):
+    """With the stacks that there are."""
+    monkeypatch.chdir(ROOT)
+    result = runner.invoke(app, ["addons", "--stack", "nowhere"])
+    assert result.exit_code == 2
+    assert "stacks with a file here: dev" in result.stderr

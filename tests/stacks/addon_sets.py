@@ -1,0 +1,67 @@
+"""Sets of add-ons that may be on together, as changes to the shipped stack."""
+
+from typing import Any
+
+from addons.registry import SWITCHED
+from tests.support import dev_configuration, merged
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "neuron": {"schedulerExtension": True, "nodeProblemDetector": True},
+    "fluentBit": {"s3Bucket": "pod-logs"},
+    "prometheus": {"alertmanager": True},
+    "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
+    "kueue": {"namespace": "kueue-jobs"},
+    "trainer": {"image": "registry.example/train:1.0"},
+    "kubeRay": {"batchScheduler": "none"},
+    "mountpointS3": {"buckets": ["corpus"], "writable": True},
+    "karpenter": {
+        "neuronPools": {
+            "pool": {"instanceType": "trn1n.32xlarge", "maxNodes": 1},
+            "fixed": {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": True},
+        }
+    },
+}
+"""What a section needs, beside `enabled`, to make all that it can make."""
+ALTERNATIVES: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "DRA in place of the plug-ins": {
+        "neuron": {"devices": "dra", "schedulerExtension": False, "nodeProblemDetector": False},
+        "efa": {"devices": "dra"},
+        "neuronMonitor": {"enabled": False},
+        "cloudWatch": {"neuronMetrics": True, "containerLogs": True},
+        "fluentBit": {"enabled": False},
+        "karpenter": {"neuronPools": {"pool": {"static": True}}},
+    },
+    "nodes replaced by the problem detector": {"neuron": {"nodeRecovery": True}},
+    "the other scaler": {"clusterAutoscaler": {"enabled": False}, "karpenter": {"generalPool": {"enabled": True, "spot": True}}},
+}
+"""Changes to everything: add-ons that exclude each other stand in different sets."""
+
+
+def switched_on(key: str) -> dict[str, Any]:
+    """The section of an add-on that is on and makes all that it can."""
+    return {"enabled": True, **SETTINGS.get(key, {})}
+
+
+def everything(alternative: str = "everything") -> dict[str, Any]:
+    """The shipped stack with all add-ons of one set on."""
+    sections = {key: switched_on(key) for key in SWITCHED}
+    configuration = merged(dev_configuration(), addons={**sections, "coreDns": {"autoscaled": True}})
+    if alternative == "nodes replaced by the problem detector":
+        configuration = merged(configuration, nodeGroups={name: {"nodeRepair": False} for name in configuration["nodeGroups"]})
+    return merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
+
+
+def with_needs(key: str) -> list[str]:
+    """The add-on's key behind those of all that it needs."""
+    needed = [other for need in SWITCHED[key].needs for other in with_needs(need)]
+    return [*dict.fromkeys(needed), key]
+
+
+def only_with_needs(key: str, *, on: bool = True) -> dict[str, Any]:
+    """The shipped stack with one add-on on (or off), all that it needs on, and every other off."""
+    *needs, last = with_needs(key)
+    sections: dict[str, Any] = {other: {"enabled": False} for other in SWITCHED}
+    sections |= {need: switched_on(need) for need in needs}
+    sections[last] = switched_on(last) if on else {"enabled": False}
+    return merged(dev_configuration(), addons=sections)

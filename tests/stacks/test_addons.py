@@ -1,0 +1,156 @@
+"""Every add-on in the whole program: switched alone, all at once, in order, and with nothing that nobody declared."""
+
+from functools import cache
+
+import pytest
+
+from addons.registry import REGISTRY, SWITCHED
+from simulator import bounds
+from simulator.recording import Recording, Registration
+from simulator.schedule import run_destroy, run_up
+from simulator.world import World
+from stacks.addons import MAKERS
+from stacks.config import parse_settings
+from tests.stacks.addon_sets import ALTERNATIVES, everything, only_with_needs
+from tests.stacks.order_laws import ADDON_LAWS, RELEASE, violations
+from tests.support import record_stack
+
+CUSTOM_GROUPS_OF_KUBERNETES = (
+    "core/",
+    "apps/",
+    "batch/v1",
+    "rbac.",
+    "storage.",
+    "apiextensions.",
+    "admissionregistration.",
+    "helm.",
+    "scheduling.k8s.io",
+)
+
+
+@cache
+def recorded(alternative: str) -> Recording:
+    """A set of add-ons, recorded once."""
+    return record_stack(everything(alternative), stack="dev")
+
+
+@cache
+def alone(key: str, *, on: bool) -> Recording:
+    """One add-on with what it needs, or all but it."""
+    return record_stack(only_with_needs(key, on=on), stack="dev")
+
+
+def below(recording: Recording, component: str) -> set[str]:
+    """URNs of a component and everything in it."""
+    (root,) = [item.urn for item in recording if item.name == component and item.type.startswith("trn:addons:")]
+    return {root, *recording.descendants(root)}
+
+
+def custom_kind(item: Registration) -> str | None:
+    """API version and kind of a custom resource; None for all else."""
+    if not item.type.startswith("kubernetes:") or item.type.removeprefix("kubernetes:").startswith(CUSTOM_GROUPS_OF_KUBERNETES):
+        return None
+    return item.type.removeprefix("kubernetes:").replace(":", " ")
+
+
+def test_every_add_on_with_a_switch_is_made_by_the_composition():
+    """A declaration without a maker is an add-on on paper."""
+    assert MAKERS.keys() == SWITCHED.keys()
+
+
+@pytest.mark.parametrize("key", SWITCHED)
+def test_switched_off_it_goes_and_touches_nothing_else(key: str):
+    """Whoever tries an add-on must be able to take it away again, alone."""
+    having, lacking = alone(key, on=True), alone(key, on=False)
+    gone = set(having.registrations) - set(lacking.registrations)
+    assert gone == below(having, SWITCHED[key].component)
+    assert set(lacking.registrations) < set(having.registrations)
+    added_to = set().union(*(below(having, SWITCHED[other].component) for other in SWITCHED[key].changes))
+    changed = [
+        item.name for item in lacking.resources() if item.inputs != having.registrations[item.urn].inputs and item.urn not in added_to
+    ]
+    assert changed == []
+
+
+@pytest.mark.parametrize("key", SWITCHED)
+def test_nothing_that_stays_waits_for_it(key: str):
+    """Deleted while others still depend on it, it would be refused or take them along."""
+    having = alone(key, on=True)
+    own = below(having, SWITCHED[key].component)
+    if SWITCHED[key].early:
+        # The training namespace, and what is in it, must go first; switched off, they no longer name it.
+        return
+    told = set().union(*(below(having, SWITCHED[other].component) for other in SWITCHED[key].changes))
+    waiting = [item.name for item in having if item.urn not in own | told and item.dependencies & own]
+    assert waiting == []
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_all_together_they_are_a_valid_configuration(alternative: str):
+    """What may be on together is what the rules let pass."""
+    parse_settings(everything(alternative), "dev", rehearsal=True)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", range(3))
+def test_all_together_they_go_in_order_and_leave_nothing(alternative: str, seed: int):
+    """An add-on that outlives what it needs hangs in a finalizer, or leaves a bill."""
+    recording, world = recorded(alternative), World()
+    up = run_up(recording, world, seed=seed)
+    destroy = run_destroy(recording, world, seed=seed)
+    assert [step.error for step in (*up.errors, *destroy.errors)] == []
+    assert world.leftovers() == []
+    assert violations(recording, destroy) == []
+
+
+@pytest.mark.parametrize("law", ADDON_LAWS)
+def test_every_law_is_about_something_in_the_sets(law: str):
+    """A law whose kinds never occur would hold whatever the program did."""
+    first, second = ADDON_LAWS[law]
+    hits = [any(first(item) for item in recorded(name)) and any(second(item) for item in recorded(name)) for name in ALTERNATIVES]
+    assert any(hits)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_every_release_identity_and_custom_resource_is_declared(alternative: str):
+    """`trn addons`, the destroy order and the mirror list are made from the declarations."""
+    recording = recorded(alternative)
+    charts = {chart.name for declaration in REGISTRY for chart in declaration.charts}
+    identities = {account for declaration in REGISTRY for account in declaration.identities}
+    kinds = {kind for declaration in REGISTRY for kind in declaration.kinds}
+    managed = {name for declaration in REGISTRY for name in declaration.managed}
+    associations = recording.of_type("aws:eks/podIdentityAssociation:PodIdentityAssociation")
+    assert {item.inputs["name"] for item in recording.of_type(RELEASE)} <= charts
+    assert {f"{item.inputs['namespace']}/{item.inputs['serviceAccount']}" for item in associations} <= identities
+    assert {kind for item in recording if (kind := custom_kind(item))} <= kinds
+    assert {item.inputs["addonName"] for item in recording.of_type("aws:eks/addon:Addon")} <= managed
+
+
+def test_every_declared_chart_identity_and_kind_occurs_in_some_set():
+    """A declaration that says more than is made misleads as much as one that says less."""
+    recordings = [recorded(name) for name in ALTERNATIVES]
+    items = [item for recording in recordings for item in recording]
+    associations = {
+        f"{item.inputs['namespace']}/{item.inputs['serviceAccount']}" for item in items if item.type.endswith(":PodIdentityAssociation")
+    }
+    releases = {item.inputs["name"] for item in items if item.type == RELEASE}
+    addons = {item.inputs["addonName"]: item.inputs for item in items if item.type == "aws:eks/addon:Addon"}
+    accounts = {entry["serviceAccount"] for inputs in addons.values() for entry in inputs.get("podIdentityAssociations") or []}
+    for declaration in REGISTRY:
+        assert {chart.name for chart in declaration.charts} <= releases, declaration.key
+        assert set(declaration.kinds) <= {custom_kind(item) for item in items}, declaration.key
+        assert set(declaration.managed) <= addons.keys(), declaration.key
+        assert all(account in associations or account.split("/")[1] in accounts for account in declaration.identities), declaration.key
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_together_time_to_ready_stays_near_the_lower_bound(seed: int):
+    """Add-ons are made while the Neuron nodes boot; what waits longer than they do costs 43 USD an hour.
+
+    Fenced ones wait for all others, which the bound knows nothing of: their own time is allowed on top.
+    """
+    recording = recorded("everything")
+    up = run_up(recording, World(), seed=seed)
+    fenced = set().union(*(below(recording, item.component) for item in SWITCHED.values() if item.fenced))
+    allowed = sum(step.end - step.start for urn, step in up.steps.items() if urn in fenced)
+    assert up.seconds <= 1.05 * bounds.lower_bound_s(recording, seed) + allowed
