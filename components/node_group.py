@@ -159,7 +159,12 @@ class NodeGroup(pulumi.ComponentResource):
             taints=[{"key": args.taint_key, "value": "true", "effect": "NO_SCHEDULE"}] if args.taint_key else None,
             tags={"Name": args.group_name},
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=list(after), ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None
+                parent=self,
+                depends_on=list(after),
+                # The provider deletes first where an input forces it; `pulumi up --replace` and `pulumi state taint`, the ways
+                # out of CREATE_FAILED, make first without this, and meet the group's own name.
+                delete_before_replace=True,
+                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None,
             ),
         )
 
