@@ -13,6 +13,7 @@ from operations.engine_project import EngineFolder, environment, refuse_secrets
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator.faults_syntax import FaultRequest, FaultSyntaxError, parse_fault
 from simulator.providers.calls import Call, read_calls
+from simulator.providers.cloud import CREATING, Cloud
 from simulator.providers.faults import KILL_PROVIDER, Faults
 
 INSTALL_PAGE = "https://www.pulumi.com/docs/install/"
@@ -82,6 +83,9 @@ def _report(code: int, folder: EngineFolder, calls: list[Call], requests: list[F
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:
             errors.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
+    for item in Cloud.load(folder.world).objects.values():
+        if item.status == CREATING:
+            errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False)
     if died and not any(fault.startswith(f"{KILL_PROVIDER}@") for fault in met):
         errors.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)
         wrong.append("died")

@@ -21,7 +21,6 @@ _METHODS: Mapping[str, str] = {
     "import-replacement": "Read",
     "read": "Read",
     "refresh": "Read",
-    "same": "Check",
 }
 """Step of the engine to the call that it makes of a provider."""
 

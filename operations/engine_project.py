@@ -78,7 +78,7 @@ class EngineFolder:
 def project_settings(settings: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """The project's settings, for a file elsewhere: the program stays where it is, and runs in the interpreter that runs trn."""
     runtime = settings.get("runtime", "python")
-    named = {"name": runtime} if isinstance(runtime, str) else dict(runtime)
+    named: dict[str, Any] = {"name": runtime} if isinstance(runtime, str) else dict(runtime)
     options = {key: value for key, value in (named.get("options") or {}).items() if key not in ("toolchain", "virtualenv")}
     kept = {key: value for key, value in settings.items() if key not in ("backend", "plugins")}
     return {**kept, "runtime": {**named, "options": options}, "main": str((root / settings.get("main", ".")).resolve())}

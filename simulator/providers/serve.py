@@ -22,15 +22,17 @@ PACKAGES = {"aws": "pulumi-aws", "eks": "pulumi-eks", "kubernetes": "pulumi-kube
 def serving(cloud: Cloud, pace: Pace, log: CallLog) -> Iterator[str]:
     """Serve a cloud; gives the text for PULUMI_DEBUG_PROVIDERS, one port a package."""
     versions = {package: importlib.metadata.version(distribution) for package, distribution in PACKAGES.items()}
-    providers, servers, attach = [], [], []
+    providers, servers, pools, attach = [], [], [], []
     for package in versions:
-        server = grpc.server(ThreadPoolExecutor(max_workers=64, thread_name_prefix=package), options=OPTIONS)
+        pool = ThreadPoolExecutor(max_workers=64, thread_name_prefix=package)
+        server = grpc.server(pool, options=OPTIONS)
         provider = Provider(package, versions, cloud, pace, log)
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
         attach.append(f"{package}:{server.add_insecure_port('127.0.0.1:0')}")
         server.start()
         providers.append(provider)
         servers.append(server)
+        pools.append(pool)
     try:
         yield ",".join(attach)
     finally:
@@ -39,3 +41,6 @@ def serving(cloud: Cloud, pace: Pace, log: CallLog) -> Iterator[str]:
             provider.stop()
         for stopped in stopping:
             stopped.wait()
+        # What was accepted is finished, though nobody may hear of it any more.
+        for pool in pools:
+            pool.shutdown()
