@@ -97,10 +97,9 @@ class Engine:
 
     def kill_cli(self, trn: subprocess.Popen[str]) -> str:
         """Kill the CLI, as a machine that loses power does; gives what was printed."""
-        for children in Path(f"/proc/{trn.pid}/task").glob("*/children"):
-            for child in map(int, children.read_text().split()):
-                if os.readlink(f"/proc/{child}/exe") == os.path.realpath(shutil.which("pulumi") or ""):
-                    os.kill(child, signal.SIGKILL)
+        found = subprocess.run(["pgrep", "-x", "-P", str(trn.pid), "pulumi"], capture_output=True, text=True, check=True)
+        for child in found.stdout.split():
+            os.kill(int(child), signal.SIGKILL)
         return trn.communicate()[0]
 
     def configure(self, path: str, value: str) -> None:
