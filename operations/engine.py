@@ -56,7 +56,10 @@ def run(options: EngineOptions) -> int:
         errors.print(f"error: {error}" + (f"\n\nhint: {error.hint}" if error.hint else ""), markup=False)
         return 2
     except ProvidersFailed as error:
-        errors.print(f"error: {error}\n\nhint: let the other run end, or take a folder of its own with --folder", markup=False)
+        errors.print(f"error: {error}", markup=False)
+        return 1
+    except OSError as error:
+        errors.print(f"error: cannot write `{error.filename}`: {error.strerror}\n\nhint: name a folder with --folder", markup=False)
         return 1
 
 
@@ -83,13 +86,14 @@ def _report(code: int, folder: EngineFolder, calls: list[Call], requests: list[F
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:
             errors.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
-    for item in Cloud.load(folder.world).objects.values():
+    objects = Cloud.load(folder.world).objects.values()
+    for item in objects:
         if item.status == CREATING:
             errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False)
     if died and not any(fault.startswith(f"{KILL_PROVIDER}@") for fault in met):
         errors.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)
         wrong.append("died")
-    errors.print(f"simulated cloud asked for: {summary(calls)}; its objects are in {folder.world}", markup=False)
+    errors.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.world}", markup=False)
     return 1 if wrong else code
 
 

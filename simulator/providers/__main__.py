@@ -8,10 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from simulator.errors import SimulationError
 from simulator.faults_syntax import parse_fault
 from simulator.providers.calls import FAULT, Call, CallLog
-from simulator.providers.cloud import Cloud, held
+from simulator.providers.cloud import BrokenWorld, Cloud, WorldInUse, held
 from simulator.providers.faults import Faults
 from simulator.providers.pace import Pace
 from simulator.providers.serve import serving
@@ -33,8 +32,8 @@ def main() -> int:
             with serving(Cloud.load(options.world, faults), Pace(options.time_scale), log) as attach:
                 print(attach, flush=True)
                 sys.stdin.read()
-    except SimulationError as error:
-        print(error, file=sys.stderr)
+    except (BrokenWorld, WorldInUse) as error:
+        print(f"{error}\n\nhint: {error.hint}", file=sys.stderr)
         return 1
     return 0
 

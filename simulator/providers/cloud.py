@@ -33,9 +33,13 @@ _NAME_LENGTH = 200
 class WorldInUse(SimulationError):
     """Another process holds the folder."""
 
+    hint = "let the other run end, or take a folder of its own with --folder"
+
 
 class BrokenWorld(SimulationError):
     """A file in the folder is none of ours."""
+
+    hint = "mend the file, or delete it to lose the object"
 
 
 @dataclass

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,17 +83,22 @@ class Engine:
         assert self.resources() == {}
 
     @contextmanager
-    def upping(self, until: str, *, time_scale: float) -> Iterator[subprocess.Popen[str]]:
-        """`pulumi up` in the background, from the moment that an object of this kind of file is being made."""
-        command = self.command("up", "--yes", "--skip-preview", options=("--time-scale", str(time_scale)))
-        with subprocess.Popen(command, cwd=self.project, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            self.folder.root.mkdir(parents=True, exist_ok=True)
+    def running(self, *arguments: str, until: Callable[[], bool], time_scale: float) -> Iterator[subprocess.Popen[str]]:
+        """A command in the background, from the moment that something is so."""
+        command = self.command(*arguments, "--yes", "--skip-preview", options=("--time-scale", str(time_scale)))
+        with subprocess.Popen(
+            command, cwd=self.project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
             deadline = time.monotonic() + PATIENCE_S
-            while not any('"creating"' in path.read_text() for path in self.folder.world.glob(until)):
-                assert time.monotonic() < deadline, f"no {until} was under way"
+            while not until():
+                assert time.monotonic() < deadline, "it did not come to that"
                 assert process.poll() is None, process.communicate()[0]
                 time.sleep(0.02)
             yield process
+
+    def is_making(self, pattern: str) -> bool:
+        """Whether an object with a file of this name is being made."""
+        return any('"creating"' in path.read_text() for path in self.folder.world.glob(pattern))
 
     def kill_cli(self, trn: subprocess.Popen[str]) -> str:
         """Kill the CLI, as a machine that loses power does; gives what was printed."""

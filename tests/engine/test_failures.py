@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.engine, needs_cli]
 GROUP = "urn:pulumi:dev::trn::trn:stacks:TrainiumCluster$trn:components:NodeGroup$aws:eks/nodeGroup:NodeGroup::extra"
 GROUP_COMPONENT = "urn:pulumi:dev::trn::trn:stacks:TrainiumCluster$trn:components:NodeGroup::extra"
 AWS = "urn:pulumi:dev::trn::trn:stacks:TrainiumCluster$pulumi:providers:aws::aws"
+CONTROL_PLANE = "urn:pulumi:dev::trn::trn:stacks:TrainiumCluster$trn:components:ControlPlane$eks:index:Cluster$aws:eks/cluster:Cluster::control-plane-eksCluster"
 TAKEN = "ResourceInUseException: NodeGroup already exists with name extra and cluster name trainium-dev"
 
 
@@ -69,7 +70,7 @@ def test_a_provider_that_dies_leaves_a_conflict_that_an_import_mends(growing: En
 
 def test_an_interrupted_up_keeps_what_was_under_way_and_goes_on(growing: Engine):
     """One interrupt reaches the CLI, and does not kill the providers."""
-    with growing.upping("aws.eks.NodeGroup/*.json", time_scale=0.1) as trn:
+    with growing.running("up", until=lambda: growing.is_making("aws.eks.NodeGroup/*.json"), time_scale=0.1) as trn:
         trn.send_signal(signal.SIGINT)
         text = trn.communicate()[0]
     assert trn.returncode == 1
@@ -81,3 +82,14 @@ def test_an_interrupted_up_keeps_what_was_under_way_and_goes_on(growing: Engine)
     assert {name_of(call.urn) for call in growing.calls("Create")} <= {"extra-efa", "extra-neuron", "extra-neuroncore"}
     assert growing.planned() == {}
     growing.destroy_all()
+
+
+def test_an_interrupted_destroy_says_that_it_is_done(engine: Engine):
+    """The CLI exits with 0 and claims that all is deleted: only the state tells, or a second destroy."""
+    with engine.running("destroy", until=lambda: bool(engine.calls("Delete")), time_scale=0.02) as trn:
+        trn.send_signal(signal.SIGINT)
+        text = trn.communicate()[0]
+    assert trn.returncode == 0
+    assert "The resources in the stack have been deleted" in text
+    assert CONTROL_PLANE in engine.resources()
+    engine.destroy_all()

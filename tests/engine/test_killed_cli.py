@@ -18,7 +18,7 @@ VOLCANO = "urn:pulumi:dev::trn::trn:stacks:TrainiumCluster$trn:addons:Volcano$ku
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """Killed while the control plane, a child of the remote component, was being made. Not to be changed."""
     engine = Engine.new(tmp_path_factory.mktemp("killed") / "dev")
-    with engine.upping("aws.eks.Cluster/*.json", time_scale=0.05) as trn:
+    with engine.running("up", until=lambda: engine.is_making("aws.eks.Cluster/*.json"), time_scale=0.05) as trn:
         engine.kill_cli(trn)
     assert trn.returncode == 128 + 9
     return engine
@@ -103,7 +103,7 @@ def test_a_release_that_was_being_installed_is_mended_the_same_way(engine: Engin
     """A Helm release is imported by namespace and name."""
     engine.run("destroy", "--yes", "--skip-preview", "--target", VOLCANO, "--target-dependents")
     assert not any(kind_of(item.urn) == "Queue" for item in engine.world.values())
-    with engine.upping("kubernetes.helm.sh.v3.Release/*volcano*.json", time_scale=0.2) as trn:
+    with engine.running("up", until=lambda: engine.is_making("kubernetes.helm.sh.v3.Release/*volcano*.json"), time_scale=0.2) as trn:
         engine.kill_cli(trn)
     engine.run("cancel", "--yes", "dev")
     assert set(engine.pending()) == {VOLCANO}

@@ -273,7 +273,9 @@ def test_a_half_made_object_is_named(project: Path):
     """Its id is what an import needs."""
     cloud = Cloud(project / "build/engine/dev/world")
     cloud.begin_create(VPC, "aws:ec2/vpc:Vpc", "vpc-1", {}, {})
-    assert "note: aws:ec2/vpc:Vpc vpc-1 was being made when its provider died" in engine("--", "up")[1]
+    error = engine("--", "up")[1]
+    assert "note: aws:ec2/vpc:Vpc vpc-1 was being made when its provider died" in error
+    assert error.endswith(f"simulated cloud: asked for nothing; 1 objects in {project}/build/engine/dev/world\n")
 
 
 def test_a_cli_that_cannot_make_the_stack_is_quoted(project: Path, monkeypatch: pytest.MonkeyPatch):
@@ -296,6 +298,25 @@ def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
     assert code == 1
     assert f"(process {other.pid})" in error
     assert "hint: let the other run end, or take a folder of its own with --folder" in error
+
+
+def test_a_broken_object_is_named(project: Path):
+    """A slip while making drift by hand."""
+    broken = project / "build/engine/dev/world/aws.ec2.Vpc/vpc-1.json"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    code, error = engine("--", "up")
+    assert code == 1
+    assert f"error: {broken} is no object of the simulated cloud" in error
+    assert "hint: mend the file, or delete it to lose the object" in error
+
+
+def test_a_folder_that_cannot_be_written_is_told(project: Path):
+    """No traceback for a slip in a path."""
+    code, error = engine("--folder", "Pulumi.yaml", "--", "up")
+    assert code == 1
+    assert f"error: cannot write `{project}/Pulumi.yaml`" in error
+    assert "hint: name a folder with --folder" in error
 
 
 def test_an_unknown_stack_is_told_as_everywhere(project: Path):
