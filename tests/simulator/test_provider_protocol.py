@@ -149,6 +149,14 @@ def test_a_group_without_capacity_comes_back_half_made(serve: Any, folder: Path)
     assert Cloud.load(folder).objects["aws:eks/nodeGroup:NodeGroup", "dev:train"].status == "failed"
 
 
+def test_a_group_without_capacity_takes_longer_than_one_that_comes_up(serve: Any):
+    """EKS tries for 33 minutes."""
+    engine, before = serve("no-capacity@train", scale=0.0005), time.monotonic()
+    with pytest.raises(grpc.RpcError):
+        engine.create(GROUP, GROUP_INPUTS)
+    assert time.monotonic() - before >= 33 * 60 * 0.0005
+
+
 def under_way(folder: Path, pool: ThreadPoolExecutor, engine: Engine, urn: str, inputs: dict[str, Any]) -> Future[Any]:
     """A create that takes its time, once it has been accepted."""
     future = pool.submit(engine.create, urn, inputs)
@@ -218,12 +226,14 @@ def process(folder: Path, calls: Path, *arguments: str) -> subprocess.Popen[str]
 
 
 def test_a_provider_that_is_killed_leaves_a_half_made_object(folder: Path, calls: Path):
-    """And has written down the call and the fault."""
-    with process(folder, calls, "--fault", "kill-provider@network") as server:
+    """Half of its time has passed, and the call and the fault are written down."""
+    with process(folder, calls, "--fault", "kill-provider@network", "--time-scale", "0.04") as server:
         assert server.stdout is not None
+        before = time.monotonic()
         with grpc.insecure_channel(address(server.stdout.readline().strip(), "aws")) as channel, pytest.raises(grpc.RpcError):
             Engine(channel).create(VPC, {"cidrBlock": "10.0.0.0/16"})
         assert server.wait() == -9
+        assert time.monotonic() - before >= 10 * 0.04 / 2
     (made,) = Cloud.load(folder).objects.values()
     assert made.status == "creating"
     assert list(read_calls(calls)) == [Call("Create", "aws", VPC), Call("Fault", "", VPC, fault="kill-provider@network")]
