@@ -161,9 +161,10 @@ class NodeGroup(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=list(after),
-                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None,
-                # A group that failed keeps its name, and `pulumi up --replace` would make the new one first.
+                # The provider deletes first where an input forces it; `pulumi up --replace` and `pulumi state taint`, the ways
+                # out of CREATE_FAILED, make first without this, and meet the group's own name.
                 delete_before_replace=True,
+                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None,
             ),
         )
 

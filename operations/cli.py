@@ -154,6 +154,42 @@ def images(
     raise typer.Exit(run_command(lambda: show_images(stack, mirror, as_json=as_json)))
 
 
+@app.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Examples: trn engine -- up --yes | trn engine --time-scale 0.01 -- up | trn engine --fault no-capacity@trn1-32xl -- up --yes"
+    " | trn engine -- destroy --yes",
+)
+def engine(
+    arguments: Annotated[list[str], typer.Argument(metavar="-- PULUMI ARGUMENTS", help="Anything that the Pulumi CLI takes.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is used.")] = "dev",
+    time_scale: Annotated[
+        float,
+        typer.Option("--time-scale", min=0, help="Real seconds for each virtual one; 0.001 makes a ten-minute control plane in 0.6 s."),
+    ] = 0,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            metavar="NAME@RESOURCE[:TIMES]",
+            help="What goes wrong, once or TIMES; can be given several times. RESOURCE is a logical name, or KIND/NAME where two share"
+            " one: NodeGroup/trn1-32xl.",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/engine/STACK")
+    ] = None,
+) -> None:
+    """Run the real Pulumi CLI on the program, with the simulated cloud in AWS's place. No account is touched.
+
+    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its world/ to
+    lose an object. It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as
+    long as a create would.
+    """
+    from operations.engine import EngineOptions, run
+
+    raise typer.Exit(run(EngineOptions(stack, tuple(arguments), time_scale, tuple(fault or ()), folder)))
+
+
 def main() -> None:
     """Run `trn`."""
     app()

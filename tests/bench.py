@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -35,7 +36,11 @@ def main() -> None:
     rehearsed, _ = _timed(lambda: (run_up(recording, World(), seed=0), run_destroy(recording, World(), seed=0)))
     print(f"schedule up and destroy: {1000 * rehearsed:.0f} ms")
     _against_the_bound(recording)
-    for command in (["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]):
+    commands = [["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]]
+    if shutil.which("pulumi"):
+        engine = ["trn", "engine", "--folder", "build/bench/engine", "--"]
+        commands += [[*engine, *step] for step in (["preview"], ["up", "--yes", "--skip-preview"], ["destroy", "--yes", "--skip-preview"])]
+    for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
 

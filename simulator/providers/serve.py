@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from simulator.providers.calls import CallLog
 from simulator.providers.cloud import Cloud
 from simulator.providers.construct import OPTIONS
+from simulator.providers.pace import Pace
 from simulator.providers.servicer import Provider
 
 PACKAGES = {"aws": "pulumi-aws", "eks": "pulumi-eks", "kubernetes": "pulumi-kubernetes"}
@@ -17,18 +19,28 @@ PACKAGES = {"aws": "pulumi-aws", "eks": "pulumi-eks", "kubernetes": "pulumi-kube
 
 
 @contextlib.contextmanager
-def serving(cloud: Cloud, *, seed: int = 0) -> Iterator[str]:
+def serving(cloud: Cloud, pace: Pace, log: CallLog) -> Iterator[str]:
     """Serve a cloud; gives the text for PULUMI_DEBUG_PROVIDERS, one port a package."""
     versions = {package: importlib.metadata.version(distribution) for package, distribution in PACKAGES.items()}
-    servers, attach = [], []
-    for package, version in versions.items():
-        server = grpc.server(ThreadPoolExecutor(max_workers=64, thread_name_prefix=package), options=OPTIONS)
-        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Provider(package, version, versions, cloud, seed=seed), server)
+    providers, servers, pools, attach = [], [], [], []
+    for package in versions:
+        pool = ThreadPoolExecutor(max_workers=64, thread_name_prefix=package)
+        server = grpc.server(pool, options=OPTIONS)
+        provider = Provider(package, versions, cloud, pace, log)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
         attach.append(f"{package}:{server.add_insecure_port('127.0.0.1:0')}")
         server.start()
+        providers.append(provider)
         servers.append(server)
+        pools.append(pool)
     try:
         yield ",".join(attach)
     finally:
-        for server in servers:
-            server.stop(grace=1).wait()
+        stopping = [server.stop(grace=1) for server in servers]
+        for provider in providers:
+            provider.stop()
+        for stopped in stopping:
+            stopped.wait()
+        # What was accepted is finished, though nobody may hear of it any more.
+        for pool in pools:
+            pool.shutdown()

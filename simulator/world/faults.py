@@ -3,6 +3,7 @@
 Each fault strikes a number of times and is over then: a run that fails because of it converges when it is run again.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -14,7 +15,7 @@ from simulator.world import kinds
 from simulator.world.limits import ADDON_S, CAPACITY_S, HELM_S
 from simulator.world.rule import Refusal, Stage
 
-When = Literal["create", "settle", "delete", "kill", "training", "after"]
+When = Literal["create", "settle", "delete", "kill", "provider", "training", "after"]
 """The stage of a rule; a kill of the run; an incident of the training that runs when the cluster is up; or what users left
 in the cluster before it is destroyed."""
 
@@ -56,7 +57,12 @@ class Fault:
         """Whether it is meant for this resource: named by its logical name, with `*` where wanted, or any that it can strike."""
         if not self.kind.can_strike(registration):
             return False
-        return self.resource is None or fnmatch(registration.name, self.resource)
+        # A node group and its launch template share a name: `NodeGroup/NAME` tells them apart.
+        kind = registration.type.rsplit(":", 1)[-1]
+        return self.resource is None or any(fnmatch(name, self.resource) for name in (registration.name, f"{kind}/{registration.name}"))
+
+    def __str__(self) -> str:
+        return f"{self.kind.name}@{self.resource}" if self.resource else self.kind.name
 
 
 @dataclass
@@ -64,6 +70,8 @@ class Faults:
     """All faults of a run. Mutable: a fault that has struck is used up."""
 
     active: list[Fault] = field(default_factory=list)
+    told: Callable[[str, str], None] = lambda _fault, _urn: None
+    """Called with a fault and the URN of the resource that it strikes."""
 
     @classmethod
     def of(cls, requests: Iterable[FaultRequest]) -> "Faults":
@@ -75,7 +83,7 @@ class Faults:
 
     def copy(self) -> "Faults":
         """The same faults, to be used up on their own."""
-        return Faults([replace(fault, held=set(fault.held)) for fault in self.active])
+        return Faults([replace(fault, held=set(fault.held)) for fault in self.active], self.told)
 
     def strike(self, stage: Stage, registration: Registration) -> Refusal | None:
         """The refusal of a fault that stands against this operation, until the operation ends."""
@@ -87,6 +95,7 @@ class Faults:
                     continue
                 fault.remaining -= 1
                 fault.held.add(registration.urn)
+                self.told(str(fault), registration.urn)
             return replace(fault.kind.refuse(registration), by_fault=True)
         return None
 
@@ -109,20 +118,21 @@ class Faults:
         for fault in self.active:
             if fault.kind.when == when and fault.remaining and fault.matches(registration):
                 fault.remaining -= 1
+                self.told(str(fault), registration.urn)
                 return fault.kind
         return None
 
     def unused(self) -> list[str]:
         """Faults that never struck, as a notice to whoever asked for them."""
-        return [f"{fault.kind.name}@{fault.resource}" if fault.resource else fault.kind.name for fault in self.active if fault.remaining]
+        return [str(fault) for fault in self.active if fault.remaining]
 
 
 def _asked(request: FaultRequest) -> Fault:
     kind = FAULTS.get(request.name)
     if kind is None:
-        raise FaultSyntaxError(
-            f"there is no fault `{request.name}`\n  allowed: {', '.join(FAULTS)}", "`trn rehearse rules` tells what each does"
-        )
+        close = difflib.get_close_matches(request.name, FAULTS, n=1)
+        wrong = f"there is no fault `{request.name}`" + (f"; did you mean `{close[0]}`?" if close else "")
+        raise FaultSyntaxError(f"{wrong}\n  allowed: {', '.join(FAULTS)}", "`trn rehearse rules` tells what each does")
     if kind.needs_resource and request.resource is None:
         raise FaultSyntaxError(f"`{request.name}` strikes one resource, and none is named", f"write `{request.name}@RESOURCE`")
     return Fault(kind, request.resource, request.count or 1)
@@ -196,6 +206,16 @@ def _unreachable(registration: Registration) -> Refusal:
     )
 
 
+def _refused(registration: Registration) -> Refusal:
+    return Refusal(
+        "InternalFailure",
+        f"{registration.name} was not made",
+        "it was asked for, by a fault",
+        "run the same command again",
+        remedy="again",
+    )
+
+
 def _throttled(registration: Registration) -> Refusal:
     return Refusal(
         "ThrottlingException",
@@ -244,6 +264,10 @@ _REFUSING: Iterable[FaultKind] = (
         "delete", ("kubernetes:*",), _unreachable,
     ),
     FaultKind(
+        "create-fails", "making the resource is refused, and nothing is made", "ours: no service words it like that",
+        "create", ("aws:*", "kubernetes:*"), _refused, needs_resource=True,
+    ),
+    FaultKind(
         "throttled-out", "an AWS API refuses 25 tries in a row", "aws-sdk-go-v2 retry, terraform-provider-aws max_retries",
         "create", ("aws:*",), _throttled,
     ),
@@ -259,6 +283,10 @@ _OTHERS: Iterable[FaultKind] = (
     FaultKind(
         "killed-on-destroy", "the run is killed while this resource is being deleted", "pulumi/pulumi, pending operations",
         "kill", ("aws:*", "kubernetes:*"), needs_resource=True,
+    ),
+    FaultKind(
+        "kill-provider", "the provider process dies while the resource is being made; `trn engine` only", "pulumi/pulumi, plug-in processes",
+        "provider", ("aws:*", "kubernetes:*"), needs_resource=True,
     ),
     FaultKind("spot-interruption", "EC2 takes a spot node back with two minutes' notice while a job runs", "EC2 user guide, spot interruptions", "training", (kinds.NODE_GROUP,)),
     FaultKind("node-lost", "a node stops answering while a job runs", "EKS user guide, node health", "training", (kinds.NODE_GROUP,)),

@@ -1,81 +1,184 @@
-"""The real Pulumi CLI on a copy of the program, with a state folder of its own and the simulated cloud attached."""
+"""`trn engine` on a copy of the project, as a user runs it."""
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from simulator.providers.cloud import Cloud
-from simulator.providers.serve import serving
-from stacks.config import REHEARSAL_VARIABLE
-from tests.support import ROOT
+from operations.engine_project import EngineFolder
+from simulator.providers.calls import Call, read_calls
+from simulator.providers.cloud import Cloud, Object
+from simulator.recording import Recording
+from tests.support import ROOT, dev_configuration, record_stack
 
 needs_cli = pytest.mark.skipif(
     shutil.which("pulumi") is None or shutil.which("pulumi-language-python") is None,
     reason="no Pulumi CLI with pulumi-language-python on PATH",
 )
+TRN = [sys.executable, "-c", "from operations.cli import main; main()"]
+PATIENCE_S = 60
+"""How long a test waits for something to be under way before it gives up."""
 
 
 @dataclass
 class Engine:
     """One stack, `dev`, in a folder."""
 
-    folder: Path
-    rehearsal: bool = True
-    """Whether the program is told that it meets a simulated cloud."""
-    cloud: Cloud = field(default_factory=Cloud)
+    root: Path
 
-    def __post_init__(self) -> None:
-        (self.folder / "state").mkdir(parents=True)
-        project = self.folder / "project"
-        project.mkdir()
-        shutil.copy(ROOT / "__main__.py", project)
-        (project / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text().replace("virtualenv: .venv", f"virtualenv: {sys.prefix}"))
-        shutil.copy(ROOT / "Pulumi.dev.yaml", project)
-        self.run("stack", "init", "dev", stack=False)
+    @property
+    def project(self) -> Path:
+        """The user's project: trn must not write to it."""
+        return self.root / "project"
 
-    def run(self, *arguments: str, stack: bool = True, fails: bool = False) -> str:
-        """Run the CLI; gives what it printed. A run that should fail and does not, or the reverse, fails the test."""
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("AWS_") and key != REHEARSAL_VARIABLE}
-        environment |= {
-            "PULUMI_HOME": str(self.folder / "home"),
-            "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "",
-            "PULUMI_SKIP_UPDATE_CHECK": "1",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        }
-        if self.rehearsal:
-            environment[REHEARSAL_VARIABLE] = "1"
-        command = ["pulumi", "--cwd", str(self.folder / "project"), "--non-interactive", "--color", "never", *arguments]
-        with serving(self.cloud) as attach:
-            environment["PULUMI_DEBUG_PROVIDERS"] = attach
-            done = subprocess.run(
-                [*command, *(["--stack", "dev"] if stack else [])], env=environment, capture_output=True, text=True, check=False
-            )
+    @property
+    def folder(self) -> EngineFolder:
+        """What trn keeps."""
+        return EngineFolder(self.root / "engine")
+
+    @classmethod
+    def new(cls, root: Path) -> "Engine":
+        """A copy of the shipped project, nothing brought up."""
+        engine = cls(root)
+        engine.project.mkdir(parents=True)
+        for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+            shutil.copy(ROOT / name, engine.project)
+        return engine
+
+    def copy(self, root: Path) -> "Engine":
+        """The same stack, brought as far, to go on with."""
+        shutil.copytree(self.root, root)
+        return Engine(root)
+
+    def command(self, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
+        """`trn engine` with Pulumi arguments."""
+        own = [*TRN, "engine", "--folder", str(self.folder.root), *options, "--"]
+        return [*own, "--non-interactive", "--color", "never", *arguments]
+
+    def run(self, *arguments: str, options: tuple[str, ...] = (), fails: bool = False) -> str:
+        """Run it; gives what it printed. A run that should fail and does not, or the reverse, fails the test."""
+        done = subprocess.run(self.command(*arguments, options=options), cwd=self.project, capture_output=True, text=True, check=False)
         text = done.stdout + done.stderr
         assert (done.returncode != 0) is fails, text
         return text
 
+    def up(self, *arguments: str, options: tuple[str, ...] = (), fails: bool = False) -> str:
+        """`pulumi up` without asking or previewing."""
+        return self.run("up", "--yes", "--skip-preview", *arguments, options=options, fails=fails)
+
+    def destroy_all(self) -> None:
+        """Destroy, and find the world empty."""
+        self.run("destroy", "--yes", "--skip-preview")
+        assert self.world == {}
+        assert self.resources() == {}
+
+    @contextmanager
+    def running(self, *arguments: str, until: Callable[[], bool], time_scale: float) -> Iterator[subprocess.Popen[str]]:
+        """A command in the background, from the moment that something is so."""
+        command = self.command(*arguments, "--yes", "--skip-preview", options=("--time-scale", str(time_scale)))
+        with subprocess.Popen(
+            command, cwd=self.project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            deadline = time.monotonic() + PATIENCE_S
+            while not until():
+                assert time.monotonic() < deadline, "it did not come to that"
+                assert process.poll() is None, process.communicate()[0]
+                time.sleep(0.02)
+            yield process
+
+    def is_making(self, pattern: str) -> bool:
+        """Whether an object with a file of this name is being made."""
+        return any('"creating"' in path.read_text() for path in self.folder.world.glob(pattern))
+
+    def kill_cli(self, trn: subprocess.Popen[str]) -> str:
+        """Kill the CLI, as a machine that loses power does; gives what was printed."""
+        found = subprocess.run(["pgrep", "-x", "-P", str(trn.pid), "pulumi"], capture_output=True, text=True, check=True)
+        for child in found.stdout.split():
+            os.kill(int(child), signal.SIGKILL)
+        return trn.communicate()[0]
+
     def configure(self, path: str, value: str) -> None:
-        """Change one key of the configuration."""
-        self.run("config", "set", "--path", f"trn:{path}", value)
+        """Change one key in the user's stack file."""
+        file = self.project / "Pulumi.dev.yaml"
+        document = yaml.safe_load(file.read_text())
+        first, *rest = path.split(".")
+        node, keys = document["config"], [f"trn:{first}", *rest]
+        for key in keys[:-1]:
+            node = node.setdefault(key, {})
+        node[keys[-1]] = yaml.safe_load(value)
+        file.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    @property
+    def world(self) -> dict[tuple[str, str], Object]:
+        """What exists in the simulated cloud."""
+        return Cloud.load(self.folder.world).objects
+
+    def object_named(self, name: str, kind: str) -> Object:
+        """The one of a logical name and kind."""
+        (found,) = [item for item in self.world.values() if item.urn.endswith(f":{kind}::{name}")]
+        return found
+
+    def lose(self, item: Object) -> None:
+        """Take an object out of the world behind the engine's back."""
+        Cloud.load(self.folder.world).lose(item.type, item.id)
+
+    def calls(self, *methods: str) -> list[Call]:
+        """What the last run asked of providers, previews left out."""
+        return [call for call in read_calls(self.folder.calls) if call.method in methods and not call.preview]
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The engine's state: URN to resource, the stack itself left out."""
-        deployment = json.loads(self.run("stack", "export"))["deployment"]
-        return {item["urn"]: item for item in deployment.get("resources", []) if item["type"] != "pulumi:pulumi:Stack"}
+        resources = self._deployment().get("resources") or []
+        return {item["urn"]: item for item in resources if item["type"] != "pulumi:pulumi:Stack"}
 
-    def operations(self, *arguments: str) -> dict[str, list[str]]:
+    def pending(self) -> dict[str, dict[str, Any]]:
+        """Creates whose end the engine does not know: URN to resource."""
+        operations = self._deployment().get("pending_operations") or []
+        return {item["resource"]["urn"]: item["resource"] for item in operations if item["type"] == "creating"}
+
+    def _deployment(self) -> dict[str, Any]:
+        stored = self.folder.state / ".pulumi" / "stacks" / "trn" / "dev.json"
+        return json.loads(stored.read_text())["checkpoint"]["latest"] or {}
+
+    def planned(self, *arguments: str) -> dict[str, list[str]]:
         """What a preview plans: operation to URNs, unchanged ones left out."""
-        steps = json.loads(self.run("preview", "--json", *arguments))["steps"]
+        text = self.run("preview", "--json", *arguments)
+        steps = json.loads(text[text.index("{") : text.rindex("}") + 1])["steps"]
         planned: dict[str, list[str]] = {}
         for step in steps:
             if step["op"] not in ("same", "read"):
                 planned.setdefault(step["op"], []).append(step["urn"])
         return planned
+
+
+def name_of(urn: str) -> str:
+    """Logical name of a URN."""
+    return urn.rsplit("::", 1)[-1]
+
+
+@cache
+def recorded() -> Recording:
+    """The shipped stack, as a rehearsal records it."""
+    return record_stack(dev_configuration(), stack="dev")
+
+
+def resource_count() -> int:
+    """What the shipped stack makes in the cloud."""
+    return len(recorded().resources())
+
+
+def kind_of(urn: str) -> str:
+    """Kind of a URN, such as NodeGroup."""
+    return urn.split("::")[2].rsplit(":", 1)[-1]

@@ -1,38 +1,53 @@
 """The real Pulumi engine runs the program against the simulated cloud, and agrees with the rehearsal."""
 
-from pathlib import Path
+import subprocess
 
 import pytest
 
+from operations.engine_process import Providers
+from operations.engine_project import environment
+from operations.stack_file import read_stack_file
 from simulator import engine_order
-from tests.engine.cli import Engine, needs_cli
-from tests.support import dev_configuration, record_stack
+from stacks.config import REHEARSAL_VARIABLE
+from tests.engine.cli import Engine, kind_of, name_of, needs_cli, recorded, resource_count
+from tests.support import ROOT, dev_configuration, record_stack
 
 pytestmark = [pytest.mark.engine, needs_cli]
 
 
-def name_of(urn: str) -> str:
-    """Logical name of a URN."""
-    return urn.rsplit("::", 1)[-1]
-
-
-def test_the_shipped_address_is_refused_before_any_resource(tmp_path: Path):
+def test_the_shipped_address_is_refused_before_any_resource(fresh: Engine):
     """One clean error with its mend, no traceback, and the cloud asked for nothing."""
-    engine = Engine(tmp_path / "engine", rehearsal=False)
-    text = engine.run("preview", fails=True)
+    folder = fresh.folder
+    providers = Providers(folder, time_scale=0, faults=())
+    try:
+        variables = environment(folder, "dev", providers.attach())
+        folder.prepare(read_stack_file("dev", fresh.project))
+        del variables[REHEARSAL_VARIABLE], variables["PULUMI_STACK"]
+        for command in (["stack", "init", "dev"], ["preview", "--color", "never"]):
+            done = subprocess.run(
+                ["pulumi", "--non-interactive", *command], env=variables, cwd=folder.project, capture_output=True, text=True, check=False
+            )
+    finally:
+        providers.stop()
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
     assert "1 mistake in the configuration of stack `dev`; nothing was created" in text
     assert "pulumi config set --path 'trn:controlPlane.publicAccessCidrs[0]'" in text
     assert "Traceback" not in text
-    assert engine.cloud.calls == []
+    assert fresh.calls("Check", "Create") == []
 
 
-def test_engine_and_rehearsal_agree_on_everything_that_is_made(tmp_path: Path):
+def test_the_users_project_is_not_written_to(brought_up: Engine):
+    """Pulumi would put a salt into the stack file."""
+    written = {path.relative_to(brought_up.project) for path in brought_up.project.rglob("*") if "__pycache__" not in path.parts}
+    assert {str(path) for path in written} == {"Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"}
+    assert all((brought_up.project / path).read_bytes() == (ROOT / path).read_bytes() for path in written)
+
+
+def test_engine_and_rehearsal_agree_on_everything_that_is_made(brought_up: Engine):
     """Same resources, parents and ids; what a rehearsal shows is what an up would make."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("preview")
-    engine.run("up", "--yes")
     recording = record_stack(dev_configuration(), stack="dev")
-    real = engine.resources()
+    real = brought_up.resources()
     ours = {item.urn: item for item in recording}
     # Beside the program's own the engine keeps a default provider for remote components and for references.
     extra = {urn for urn in real if real[urn]["type"] in ("pulumi:providers:eks", "pulumi:providers:pulumi")}
@@ -40,13 +55,13 @@ def test_engine_and_rehearsal_agree_on_everything_that_is_made(tmp_path: Path):
     assert {urn: real[urn].get("parent") for urn in ours} == {urn: item.parent for urn, item in ours.items()}
     ids = {urn: item.id for urn, item in ours.items() if item.custom and not item.type.startswith("pulumi:providers:")}
     assert {urn: real[urn].get("id") for urn in ids} == ids
+    assert {item.urn: item.id for item in brought_up.world.values()} == ids
+    assert {item.status for item in brought_up.world.values()} == {"ready"}
 
 
-def test_engine_and_rehearsal_agree_on_every_dependency(tmp_path: Path):
+def test_engine_and_rehearsal_agree_on_every_dependency(brought_up: Engine):
     """The destroy order follows from them alone."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
-    real = engine.resources()
+    real = brought_up.resources()
     recording = record_stack(dev_configuration(), stack="dev")
     different = {name_of(item.urn): item.dependencies ^ set(real[item.urn].get("dependencies") or []) for item in recording}
     # The engine adds what references in the component's inputs come from.
@@ -54,30 +69,26 @@ def test_engine_and_rehearsal_agree_on_every_dependency(tmp_path: Path):
     assert {name: urns for name, urns in different.items() if urns} == {}
 
 
-def test_a_second_up_changes_nothing_and_a_destroy_leaves_nothing(tmp_path: Path):
+def test_a_second_up_and_a_refresh_change_nothing(engine: Engine):
     """A difference on every run would roll nodes that train."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
-    assert engine.operations() == {}
-    engine.run("refresh", "--yes")
-    assert engine.operations() == {}
-    engine.run("destroy", "--yes")
-    assert engine.cloud.objects == {}
+    assert f"{len(recorded()) + 1} unchanged" in engine.up()
+    assert engine.calls("Create", "Update", "Delete") == []
+    assert "unchanged" in engine.run("refresh", "--yes", "--skip-preview")
+    assert len(engine.calls("Read")) == resource_count()
+    assert engine.planned() == {}
 
 
-def test_the_engine_destroys_in_the_order_of_the_rehearsal(tmp_path: Path):
+def test_the_engine_destroys_in_the_order_of_the_rehearsal_and_leaves_nothing(engine: Engine):
     """Level by level: nothing of a level goes before all of the level above is gone."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
-    engine.run("destroy", "--yes")
-    deleted = [urn for operation, urn in engine.cloud.calls if operation == "delete"]
+    engine.destroy_all()
+    deleted = [call.urn for call in engine.calls("Delete")]
     level = {
         urn: index
         for index, urns in enumerate(engine_order.deletion_levels(record_stack(dev_configuration(), stack="dev")))
         for urn in urns
     }
     levels = [level[urn] for urn in deleted]
-    assert len(deleted) == 87
+    assert len(deleted) == resource_count()
     assert levels == sorted(levels)
 
 
@@ -91,64 +102,66 @@ def test_the_engine_destroys_in_the_order_of_the_rehearsal(tmp_path: Path):
         ("addons.neuron.enabled", "false", {"delete": ["neuron", "neuron-helm-chart"]}),
     ],
 )
-def test_a_change_touches_what_it_is_about(tmp_path: Path, path: str, value: str, planned: dict[str, list[str]]):
+def test_a_change_touches_what_it_is_about(engine: Engine, path: str, value: str, planned: dict[str, list[str]]):
     """Growing a group or a queue must not roll or replace anything else."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
     engine.configure(path, value)
-    assert {operation: sorted(name_of(urn) for urn in urns) for operation, urns in engine.operations().items()} == planned
+    assert {operation: sorted(name_of(urn) for urn in urns) for operation, urns in engine.planned().items()} == planned
 
 
-WEBHOOK = (
-    'Internal error occurred: failed calling webhook "mutatequeue.volcano.sh": failed to call webhook: Post'
-    ' "https://volcano-admission-service.volcano-system.svc:443/queues/mutate?timeout=10s": no endpoints available for service'
-    ' "volcano-admission-service"'
-)
-"""As the API server of 1.35 words it."""
-
-
-def test_a_queue_is_tried_again_while_volcanos_webhook_starts(tmp_path: Path):
+def test_a_queue_is_tried_again_while_volcanos_webhook_starts(engine: Engine):
     """The provider does not: without the hook a first up fails within a second of the release being ready."""
-    engine = Engine(tmp_path / "engine")
-    engine.cloud.failures = {"queue-test": [WEBHOOK, WEBHOOK]}
-    text = engine.run("up", "--yes")
+    engine.configure("addons.volcano.queues.extra", "{}")
+    text = engine.up(options=("--fault", "webhook-not-ready@queue-extra:2"))
     assert "retrying create due to on-error hook request" in text
-    assert engine.cloud.failures == {"queue-test": []}
-    assert any(urn.endswith("::queue-test") for _, urn in engine.cloud.calls)
+    assert [name_of(call.urn) for call in engine.calls("Create")] == ["queue-extra"] * 3
+    assert engine.object_named("queue-extra", "Queue").status == "ready"
 
 
-def test_what_no_waiting_mends_is_not_tried_again_and_the_next_up_goes_on(tmp_path: Path):
+def test_what_no_waiting_mends_is_not_tried_again_and_the_next_up_goes_on(engine: Engine):
     """A refusal is told at once; what was made stays, and is not made twice."""
-    engine = Engine(tmp_path / "engine")
-    engine.cloud.failures = {"queue-test": ['queues.scheduling.volcano.sh "test" is forbidden']}
-    text = engine.run("up", "--yes", fails=True)
-    assert "is forbidden" in text
+    engine.configure("addons.volcano.queues.extra", "{}")
+    before = engine.world
+    text = engine.up(options=("--fault", "create-fails@queue-extra"), fails=True)
+    assert "asked for with --fault create-fails@queue-extra" in text
     assert "on-error hook request" not in text
-    engine.run("up", "--yes")
-    created = [urn for operation, urn in engine.cloud.calls if operation == "create"]
-    assert len(created) == len(set(created)) == 87
-    engine.run("destroy", "--yes")
-    assert engine.cloud.objects == {}
+    assert engine.world == before
+    assert "+ 1 created" in engine.up()
+    engine.destroy_all()
 
 
-def test_another_file_system_takes_the_claim_before_the_volume(tmp_path: Path):
+def test_another_file_system_takes_the_claim_before_the_volume(engine: Engine):
     """A volume is held by its protection until no claim is bound to it: the other order hangs for ten minutes."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
     engine.configure("storage.lustre.zoneId", "usw2-az1")
-    engine.run("up", "--yes")
-    deleted = [urn.split("$")[-1] for operation, urn in engine.cloud.calls if operation == "delete"]
+    engine.up()
+    deleted = [kind_of(call.urn) for call in engine.calls("Delete")]
     wanted = ["PersistentVolumeClaim", "PersistentVolume", "LustreFileSystem"]
-    assert [kind for urn in deleted for kind in wanted if f":{kind}::" in urn] == wanted
+    assert [kind for kind in deleted if kind in wanted] == wanted
 
 
-def test_another_instance_type_replaces_the_group_delete_first(tmp_path: Path):
+def test_another_instance_type_replaces_the_group_delete_first(engine: Engine):
     """Its name is set, so the scarce nodes go before the new ones come; the launch template stays."""
-    engine = Engine(tmp_path / "engine")
-    engine.run("up", "--yes")
     engine.configure("nodeGroups.trn1-32xl.instanceType", "trn1.2xlarge")
-    engine.run("up", "--yes")
-    group = [(operation, urn) for operation, urn in engine.cloud.calls if urn.endswith("aws:eks/nodeGroup:NodeGroup::trn1-32xl")]
-    assert [operation for operation, _ in group] == ["create", "delete", "create"]
-    engine.run("destroy", "--yes")
-    assert engine.cloud.objects == {}
+    engine.up()
+    group = [call.method for call in engine.calls("Create", "Delete") if call.urn.endswith(":NodeGroup::trn1-32xl")]
+    assert group == ["Delete", "Create"]
+    engine.destroy_all()
+
+
+def test_objects_that_are_lost_are_found_missing_and_made_again(engine: Engine):
+    """Somebody deletes by hand; a refresh sees it, the next up mends it."""
+    before = engine.world
+    for kind in ("aws.cloudwatch.LogGroup", "kubernetes.helm.sh.v3.Release"):
+        sorted((engine.folder.world / kind).glob("*.json"))[0].unlink()
+    engine.run("refresh", "--yes", "--skip-preview")
+    assert len(engine.resources()) == len(recorded())
+    assert "+ 2 created" in engine.up()
+    assert {key: item.inputs for key, item in engine.world.items()} == {key: item.inputs for key, item in before.items()}
+
+
+def test_an_object_that_was_changed_by_hand_is_set_back(engine: Engine):
+    """A refresh reads what is there; the program's word counts."""
+    group = engine.object_named("trn1-32xl", "NodeGroup")
+    path = engine.folder.world / "aws.eks.NodeGroup" / f"{group.id}.json"
+    path.write_text(path.read_text().replace('"desiredSize": 2', '"desiredSize": 7'))
+    assert "~ 1 updated" in engine.up("--refresh")
+    assert engine.object_named("trn1-32xl", "NodeGroup").state["scalingConfig"]["desiredSize"] == 2

@@ -1,12 +1,9 @@
 """The simulated cloud behind the provider protocol: what needs no engine to be tried."""
 
-from pathlib import Path
-
 import pytest
 
 from simulator.outputs import aws, kubernetes
 from simulator.protocol import UNKNOWN, plain, secret_keys, struct
-from simulator.providers.cloud import Cloud
 from simulator.providers.values import live_inputs, updated_state, with_unknowns
 from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths
 
@@ -77,20 +74,3 @@ def test_a_name_that_is_set_deletes_first():
     assert deletes_first("kubernetes:core/v1:Service", {"metadata": {"name": "a"}}, {"metadata": {"name": "a"}})
     assert not deletes_first("kubernetes:core/v1:Service", {"metadata": {"name": "a"}}, {"metadata": {"name": "b"}})
     assert not deletes_first("kubernetes:helm.sh/v3:Release", {"name": "a"}, {"name": "a"})
-
-
-def test_the_cloud_outlives_its_process(tmp_path: Path):
-    """Drift and lost objects can be tried between two runs of the engine."""
-    cloud = Cloud.load(tmp_path / "cloud.json")
-    assert cloud.put("create", "type", "id", "urn", {"a": 1})
-    assert Cloud.load(tmp_path / "cloud.json").get("type", "id") == {"a": 1}
-    assert Cloud.load(tmp_path / "cloud.json").generation("urn") == 1
-
-
-def test_an_object_that_is_there_cannot_be_made_again():
-    """A crash that lost the state shows up as this conflict, since all names are set."""
-    cloud = Cloud()
-    assert cloud.put("create", "type", "id", "urn", {})
-    assert not cloud.put("create", "type", "id", "other", {})
-    cloud.remove("type", "id", "urn")
-    assert cloud.put("create", "type", "id", "urn", {})

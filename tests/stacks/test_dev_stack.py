@@ -178,6 +178,12 @@ def test_a_group_follows_its_templates_version_as_a_number():
     assert only("NodeGroup", "trn1-32xl").inputs["launchTemplate"]["version"] == "1"
 
 
+@pytest.mark.parametrize("group", ["core", "trn1-32xl", "trn1n-32xl"])
+def test_a_group_that_is_replaced_by_hand_goes_first(group: str):
+    """`pulumi up --replace` is the way out of CREATE_FAILED; made first, the new group would meet its own name."""
+    assert only("NodeGroup", group).options["deleteBeforeReplace"]
+
+
 def test_an_autoscaled_group_keeps_the_size_it_has():
     """The next up would otherwise send the autoscaler's nodes away."""
     changed = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"autoscaled": True}})

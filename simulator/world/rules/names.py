@@ -1,6 +1,7 @@
 """What services refuse about names and tags."""
 
 from simulator.recording import Registration
+from simulator.world.conflicts import wording
 from simulator.world.identity import identity
 from simulator.world.limits import NAME_LENGTHS
 from simulator.world.rule import Refusal, rule
@@ -37,14 +38,14 @@ def name_is_free(world: World, request: Registration) -> Refusal | None:
     code, asked = _code_for(request.type), identity(request)
     if code is None or asked is None:
         return None
+    said = wording(request.type, request.inputs) or (code, f"{asked} already exists")
     for thing in world.existing(request.type):
         other = thing.registration
         if identity(other) == asked:
             own = other.urn == request.urn
             whose = "an earlier run made it and the state does not know it" if own else f"{other.name} made it"
             return Refusal(
-                code,
-                f"{asked} already exists",
+                *said,
                 f"{whose}; it is {thing.status}",
                 "`pulumi cancel`, `trn recover`, which imports it, then `pulumi up`" if own else "give one of the two another name",
             )

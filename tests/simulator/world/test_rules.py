@@ -124,7 +124,7 @@ def _self_rule(name: str) -> Registration:
 
 BROKEN: dict[str, tuple[Break, str]] = {
     "protected": (_request(replace(only(kinds.VPC), options={"protect": True})), "pulumi state unprotect"),
-    "name-is-free": (_made_before(only(kinds.CLUSTER)), "ResourceInUseException: trainium-dev already exists"),
+    "name-is-free": (_made_before(only(kinds.CLUSTER)), "ResourceInUseException: Cluster already exists with name: trainium-dev"),
     "name-fits": (_request(changed(only(kinds.CLUSTER), name="x" * 101)), "has 101 characters"),
     "tags-are-free": (_request(changed(only(kinds.VPC), tags={"aws:mine": "x"})), "reserved for internal use: aws:mine"),
     "subnet-in-vpc": (_request(changed(_nodes_subnet(), cidrBlock="10.9.0.0/24")), "The CIDR '10.9.0.0/24' is invalid"),

@@ -1,0 +1,41 @@
+"""What the engine asked of the simulated cloud in one run: one line a call, kept in a file that outlives the process."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FAULT = "Fault"
+"""Method of the lines that tell of a fault."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the protocol, or a fault that a resource met."""
+
+    method: str
+    """The protocol's name, such as Create."""
+    package: str
+    urn: str = ""
+    preview: bool = False
+    fault: str = ""
+
+
+class CallLog:
+    """Appends calls to a file as they arrive, before they are answered: a process that dies has told all it did."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+
+    def add(self, call: Call) -> None:
+        """Append one call."""
+        with self._lock, self._path.open("a") as file:
+            file.write(json.dumps(asdict(call)) + "\n")
+
+
+def read_calls(path: Path) -> Iterator[Call]:
+    """The calls of a file, in order; none where there is no file."""
+    if path.exists():
+        for line in path.read_text().splitlines():
+            yield Call(**json.loads(line))
