@@ -19,6 +19,10 @@ BEYOND = 1.04
 """The axis goes on behind the end of the run, so that marks at the end of bars are seen."""
 _NEAR_LEFT, _NEAR_RIGHT = 26.0, 74.0
 """Percent of the axis that the words beside a bar need on a phone."""
+_HINT = (
+    "Ctrl and wheel, pinch, + and \u2212 zoom; drag, \u2190 and \u2192 pan; double click and 0 show the whole run; "
+    "\u2191 and \u2193 walk; click and Enter keep a step open"
+)
 _SIGNS = {"create": "+", "update": "~", "delete": "-"}
 """As the engine marks what it does."""
 _LEGEND = (
@@ -52,6 +56,7 @@ def run_section(run: Run) -> str:
             _before(run),
             _tools(run, drawn),
             _chart(run, name),
+            f'<p class="muted hint">{_HINT}.</p>',
             _critical_path(run),
             _levels(run),
             "</section>",
@@ -88,9 +93,8 @@ def _tools(run: Run, drawn: int) -> str:
         f'<button type="button" data-do="{act}" aria-label="{words}" title="{words}">{sign}</button>'
         for act, sign, words in (("in", "+", "Zoom in"), ("out", "\u2212", "Zoom out"), ("whole", "Whole run", "Show the whole run"))
     )
-    hint = "Ctrl and wheel, pinch, or + and \u2212 zoom; drag or \u2190 \u2192 pan; double click or 0 shows all; \u2191 \u2193 walk"
     shown = f'<span class="muted shown">{drawn} of {count} drawn: {DRAWN_WORDS}.</span>' if drawn < count else ""
-    return f'<div class="tools"><span class="zoom">{buttons}</span>{every}{shown}<span class="muted hint">{hint}.</span></div>'
+    return f'<div class="tools"><span class="zoom">{buttons}</span>{every}{shown}</div>'
 
 
 def _chart(run: Run, name: str) -> str:
