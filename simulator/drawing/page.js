@@ -148,21 +148,25 @@ class Chart {
 
   // Show what a row waited for, and what that waited for, back to the start.
   link(row) {
-    this.links.replaceChildren();
     all(".waited", this.box).forEach(other => other.classList.remove("waited"));
-    const top = this.over.getBoundingClientRect().top;
-    const middle = lane => { const box = lane.getBoundingClientRect(); return box.top + box.height / 2 - top; };
-    for (let to = row, guard = 0; to && guard < 200; guard += 1) {
+    const chain = [];
+    for (let to = row; to && chain.length < 200;) {
       const link = to.querySelector("dl a"), from = link && document.getElementById(link.hash.slice(1));
-      if (!from) break;
-      from.classList.add("waited");
-      if (from.offsetParent && to.offsetParent) {
-        const bar = from.querySelector(".bar"), x = parseFloat(bar.getAttribute("x")) + parseFloat(bar.getAttribute("width"));
-        const ends = {x1: `${x}%`, x2: to.querySelector(".bar").getAttribute("x"), y1: middle(from.querySelector(".lane")), y2: middle(to.querySelector(".lane"))};
-        this.links.append(shape("line", ends));
-      }
+      if (from) chain.push([from, to]);
       to = from;
     }
+    // Measured first and changed after: each change in between would lay the page out anew. Rows are alike, and what is in
+    // those out of sight is not laid out: only the one that is pointed at tells how far below its top a bar is.
+    const lane = row?.querySelector(".lane").getBoundingClientRect();
+    const below = row && lane.top + lane.height / 2 - row.getBoundingClientRect().top - this.over.getBoundingClientRect().top;
+    const middle = row => row.getBoundingClientRect().top + below;
+    const lines = chain.filter(([from, to]) => from.offsetParent && to.offsetParent).map(([from, to]) => {
+      const [before, after] = [from, to].map(row => row.querySelector(".bar"));
+      const x1 = `${parseFloat(before.getAttribute("x")) + parseFloat(before.getAttribute("width"))}%`;
+      return shape("line", {x1, x2: after.getAttribute("x"), y1: middle(from), y2: middle(to)});
+    });
+    this.links.replaceChildren(...lines);
+    chain.forEach(([from]) => from.classList.add("waited"));
   }
 
   // What is paid at a time: the last point not after it, and the sum that has grown since.

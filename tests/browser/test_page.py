@@ -154,6 +154,12 @@ def test_pointing_at_a_step_tells_its_inputs_and_shows_what_it_waited_for(browse
     target = browser.run("document.querySelector('.card a').hash.slice(1)")
     assert target in browser.run("[...document.querySelectorAll('#up .waited')].map(row => row.id)")
     assert browser.run("document.querySelectorAll('#up .links line').length") > 2
+    line, bar = (
+        browser.run(f"document.querySelector('{found}').getBoundingClientRect().toJSON()")
+        for found in ("#up .links line", "#up .refused .bar")
+    )
+    assert line["bottom"] == pytest.approx(bar["top"] + bar["height"] / 2, abs=1)
+    assert line["right"] == pytest.approx(bar["left"], abs=2)
     browser.mouse("Moved", 5, 5)
     assert card(browser) == ""
     assert browser.run("document.querySelectorAll('.waited').length") == 0
@@ -266,8 +272,9 @@ def test_two_fingers_zoom_and_one_pans(browser: Browser, page: Path):
 def test_touch_targets_are_large_enough(browser: Browser, page: Path):
     """Source: WCAG 2.2, success criterion 2.5.8: 24 pixels at least."""
     browser.open(page, phone=True)
+    browser.place("#up .rows")
     low = browser.run(
-        "[...document.querySelectorAll('.tabs button, .run.current summary, .run.current button, .run.current label')]"
+        "[...document.querySelectorAll('.tabs button, .run.current .row, .more summary, .run.current button, .run.current label')]"
         ".filter(found => found.checkVisibility()).map(found => found.getBoundingClientRect().height)"
     )
     assert min(low) >= 24
