@@ -1,5 +1,6 @@
 """The timeline of a rehearsal as one SVG: every run of `up` and of `destroy` below each other, each on its own axis of virtual minutes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.drawing.runs import DRAWN_WORDS, Run, Step, runs_of
@@ -58,22 +59,27 @@ def timeline_svg(report: Report) -> str:
     title = f"Rehearsal of {report.stack}"
     parts: list[str] = []
     width, bottom = max(WIDTH, MARGIN * 2 + text_width(title, TITLE_SIZE, bold=True)), MARGIN + 62 - SECTION_GAP
-    for run in runs_of(report):
+    runs = runs_of(report)
+    for run in runs:
         drawn = _draw(run, bottom + SECTION_GAP)
         parts += drawn.parts
         width, bottom = max(width, drawn.right + MARGIN), drawn.bottom
     heading = f'<text class="title" x="{MARGIN:g}" y="{MARGIN + 18:g}">{escaped(title)}</text>'
     style = themed_style(_FIXED, _COLOURS)
-    return svg_document("timeline", f"{title}, timeline", (width, bottom + MARGIN), style, [heading, *_legend(MARGIN + 44), *parts])
+    return svg_document("timeline", f"{title}, timeline", (width, bottom + MARGIN), style, [heading, *_legend(runs, MARGIN + 44), *parts])
 
 
-def _legend(y: float) -> list[str]:
+def _legend(runs: Sequence[Run], y: float) -> list[str]:
+    """What shapes and colours mean, where they occur: red that is always there is not read."""
+    found = {"critical", "", *(step.trouble for run in runs for step in run.steps)}
     parts: list[str] = []
     x = MARGIN
-    for style, words in _LEGEND:
+    for style, words in [(style, words) for style, words in _LEGEND if style in found]:
         shapes = _shapes(style, x, y - 10, 22)
         parts.append(f'<g class="{style}">{shapes}</g><text class="note" x="{x + 36:.1f}" y="{y:g}">{words}</text>')
         x += 36 + text_width(words, LABEL_SIZE) + 12
+    if all(run.lower_bound_s is None for run in runs):
+        return parts
     parts.append(f'<path class="bound" d="M{x:.1f} {y - 4:g}h22"/>')
     parts.append(f'<text class="note" x="{x + 28:.1f}" y="{y:g}">lower bound: the shortest time that AWS&apos;s own chains allow</text>')
     return parts

@@ -122,6 +122,7 @@ def test_a_run_tells_what_was_done_before_it_and_what_it_left_undone():
     page = section(step(attempts=2), before=["trn recover", "pulumi up"], kept=3, not_started=4)
     assert "<li><code>trn recover</code></li><li><code>pulumi up</code></li>" in page
     assert "1 step, 3 resources there already, 4 resources not begun, 1 retried." in page
+    assert "Done before" not in section(step())
 
 
 @pytest.mark.parametrize(

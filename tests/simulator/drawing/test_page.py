@@ -211,6 +211,12 @@ def test_the_legend_explains_what_occurs_and_nothing_else(kind: str, more: dict[
     assert sample not in page_html(report(), recording())
 
 
+def test_the_legend_explains_the_lower_bound_where_it_is_drawn():
+    """A run that stopped has no such line."""
+    assert "lower bound: the shortest time" in page_html(report(), recording())
+    assert "lower bound: the shortest time" not in page_html(report(resources=[REFUSED]), recording())
+
+
 def test_what_the_page_is_made_from_is_packaged():
     """From a checkout it works without; installed as a package, `trn rehearse` would find neither style nor script."""
     packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["simulator"]

@@ -171,3 +171,13 @@ def test_a_long_command_stays_inside_the_picture():
     again = up_again(before=["pulumi up --replace " + "m" * 300])
     root = ElementTree.fromstring(timeline_svg(report(reruns=[again])))
     assert float(root.get("viewBox", "").split()[2]) > text_width("m" * 300, LABEL_SIZE)
+
+
+def test_the_legend_explains_what_occurs_and_nothing_else():
+    """A red sample above a rehearsal without a failure makes the reader look for one."""
+    calm = timeline_svg(report())
+    assert "lower bound: the shortest time" in calm
+    assert [words for words in (">refused<", ">retried<", ">cut: the run was killed<") if words in calm] == []
+    troubled = timeline_svg(report(resources=[resource(VPC, "network", 0, 9, error="x")]))
+    assert ">refused<" in troubled
+    assert "lower bound: the shortest time" not in troubled

@@ -1,8 +1,10 @@
 """What went wrong is told whole: who refused, why, what to do, what it costs meanwhile, and what came of it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from simulator.drawing.runs import ChangeRun, runs_of
+from simulator.drawing.runs import ChangeRun, Run, runs_of
 from simulator.drawing.trouble import trouble_section
 from simulator.report import CostPoint, Incident, Problem, Report
 from tests.simulator.drawing.builders import (
@@ -24,9 +26,9 @@ REFUSED = resource(
 )
 
 
-def told(made: Report, change: ChangeRun | None = None) -> str:
-    """The section."""
-    return trouble_section(made, runs_of(made), change)
+def told(made: Report, change: ChangeRun | None = None, runs: Sequence[Run] | None = None) -> str:
+    """The section; `runs` stand for those of the report."""
+    return trouble_section(made, runs or runs_of(made), change)
 
 
 def missing(words: tuple[str, ...], text: str) -> list[str]:
@@ -62,6 +64,7 @@ def test_a_refusal_has_code_words_cause_mend_and_tries():
         "up: stopped after 33 min 20 s, 1 refused",
     )
     assert missing(words, page) == []
+    assert "Made to go wrong" not in told(report(resources=[REFUSED]))
 
 
 def test_every_refusal_of_a_run_is_told():
@@ -104,6 +107,12 @@ def test_a_destroy_that_stopped_pays_for_what_is_not_gone():
     stopped = stopped.model_copy(update={"cost": [CostPoint(at=9, usd_per_hour=0.05, usd=0.01)]})
     page = told(report(resources=[resource(VPC, "v", 0, 9), resource(NODE_GROUP, "t", 9, 12)], destroy=stopped, costs=lines))
     assert "at that moment: vpc 0.05. 0.01 USD" in page
+
+
+def test_without_prices_there_is_no_bill():
+    """A run whose cost nobody counted is not one that costs nothing."""
+    killed = replace(change_run(), ended="killed", cost=[])
+    assert "USD" not in told(report(), ChangeRun("a change", [killed]), [killed])
 
 
 def test_a_long_bill_is_cut_and_says_so():
