@@ -9,12 +9,12 @@ FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-se
 
 LIGHT: Mapping[str, str] = {
     "paper": "#ffffff", "ink": "#1b2330", "muted": "#5d6878", "line": "#dfe4ea", "tint": "#f3f6f9", "bad": "#c81e2b", "warn": "#9a5b00",
-    "good": "#0b7a3e", "bar": "#b4bfcd", "critical": "#1f5fd6", "bound": "#0b7a6d",
+    "bar": "#b4bfcd", "critical": "#1f5fd6", "bound": "#0b7a6d",
 }  # fmt: skip
 """Colours that every drawing uses, in light mode."""
 DARK: Mapping[str, str] = {
     "paper": "#0f141b", "ink": "#e4e9f0", "muted": "#99a5b5", "line": "#29313c", "tint": "#171e27", "bad": "#ff6f6a", "warn": "#f0b14a",
-    "good": "#4ec98a", "bar": "#4b5768", "critical": "#5b9bff", "bound": "#3fd0bd",
+    "bar": "#4b5768", "critical": "#5b9bff", "bound": "#3fd0bd",
 }  # fmt: skip
 """The same in dark mode."""
 
