@@ -162,6 +162,9 @@ def test_incidents_tell_what_they_mean_for_a_job():
     page = told(report(incidents=[lost, back]))
     words = ("a node of train dies", "the node does not come back", "the gang stops", "10 min 00 s until all nodes are back", "node-lost")
     assert missing(words, page) == []
+    # Amber: the cluster does what it can. Red is for what somebody must mend.
+    assert page.count('class="trouble calm"') == 2
+    assert 'class="trouble"' in told(report(resources=[REFUSED]))
 
 
 def test_what_the_last_destroy_left_is_told_with_its_price():
