@@ -9,6 +9,7 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
+from operations.change_page import write_page
 from operations.output import STANDARD_OUTPUT, write_json
 from operations.rehearsal_summary import Line, print_lines
 from operations.rehearse import record_stack
@@ -113,6 +114,7 @@ def run(options: ChangeOptions) -> int:
     report = report_of(changed, before.stack, _title(options), options.seed)
     for place in (options.output / "change.json", options.json_file):
         write_json(report.model_dump(), place)
+    write_page(changed, before, after, report.after, options.seed, options.output / "index.html")
     print_lines(Console(stderr=options.json_file == STANDARD_OUTPUT, highlight=False), list(_lines(report)))
     return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0
 

@@ -43,10 +43,11 @@ def telling_inputs(registration: Registration) -> dict[str, str]:
     """Input to its value as text, long ones cut; nothing that the program marked as secret."""
     inputs = registration.inputs
     keys = _KEYS.get(registration.type) or _OTHERWISE
-    return {key: _text(inputs[key]) for key in keys if inputs.get(key) not in (None, "", [], {}) and key not in registration.secret_inputs}
+    return {key: shown(inputs[key]) for key in keys if inputs.get(key) not in (None, "", [], {}) and key not in registration.secret_inputs}
 
 
-def _text(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as text, short enough to be read."""
     if isinstance(value, list) and len(value) > 2 and isinstance(value[0], Mapping):
         return f"{len(value)} of them"
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -7,9 +7,15 @@ from string import Template
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 
-LIGHT: Mapping[str, str] = {"paper": "#ffffff", "ink": "#1b2330", "muted": "#5d6878", "line": "#dfe4ea", "bad": "#c81e2b"}
+LIGHT: Mapping[str, str] = {
+    "paper": "#ffffff", "ink": "#1b2330", "muted": "#5d6878", "line": "#dfe4ea", "tint": "#f3f6f9", "bad": "#c81e2b", "warn": "#9a5b00",
+    "bar": "#b4bfcd", "critical": "#1f5fd6", "bound": "#0b7a6d",
+}  # fmt: skip
 """Colours that every drawing uses, in light mode."""
-DARK: Mapping[str, str] = {"paper": "#0f141b", "ink": "#e4e9f0", "muted": "#99a5b5", "line": "#29313c", "bad": "#ff6f6a"}
+DARK: Mapping[str, str] = {
+    "paper": "#0f141b", "ink": "#e4e9f0", "muted": "#99a5b5", "line": "#29313c", "tint": "#171e27", "bad": "#ff6f6a", "warn": "#f0b14a",
+    "bar": "#4b5768", "critical": "#5b9bff", "bound": "#3fd0bd",
+}  # fmt: skip
 """The same in dark mode."""
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -53,14 +59,14 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return sum(_em(character) for character in text) * size * (_BOLD_FACTOR if bold else 1)
 
 
-def themed_style(fixed: str, colours: str, light: Mapping[str, str], dark: Mapping[str, str]) -> str:
+def themed_style(fixed: str, colours: str, light: Mapping[str, str] | None = None, dark: Mapping[str, str] | None = None) -> str:
     """A style element: rules without colours once, and rules with `$name` for a colour in light and in dark mode.
 
-    Colours are written out instead of being CSS variables, which viewers outside a browser do not know.
+    Colours are written out instead of being CSS variables, which viewers outside a browser do not know. Paper is light.
     """
     template = Template(colours)
-    by_day, by_night = template.substitute({**LIGHT, **light}), template.substitute({**DARK, **dark})
-    return f"<style>{fixed}{by_day}@media (prefers-color-scheme:dark){{{by_night}}}</style>"
+    by_day, by_night = template.substitute({**LIGHT, **(light or {})}), template.substitute({**DARK, **(dark or {})})
+    return f"<style>{fixed}{by_day}@media screen and (prefers-color-scheme:dark){{{by_night}}}</style>"
 
 
 def svg_document(kind: str, words: str, size: tuple[float, float], style: str, parts: Iterable[str]) -> str:

@@ -1,8 +1,9 @@
 """Small reports and recordings, built by hand: drawings are tested without running a program."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
+from simulator.drawing.runs import Run, Step
 from simulator.recording import Recording, Registration
 from simulator.report import SCHEMA, Cost, CostLine, CostPoint, Destroy, DestroyStep, Leftover, PathStep, Program, Report, ResourceTimes, Up
 
@@ -20,14 +21,14 @@ def urn(token: str, name: str) -> str:
     return f"urn:pulumi:test::trn::{token}::{name}"
 
 
-def resource(token: str, name: str, start: float, end: float, error: str | None = None) -> ResourceTimes:
-    """One resource of the up phase."""
-    return ResourceTimes(**_times(token, name, start, end, error), parent="", custom=True, depends_on=[], inputs={})
+def resource(token: str, name: str, start: float, end: float, error: str | None = None, **more: Any) -> ResourceTimes:
+    """One resource of the up phase; `more` are fields that differ from what is usual."""
+    return ResourceTimes(**{"parent": "", "custom": True, "depends_on": [], "inputs": {}, **_times(token, name, start, end, error), **more})
 
 
-def deletion(token: str, name: str, start: float, end: float, *, level: int = 0, error: str | None = None) -> DestroyStep:
+def deletion(token: str, name: str, start: float, end: float, *, level: int = 0, error: str | None = None, **more: Any) -> DestroyStep:
     """One deletion."""
-    return DestroyStep(**_times(token, name, start, end, error), level=level)
+    return DestroyStep(**{**_times(token, name, start, end, error), "level": level, **more})
 
 
 def _times(token: str, name: str, start: float, end: float, error: str | None) -> dict[str, Any]:
@@ -68,6 +69,44 @@ DEFAULT_DESTROY = (
 DEFAULT_PATH = ("network", "control-plane", "train", "train-tag")
 
 
+def up_again(*resources: ResourceTimes, before: Sequence[str] = ("pulumi up",), **more: Any) -> Up:
+    """A run of up after another; `more` are fields that differ from those of a run that ended well at once."""
+    usual: dict[str, Any] = {
+        "seconds": max((item.end for item in resources), default=0.0),
+        "ended": "well",
+        "before": list(before),
+        "lower_bound_seconds": 100.0,
+        "critical_path": [],
+        "resources": list(resources),
+        "not_started": [],
+        "cost": [CostPoint(at=0, usd_per_hour=1.5, usd=0)],
+    }
+    return Up(**{**usual, **more})
+
+
+def destroy_again(*order: DestroyStep, before: Sequence[str] = ("pulumi destroy",), leftovers: Iterable[str] = ()) -> Destroy:
+    """A run of destroy after another."""
+    return Destroy(
+        seconds=max((step.end for step in order), default=0.0),
+        ended="refused" if any(step.error for step in order) else "well",
+        before=list(before),
+        cost=[CostPoint(at=0, usd_per_hour=0.5, usd=0)],
+        order=list(order),
+        critical_path=[],
+        leftovers=[Leftover(urn=what, what=what) for what in leftovers],
+    )
+
+
+def change_run(title: str = "change") -> Run:
+    """A change that does all three things to resources."""
+    steps = [
+        Step(urn(NODE_GROUP, "train"), NODE_GROUP, "train", "delete", 0, 5),
+        Step(urn(NODE_GROUP, "train"), NODE_GROUP, "train", "create", 5, 9, waited_for=urn(NODE_GROUP, "train")),
+        Step(urn(VPC, "network"), VPC, "network", "update", 9, 20, inputs={"tags": "a to b"}),
+    ]
+    return Run(title, "change", 20.0, "well", [], steps, frozenset(), [CostPoint(at=0, usd_per_hour=2.0, usd=0)])
+
+
 def report(
     *,
     stack: str = "test",
@@ -77,18 +116,22 @@ def report(
     leftovers: Iterable[str] = (),
     notices: Sequence[str] = (),
     costs: Sequence[CostLine] = (),
+    **more: Any,
 ) -> Report:
-    """A report of a small cluster; `critical` names the resources of the critical path, in both phases."""
+    """A report of a small cluster; `critical` names the resources of the critical path, in both phases.
 
-    def path(steps: Iterable[ResourceTimes | DestroyStep]) -> list[PathStep]:
+    `more` are fields of the report that differ from those of a rehearsal in which nothing was made to go wrong.
+    """
+
+    def path(steps: Iterable[ResourceTimes | DestroyStep], operation: Literal["create", "delete"]) -> list[PathStep]:
         return [
-            PathStep(urn=step.urn, name=step.name, type=step.type, operation="create", start=step.start, end=step.end)
+            PathStep(urn=step.urn, name=step.name, type=step.type, operation=operation, start=step.start, end=step.end)
             for step in steps
             if step.name in critical
         ]
 
     seconds = max((item.end for item in resources), default=0.0)
-    return Report(
+    made = Report(
         schema=SCHEMA,
         stack=stack,
         seed=0,
@@ -100,7 +143,7 @@ def report(
             ended="refused" if any(item.error for item in resources) else "well",
             before=[],
             lower_bound_seconds=seconds * 0.95,
-            critical_path=path(resources),
+            critical_path=path(resources, "create"),
             resources=list(resources),
             not_started=[],
             cost=[CostPoint(at=0, usd_per_hour=0, usd=0), CostPoint(at=seconds, usd_per_hour=43.8176, usd=1)],
@@ -114,13 +157,14 @@ def report(
             before=[],
             cost=[CostPoint(at=0, usd_per_hour=43.8176, usd=0)],
             order=list(deletions),
-            critical_path=path(deletions),
+            critical_path=path(deletions, "delete"),
             leftovers=[Leftover(urn=what, what=what) for what in leftovers],
         ),
         destroy_reruns=[],
         cost=Cost(running_usd_per_hour=43.8176, idle_usd_per_hour=0.7956, items=list(costs)),
         outputs={},
     )
+    return made.model_copy(update=more)
 
 
 def registration(

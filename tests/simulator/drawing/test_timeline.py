@@ -1,6 +1,7 @@
 """Laws of the timeline: complete, inside its picture, safe, and the same for the same report."""
 
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from simulator.drawing.text import text_width
 from simulator.drawing.timeline import LABEL_SIZE, PLOT_LEFT, PLOT_RIGHT, SHORTEST_BAR, timeline_svg
 from simulator.report import Report
-from tests.simulator.drawing.builders import CLUSTER, HOSTILE, NODE_GROUP, VPC, deletion, report, resource
+from tests.simulator.drawing.builders import CLUSTER, HOSTILE, NODE_GROUP, VPC, deletion, destroy_again, report, resource, up_again
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -128,3 +129,55 @@ def test_the_axis_has_a_readable_number_of_ticks(seconds: float):
     ticks = [text for text in root.iter(f"{SVG}text") if text.get("class") == "tick"]
     # Twelve steps have thirteen ends, and the empty destroy has its zero.
     assert len(ticks) <= 14
+
+
+@pytest.mark.parametrize(
+    ("more", "style", "shapes"),
+    [
+        ({"error": "x"}, "step refused", ["stripes", "mark"]),
+        ({"attempts": 2}, "step retried", ["dots"]),
+        ({"cut": True}, "step cut", ["mark"]),
+        ({"error": None}, "step", []),
+    ],
+)
+def test_trouble_shows_in_shape_and_not_in_colour_alone(more: dict[str, Any], style: str, shapes: list[str]):
+    """The picture is printed in grey and read by people who cannot tell red from green."""
+    step = steps(report(resources=[resource(VPC, "other", 0, 9, **more)], deletions=[]))[0]
+    assert step.get("class") == style
+    assert [path.get("class") for path in step.iter(f"{SVG}path")] == shapes
+
+
+def test_tries_are_counted_in_words():
+    """How often is what a mark cannot say."""
+    step = steps(report(resources=[resource(VPC, "network", 0, 9, attempts=3)]))[0]
+    assert "3 tries" in "".join(step.itertext())
+
+
+def test_runs_after_the_first_are_drawn_with_what_was_done_before():
+    """A rehearsal that failed once and was mended is two pictures and a command between them."""
+    again = up_again(resource(VPC, "network", 0, 9), before=["trn recover", "pulumi up"])
+    svg = timeline_svg(report(reruns=[again], destroy_reruns=[destroy_again(deletion(VPC, "network", 0, 9))]))
+    wanted = (
+        "up again: ready after 9 s",
+        "before it: trn recover; pulumi up",
+        "destroy again: gone after 9 s",
+        "before it: pulumi destroy",
+    )
+    assert [words for words in wanted if words not in svg] == []
+
+
+def test_a_long_command_stays_inside_the_picture():
+    """Replacing takes a URN, which is as long as the picture is wide."""
+    again = up_again(before=["pulumi up --replace " + "m" * 300])
+    root = ElementTree.fromstring(timeline_svg(report(reruns=[again])))
+    assert float(root.get("viewBox", "").split()[2]) > text_width("m" * 300, LABEL_SIZE)
+
+
+def test_the_legend_explains_what_occurs_and_nothing_else():
+    """A red sample above a rehearsal without a failure makes the reader look for one."""
+    calm = timeline_svg(report())
+    assert "lower bound: the shortest time" in calm
+    assert [words for words in (">refused<", ">retried<", ">cut: the run was killed<") if words in calm] == []
+    troubled = timeline_svg(report(resources=[resource(VPC, "network", 0, 9, error="x")]))
+    assert ">refused<" in troubled
+    assert "lower bound: the shortest time" not in troubled
