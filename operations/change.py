@@ -1,7 +1,7 @@
 """`trn rehearse change`: what changing a running cluster's configuration would do to it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,7 +107,9 @@ class ChangeReport(Part):
 def run(options: ChangeOptions) -> int:
     """Rehearse a change, print it, write it; returns the exit code: 1 where it is refused or something red would go."""
     before = read_stack_file(options.before)
-    after = with_settings(read_stack_file(options.after) if options.after else before, options.settings)
+    # Another file is another configuration of the same stack: what stands is to become what it says.
+    other = replace(read_stack_file(options.after), stack=before.stack) if options.after else before
+    after = with_settings(other, options.settings)
     faults = Faults.of(parse_fault(text) for text in options.faults)
     graphs = [record_stack(stack_file, seed=options.seed) for stack_file in (before, after)]
     changed = rehearse_change(graphs[0], graphs[1], seed=options.seed, faults=faults)

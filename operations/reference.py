@@ -15,6 +15,7 @@ from rich.console import Console
 from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
+from operations import rules
 from operations.configuration_keys import section_in
 from operations.reference_commands import operations_page
 from operations.rehearsal_summary import print_summary
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         "docs/report.schema.json": _json(report_schema()),
         "docs/configuration.md": configuration_page(),
         "docs/hardware.md": hardware_page(),
+        "docs/rules.md": rules.page(),
         "docs/operations.md": operations_page(),
         "README.md": readme((ROOT / "README.md").read_text()),
     }

@@ -58,7 +58,7 @@ def rule_book() -> RuleBook:
 
 
 def _when(when: str) -> str:
-    others = {"kill": "at any instant", "training": "while a job runs", "after": "before destroy"}
+    others = {"kill": "at any instant", "provider": "at any instant", "training": "while a job runs", "after": "before destroy"}
     return others.get(when) or STAGES[when]
 
 
@@ -74,6 +74,22 @@ def run(json_file: Path | None) -> int:
         table.add_row(line.name, line.says)
     output.print(table)
     return 0
+
+
+def page() -> str:
+    """docs/rules.md."""
+    book = rule_book()
+    lines = [
+        "# What the simulated cloud refuses and suffers",
+        "",
+        "Made by `make docs` from `simulator/world/`; `trn rehearse rules` prints the same. Each rule is broken in `tests/simulator/world/test_rules.py`.",
+    ]
+    for title, told in (("Rules", book.rules), ("What a deletion brings about", book.consequences), ("Faults, for `--fault`", book.faults)):
+        lines += ["", f"## {title}", "", "| name | when | what holds | source |", "| --- | --- | --- | --- |"]
+        lines += [f"| `{line.name}` | {line.when} | {line.says} | {line.source} |" for line in told]
+    lines += ["", "## Scenarios, for `--scenario`", "", "| name | what happens |", "| --- | --- |"]
+    lines += [f"| `{line.name}` | {line.says} |" for line in book.scenarios]
+    return "\n".join(lines) + "\n"
 
 
 def _table(title: str, lines: list[RuleLine]) -> Table:

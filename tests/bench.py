@@ -10,14 +10,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from operations.chaos import chaotic
+from operations.crash import matrix
+from operations.stack_file import as_pulumi
 from simulator import bounds
+from simulator.comparisons import comparisons
+from simulator.recorder import program_at
 from simulator.recording import Recording
+from simulator.rehearsal import Stack, rehearse
 from simulator.schedule import run_destroy, run_up
 from simulator.world import World
 from stacks.config import REHEARSAL_VARIABLE
 from tests.support import ROOT, dev_configuration, record_stack
 
-SEEDS = 200
+SEEDS, CHAOS_RUNS = 200, 500
 
 
 def main() -> None:
@@ -35,7 +41,13 @@ def main() -> None:
     print(f"record 40 node groups: {many:.2f} s, {len(large)} resources")
     rehearsed, _ = _timed(lambda: (run_up(recording, World(), seed=0), run_destroy(recording, World(), seed=0)))
     print(f"schedule up and destroy: {1000 * rehearsed:.0f} ms")
+    _growth()
     _against_the_bound(recording)
+    _against_others(recording)
+    killed, report = _timed(lambda: matrix("dev"))
+    print(f"crash matrix of the dev stack: {killed:.1f} s, {report.converged} of {report.cases} kills converged")
+    broken, report = _timed(lambda: chaotic(CHAOS_RUNS, 0))
+    print(f"chaos: {broken:.0f} s, {report.ended_well} of {report.runs} runs ended well, {report.leftovers} things left behind")
     commands = [["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]]
     if shutil.which("pulumi"):
         engine = ["trn", "engine", "--folder", "build/bench/engine", "--"]
@@ -43,6 +55,28 @@ def main() -> None:
     for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
+
+
+def _growth() -> None:
+    """Rehearsals of larger and larger stacks: time, and memory beyond what there was."""
+    for groups in (20, 60, 120):
+        before = _peak_mb()
+        seconds, made = _timed(lambda groups=groups: rehearse(_stack(_with_groups(groups))))
+        count = made.report.program.resources
+        print(f"rehearse {count} resources: {seconds:.1f} s, peak {_peak_mb() - before:.0f} MB more")
+
+
+def _stack(configuration: dict[str, Any]) -> Stack:
+    return Stack(program_at(ROOT), "trn", "bench", as_pulumi(configuration))
+
+
+def _against_others(recording: Recording) -> None:
+    """The same cluster, with the same latencies, in the order that others make it."""
+    ours = sorted(run_up(recording, World(), seed=seed).seconds for seed in range(SEEDS))[SEEDS // 2]
+    print(f"time to ready, median of {SEEDS} seeds: ours {ours / 60:.1f} min")
+    for other in comparisons():
+        theirs = sorted(other.seconds(recording, seed) for seed in range(SEEDS))[SEEDS // 2]
+        print(f"  {other.name}: {theirs / 60:.1f} min, {100 * (theirs / ours - 1):+.0f} %")
 
 
 def _against_the_bound(recording: Recording) -> None:

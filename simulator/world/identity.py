@@ -47,6 +47,12 @@ def _object(inputs: Inputs) -> str | None:
     return f"{namespace}/{name}" if name and namespace else name
 
 
+def _named_or_tagged(inputs: Inputs) -> str | None:
+    """What holds for most types: a name where there is one, otherwise the `Name` tag."""
+    name = inputs.get("name") or inputs.get("alias") or (inputs.get("tags") or {}).get("Name")
+    return str(name) if name else None
+
+
 _IDENTITIES: Mapping[str, Callable[[Inputs], str | None]] = {
     kinds.VPC: _tagged(),
     kinds.POD_BLOCK: _of("vpcId", "cidrBlock"),
@@ -79,12 +85,12 @@ _IDENTITIES: Mapping[str, Callable[[Inputs], str | None]] = {
     kinds.LOG_GROUP: _of("name"),
     "aws:autoscaling/tag:Tag": lambda inputs: f"{inputs['autoscalingGroupName']} {inputs['tag']['key']}",
     kinds.RELEASE: _of("namespace", "name"),
+    "aws:cloudwatch/eventTarget:EventTarget": _of("rule", "arn"),
+    "aws:sqs/queuePolicy:QueuePolicy": _of("queueUrl"),
 }
 
 
 def identity(registration: Registration) -> str | None:
     """What tells this object from all others of its type; None where nothing does."""
-    find = _IDENTITIES.get(registration.type)
-    if find is None and kinds.is_kubernetes(registration.type):
-        find = _object
-    return find(registration.inputs) if find is not None else None
+    find = _IDENTITIES.get(registration.type) or (_object if kinds.is_kubernetes(registration.type) else _named_or_tagged)
+    return find(registration.inputs)

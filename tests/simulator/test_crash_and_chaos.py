@@ -1,5 +1,6 @@
 """Killed runs come back, random trouble ends well; and both would notice a program in which they do not."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,10 @@ from simulator.faults_syntax import parse_fault
 from simulator.recording import Recording
 from simulator.world import World, kinds
 from simulator.world.faults import FAULTS, Faults
+from simulator.world.identity import identity
 from tests.simulator.world.standing import recording
+from tests.stacks.test_addons import ALTERNATIVES
+from tests.stacks.test_addons import recorded as everything
 from tests.support import record_stack
 
 CHUNKS = 6
@@ -99,3 +103,10 @@ def test_chaos_notices_what_is_left():
     outcome = chaos.run(Recording("trn", "test", held), 3)
     assert any("aws:ec2/vpc:Vpc" in what for what in outcome.leftovers)
     assert not outcome.ended_well
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_everything_that_can_be_made_can_be_found_again(alternative: str):
+    """Each resource of any add-on has what tells it apart from all others of its type."""
+    known = Counter((item.type, identity(item)) for item in everything(alternative).resources())
+    assert [key for key, count in known.items() if count > 1 or key[1] is None] == []
