@@ -12,6 +12,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},
+    "slurm": {"nodeGroups": ["trn1-32xl", "trn1n-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
     "kubeRay": {"batchScheduler": "none"},
     "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
@@ -26,6 +27,7 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
     "everything": {},
     "DRA in place of the plug-ins": {
         "neuron": {"devices": "dra", "schedulerExtension": False, "nodeProblemDetector": False},
+        "slurm": {"enabled": False},
         "efa": {"devices": "dra"},
         "neuronMonitor": {"enabled": False},
         "cloudWatch": {"neuronMetrics": True, "containerLogs": True},
@@ -33,7 +35,11 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "karpenter": {"neuronPools": {"pool": {"static": True}}},
     },
     "nodes replaced by the problem detector": {"neuron": {"nodeRecovery": True}},
-    "the other scaler": {"clusterAutoscaler": {"enabled": False}, "karpenter": {"generalPool": {"enabled": True, "spot": True}}},
+    "the other scaler": {
+        "trainingOperator": {"batchScheduler": "volcano"},
+        "clusterAutoscaler": {"enabled": False},
+        "karpenter": {"generalPool": {"enabled": True, "spot": True}},
+    },
 }
 """Changes to everything: add-ons that exclude each other stand in different sets."""
 
