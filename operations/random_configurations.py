@@ -6,9 +6,8 @@ from typing import Any
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from components.hardware.efa import LAYOUTS
 from components.hardware.regions import zone_id_prefix
-from stacks.addon_table import switched_addons
+from stacks.addon_table import switched_addons, with_needs
 from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
-from tests.stacks.addon_sets import with_needs
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
 """Add-ons that most configurations have."""

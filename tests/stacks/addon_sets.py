@@ -3,6 +3,7 @@
 from typing import Any
 
 from addons.registry import SWITCHED
+from stacks.addon_table import with_needs
 from tests.support import dev_configuration, merged
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -56,12 +57,6 @@ def everything(alternative: str = "everything") -> dict[str, Any]:
     if alternative == "nodes replaced by the problem detector":
         configuration = merged(configuration, nodeGroups={name: {"nodeRepair": False} for name in configuration["nodeGroups"]})
     return merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
-
-
-def with_needs(key: str) -> list[str]:
-    """The add-on's key behind those of all that it needs."""
-    needed = [other for need in SWITCHED[key].needs for other in with_needs(need)]
-    return [*dict.fromkeys(needed), key]
 
 
 def only_with_needs(key: str, *, on: bool = True) -> dict[str, Any]:
