@@ -61,7 +61,14 @@ class Addon(pulumi.ComponentResource):
         return k8s.core.v1.Namespace(f"{name}-namespace", metadata={"name": name}, opts=opts)
 
     def release(
-        self, chart: Chart, *, namespace: str, values: Mapping[str, Any], timeout_s: int, after: Sequence[pulumi.Resource] = ()
+        self,
+        chart: Chart,
+        *,
+        namespace: str,
+        values: Mapping[str, Any],
+        timeout_s: int,
+        after: Sequence[pulumi.Resource] = (),
+        hooks: pulumi.ResourceHookBinding | None = None,
     ) -> k8s.helm.v3.Release:
         """The chart as a real Helm release, hooks and all: Volcano's certificate comes from a hook.
 
@@ -80,7 +87,7 @@ class Addon(pulumi.ComponentResource):
             timeout=timeout_s,
             # The CRDs come with a chart of their own where there is one: Helm never upgrades those in `crds/`.
             skip_crds=True if chart.crds_apart else None,
-            opts=self.in_cluster(*after),
+            opts=self.in_cluster(*after, hooks=hooks),
         )
         self.ready.append(release)
         return release

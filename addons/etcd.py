@@ -110,10 +110,11 @@ class Etcd(Addon):
             spec=spec,
             opts=self.in_cluster(server),
         )
-        k8s.core.v1.Service(
+        client = k8s.core.v1.Service(
             CLIENT,
             metadata={"name": CLIENT, "namespace": args.namespace, "labels": LABELS},
             spec={"selector": LABELS, "ports": [{"name": "client", "port": PORT}]},
             opts=self.in_cluster(stateful_set),
         )
+        self.ready += [stateful_set, client]
         self.register_outputs({})

@@ -23,7 +23,9 @@ from addons import (
     neuron_monitor,
     node_monitoring,
     prometheus,
+    slurm,
     trainer,
+    training_operator,
     volcano,
 )
 from addons.declaration import Declaration
@@ -47,6 +49,7 @@ REGISTRY: tuple[Declaration, ...] = (
     node_monitoring.DECLARATION,
     kueue.DECLARATION,
     trainer.DECLARATION,
+    training_operator.DECLARATION,
     mpi_operator.DECLARATION,
     kuberay.DECLARATION,
     leader_worker_set.DECLARATION,
@@ -54,6 +57,7 @@ REGISTRY: tuple[Declaration, ...] = (
     csi_drivers.S3_DECLARATION,
     load_balancer_controller.DECLARATION,
     cert_manager.DECLARATION,
+    slurm.DECLARATION,
 )
 SWITCHED: dict[str, Declaration] = {declaration.key: declaration for declaration in REGISTRY if declaration.switch}
 """Add-ons with a section `addons.KEY` in the configuration."""

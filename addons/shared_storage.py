@@ -63,7 +63,7 @@ class SharedStorage(Addon):
             },
             opts=self.in_cluster(*after),
         )
-        k8s.core.v1.PersistentVolumeClaim(
+        claim = k8s.core.v1.PersistentVolumeClaim(
             args.claim_name,
             metadata={"name": args.claim_name, "namespace": args.namespace},
             spec={
@@ -77,6 +77,7 @@ class SharedStorage(Addon):
             # until nothing is bound to it.
             opts=self.in_cluster(volume, replace_with=[volume], custom_timeouts=SHORT_DELETE),
         )
+        self.ready.append(claim)
         if args.dynamic_class:
             self._class(args, after)
         self.register_outputs({})

@@ -34,6 +34,9 @@ TRAINER = Chart("kubeflow-trainer", "2.3.0", "oci://ghcr.io/kubeflow/charts/kube
 KUBERAY = Chart("kuberay-operator", "1.7.0", "kuberay-operator", "https://ray-project.github.io/kuberay-helm/")
 LEADER_WORKER_SET = Chart("lws", "0.10.0", "oci://registry.k8s.io/lws/charts/lws")
 CERT_MANAGER = Chart("cert-manager", "1.21.1", "oci://quay.io/jetstack/charts/cert-manager")
+SLURM_OPERATOR_CRDS = Chart("slurm-operator-crds", "1.2.1", "oci://ghcr.io/slinkyproject/charts/slurm-operator-crds")
+SLURM_OPERATOR = Chart("slurm-operator", "1.2.1", "oci://ghcr.io/slinkyproject/charts/slurm-operator", crds_apart=True)
+SLURM = Chart("slurm", "1.2.1", "oci://ghcr.io/slinkyproject/charts/slurm")
 LOAD_BALANCER_CONTROLLER = Chart(
     "aws-load-balancer-controller", "3.5.0", "aws-load-balancer-controller", "https://aws.github.io/eks-charts"
 )
@@ -44,10 +47,14 @@ ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
 MPI_OPERATOR_IMAGE = "docker.io/mpioperator/mpi-operator:0.8.0"
 """The newest with a tag of its own: the manifest of v0.8.2 names the floating 0.8."""
+TRAINING_OPERATOR_IMAGE = "docker.io/kubeflow/training-operator:v1-5170a36"
+"""That of the manifests of v1.9.0 (kubeflow/training-operator manifests/overlays/standalone)."""
 NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
 PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
 """Runs the EFA exporter, which needs the standard library only."""
 
+SLURM_SIDECAR_TAG = "3.22"
+"""Of docker.io/library/alpine, which the Slurm chart takes from `latest`."""
 NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
 NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}

@@ -6,9 +6,8 @@ from typing import Any
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from components.hardware.efa import LAYOUTS
 from components.hardware.regions import zone_id_prefix
-from stacks.addon_table import switched_addons
+from stacks.addon_table import switched_addons, with_needs
 from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
-from tests.stacks.addon_sets import with_needs
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
 """Add-ons that most configurations have."""
@@ -47,6 +46,9 @@ def random_configuration(number: int) -> dict[str, Any]:
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }
+    # Slurm takes whole groups; without one there is nothing for it.
+    configuration["addons"]["slurm"]["nodeGroups"] = list(configuration["nodeGroups"])[:1]
+    configuration["addons"]["slurm"]["enabled"] &= bool(configuration["nodeGroups"])
     configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"

@@ -16,6 +16,7 @@ from components.hardware.catalogue import NEURON_TYPES, SOURCES
 from components.hardware.efa import LAYOUTS, plan_interfaces, pod_capacity
 from components.hardware.names import cluster_tags
 from operations import rules
+from operations.change_table import page as changes_page
 from operations.configuration_keys import section_in
 from operations.reference_commands import operations_page
 from operations.rehearsal_summary import print_summary
@@ -39,6 +40,10 @@ def pages() -> dict[str, str]:
         "docs/operations.md": operations_page(),
         "README.md": readme((ROOT / "README.md").read_text()),
     }
+
+
+SLOW_PAGES = {"docs/changes.md": changes_page}
+"""File name to what makes it, a rehearsal for each line: compared a part at a time."""
 
 
 def readme(text: str) -> str:
@@ -175,7 +180,7 @@ def _json(value: dict[str, Any]) -> str:
 
 def write() -> None:
     """Write all pages."""
-    for name, text in pages().items():
+    for name, text in {**pages(), **{name: make() for name, make in SLOW_PAGES.items()}}.items():
         (ROOT / name).parent.mkdir(exist_ok=True)
         (ROOT / name).write_text(text)
 

@@ -49,9 +49,10 @@ CHARTS_WITH_DEPLOYMENTS = frozenset(
         "lws",
         "cert-manager",
         "aws-load-balancer-controller",
+        "slurm-operator",
     }
 )
-CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd"}
+CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd", "slurm-operator": "slurm-operator-crds", "slurm": "slurm-operator"}
 """Charts whose pods cannot start without another chart's CRDs."""
 BROUGHT_BY: Mapping[str, str] = {
     QUEUE: "volcano",

@@ -66,6 +66,11 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
     "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
     "kubernetes:core/v1:ServiceAccount": _OBJECT,
+    # Data of a Secret changes in place, as a ConfigMap's.
+    "kubernetes:core/v1:Secret": (*_OBJECT, "type"),
+    "kubernetes:rbac.authorization.k8s.io/v1:Role": _OBJECT,
+    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": (*_OBJECT, "roleRef"),
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration": ("metadata.name",),
     "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": ("metadata.name",),
     # The API refuses to change it (RBAC, roleRef).
     "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": ("metadata.name", "roleRef"),

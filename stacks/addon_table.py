@@ -8,7 +8,7 @@ from addons.table import MirroredImage, Row
 from stacks.addons import is_on
 from stacks.settings import Settings
 
-__all__ = ["MirroredImage", "Row", "addon_rows", "mirror_list", "mirror_values", "switched_addons"]
+__all__ = ["MirroredImage", "Row", "addon_rows", "mirror_list", "mirror_values", "switched_addons", "with_needs"]
 
 
 def addon_rows(settings: Settings) -> list[Row]:
@@ -29,3 +29,9 @@ def mirror_values(settings: Settings, registry: str) -> Mapping[str, Mapping[str
 def switched_addons() -> list[str]:
     """Keys below `addons` that have a switch of their own."""
     return list(SWITCHED)
+
+
+def with_needs(key: str) -> list[str]:
+    """The add-on's key behind those of all that it needs."""
+    needed = [other for need in SWITCHED[key].needs for other in with_needs(need)]
+    return [*dict.fromkeys(needed), key]

@@ -32,7 +32,10 @@ from addons.node_monitoring import NodeMonitoring, NodeMonitoringArgs
 from addons.prometheus import Prometheus, PrometheusArgs
 from addons.prometheus_values import PrometheusValuesArgs
 from addons.registry import SWITCHED
+from addons.slurm import Slurm, SlurmArgs
+from addons.slurm_values import PartitionArgs, SlurmValuesArgs
 from addons.trainer import Trainer, TrainerArgs
+from addons.training_operator import TrainingOperator, TrainingOperatorArgs
 from addons.versions import managed_addon_version
 from addons.volcano import QueueArgs, Volcano, VolcanoArgs
 from components.hardware.catalogue import NEURON_TYPES
@@ -250,6 +253,12 @@ def _kube_ray(site: Site) -> Addon:
     return KubeRay("kuberay", KubeRayArgs(volcano, mirror=site.mirror), site.kubernetes)
 
 
+def _training_operator(site: Site) -> Addon:
+    volcano = site.settings.addons.training_operator.batch_scheduler == "volcano"
+    args = TrainingOperatorArgs(volcano, mirror=site.mirror)
+    return TrainingOperator("training-operator", args, site.kubernetes, after=site.ready("volcano") if volcano else [])
+
+
 def _mpi_operator(site: Site) -> Addon:
     volcano = site.settings.addons.mpi_operator.batch_scheduler == "volcano"
     return MpiOperator("mpi-operator", MpiOperatorArgs(volcano, mirror=site.mirror), site.kubernetes)
@@ -288,6 +297,21 @@ def _cert_manager(site: Site) -> Addon:
     return CertManager("cert-manager", AddonArgs(mirror=site.mirror), site.kubernetes)
 
 
+def _slurm(site: Site) -> Addon:
+    settings, section = site.settings, site.settings.addons.slurm
+    plugged = settings.addons.efa.enabled and settings.addons.efa.devices == "device-plugin"
+    partitions = {}
+    for name in section.node_groups:
+        group = settings.node_groups[name]
+        instance = NEURON_TYPES[group.instance_type]
+        partitions[name] = PartitionArgs(instance, group.size, instance.efa_count if plugged and uses_efa(group) else 0)
+    claim_name = settings.storage.lustre.claim_name if settings.storage.lustre.enabled else None
+    cluster = SlurmValuesArgs(site.name, partitions, claim_name, section.ssh_keys)
+    args = SlurmArgs(settings.training.namespace, cluster, mirror=site.mirror)
+    after = [site.namespace, site.default_class, *site.claim]
+    return Slurm("slurm", args, site.kubernetes, certificates=site.ready("certManager"), after=after)
+
+
 MAKERS: dict[str, Maker] = {
     "neuron": _neuron,
     "efa": _efa,
@@ -305,6 +329,7 @@ MAKERS: dict[str, Maker] = {
     "fluentBit": _fluent_bit,
     "nodeMonitoring": _node_monitoring,
     "trainer": _trainer,
+    "trainingOperator": _training_operator,
     "mpiOperator": _mpi_operator,
     "kubeRay": _kube_ray,
     "leaderWorkerSet": _leader_worker_set,
@@ -312,6 +337,7 @@ MAKERS: dict[str, Maker] = {
     "mountpointS3": _mountpoint_s3,
     "loadBalancerController": _load_balancer_controller,
     "certManager": _cert_manager,
+    "slurm": _slurm,
     "kueue": _kueue,
 }
 """By key, in the order in which they are made: what an add-on looks for in `Site.made` stands before it."""

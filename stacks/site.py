@@ -34,6 +34,8 @@ class Site:
     lustre: Lustre | None
     namespace: k8s.core.v1.Namespace = field(init=False)
     """The training namespace, which comes after the early add-ons."""
+    claim: list[pulumi.Resource] = field(default_factory=list)
+    """The file system's claim, where there is one."""
     made: dict[str, Addon] = field(default_factory=dict)
     """By key."""
 

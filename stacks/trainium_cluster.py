@@ -198,13 +198,13 @@ class TrainiumCluster(pulumi.ComponentResource):
             "training-namespace", settings.training.namespace, self._kubernetes, after=site.ready(*site.made)
         ).resource
         if self._lustre is not None:
-            self._make_shared_storage(self._lustre, site.namespace)
+            site.claim = self._make_shared_storage(self._lustre, site.namespace).ready
         make_addons(site)
 
     def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._kubernetes, pulumi.ResourceOptions(depends_on=list(after)))
 
-    def _make_shared_storage(self, lustre: Lustre, namespace: k8s.core.v1.Namespace) -> None:
+    def _make_shared_storage(self, lustre: Lustre, namespace: k8s.core.v1.Namespace) -> SharedStorage:
         settings = self._settings
         account = managed.fsx_csi_account(settings.name, settings.region)
         driver = self._managed_addon("aws-fsx-csi-driver", account=account, after=[self._core.group])
@@ -222,4 +222,4 @@ class TrainiumCluster(pulumi.ComponentResource):
             security_group_id=lustre.security_group_id,
             dynamic_class=section.dynamic_class,
         )
-        SharedStorage("shared-storage", args, self._kubernetes, after=[driver.addon, *lustre.ready, namespace])
+        return SharedStorage("shared-storage", args, self._kubernetes, after=[driver.addon, *lustre.ready, namespace])

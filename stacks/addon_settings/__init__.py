@@ -5,7 +5,15 @@ from pydantic import Field
 from stacks.addon_settings.access import CertManagerAddon, EfsCsiAddon, LoadBalancerControllerAddon, MountpointS3Addon
 from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
 from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
-from stacks.addon_settings.training import KubeRayAddon, KueueAddon, LeaderWorkerSetAddon, MpiOperatorAddon, TrainerAddon
+from stacks.addon_settings.training import (
+    KubeRayAddon,
+    KueueAddon,
+    LeaderWorkerSetAddon,
+    MpiOperatorAddon,
+    SlurmAddon,
+    TrainerAddon,
+    TrainingOperatorAddon,
+)
 from stacks.addon_settings.watching import (
     CloudWatchAddon,
     EfaExporterAddon,
@@ -60,6 +68,10 @@ class Addons(Section):
     """Kueue."""
     trainer: TrainerAddon = TrainerAddon()
     """Kubeflow Trainer."""
+    training_operator: TrainingOperatorAddon = TrainingOperatorAddon()
+    """Kubeflow training-operator."""
+    slurm: SlurmAddon = SlurmAddon()
+    """Slurm."""
     mpi_operator: MpiOperatorAddon = MpiOperatorAddon()
     """MPI operator."""
     kube_ray: KubeRayAddon = KubeRayAddon()

@@ -27,6 +27,15 @@ class TrainerAddon(Section):
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 
 
+class TrainingOperatorAddon(Section):
+    """Kubeflow training-operator 1.9."""
+
+    enabled: bool = False
+    """PyTorchJobs and TFJobs. The project is frozen: for jobs that are there already; new ones are TrainJobs of `addons.trainer`."""
+    batch_scheduler: Literal["none", "volcano"] = "none"
+    """`volcano` starts all pods of a job together, or none."""
+
+
 class MpiOperatorAddon(Section):
     """MPI operator v2beta1."""
 
@@ -43,6 +52,17 @@ class KubeRayAddon(Section):
     """Ray clusters and jobs."""
     batch_scheduler: Literal["none", "volcano"] = "none"
     """`volcano` starts all pods of a Ray cluster together, or none."""
+
+
+class SlurmAddon(Section):
+    """Slurm."""
+
+    enabled: bool = False
+    """Slurm in the training namespace, with a partition for each node group named."""
+    node_groups: tuple[str, ...] = ()
+    """Node groups whose nodes Slurm takes, whole: other jobs find no free devices there. At least one; the first is the default partition."""
+    ssh_keys: tuple[str, ...] = ()
+    """Public keys that may log in as root to the login pod, by `kubectl port-forward`. Without any, use `kubectl exec`."""
 
 
 class LeaderWorkerSetAddon(Section):

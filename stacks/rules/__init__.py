@@ -38,6 +38,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     addons.needs: ("addons",),
     addons.device_drivers: ("controlPlane", "addons"),
     addons.repairers: ("nodeGroups", "addons"),
+    addons.slurm: ("nodeGroups", "addons"),
     addons.queueing: ("training", "addons"),
     addons.buckets: ("addons",),
     workloads.queue_hierarchy: ("addons",),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from addons.registry import SWITCHED
+from components.hardware.catalogue import NEURON_TYPES
 from components.hardware.regions import partition
 from stacks.problems import Problem, missing
 from stacks.rules.workloads import NOT_OURS
@@ -108,10 +109,36 @@ def queueing(settings: Settings) -> Iterator[Problem]:
     if addons.kueue.enabled and addons.kueue.namespace == settings.training.namespace and not addons.volcano.enabled:
         hint = "remove it: that is the default"
         yield Problem("addons.kueue.namespace", namespace, "the training namespace, which the stack makes already", hint=hint)
-    for key, section in (("kubeRay", addons.kube_ray), ("mpiOperator", addons.mpi_operator)):
+    for key, section in (
+        ("kubeRay", addons.kube_ray),
+        ("trainingOperator", addons.training_operator),
+        ("mpiOperator", addons.mpi_operator),
+    ):
         if section.enabled and section.batch_scheduler == "volcano" and not addons.volcano.enabled:
             wrong, hint = "there is no Volcano to schedule these pods", "set `addons.volcano.enabled: true`, or `none`"
             yield Problem(f"addons.{key}.batchScheduler", "volcano", wrong, "none", hint)
+
+
+def slurm(settings: Settings) -> Iterator[Problem]:
+    """Slurm counts devices that the device plug-in hands out, in groups that are there, by one table for all nodes."""
+    section = settings.addons.slurm
+    if not section.enabled:
+        return
+    if not section.node_groups:
+        hint = "`pulumi config set --path 'trn:addons.slurm.nodeGroups[0]' NAME`"
+        yield missing("addons.slurm.nodeGroups", "Slurm has no nodes; `addons.slurm.nodeGroups` names none", hint=hint)
+    unknown = [name for name in section.node_groups if name not in settings.node_groups]
+    for name in unknown:
+        allowed = ", ".join(sorted(settings.node_groups)) or "none: there is no Neuron node group"
+        yield Problem("addons.slurm.nodeGroups", name, "no node group of the stack", allowed, "name a key of `nodeGroups`")
+    kinds = {NEURON_TYPES[settings.node_groups[name].instance_type] for name in section.node_groups if name not in unknown}
+    if len({(instance.chip, instance.chip_count) for instance in kinds}) > 1:
+        wrong = "slurmd ends on nodes with other devices than its one table of them says"
+        hint = "name groups of one type, such as trn1.32xlarge and trn1n.32xlarge"
+        yield Problem("addons.slurm.nodeGroups", ", ".join(section.node_groups), wrong, "groups with the same devices on each node", hint)
+    if settings.addons.neuron.devices == "dra":
+        wrong = "Slurm's pods ask for devices of the plug-in, and would wait for ever"
+        yield Problem("addons.slurm.enabled", True, wrong, "false", "set it to false, or `addons.neuron.devices: device-plugin`")
 
 
 def buckets(settings: Settings) -> Iterator[Problem]:

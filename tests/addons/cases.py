@@ -17,6 +17,7 @@ from addons.load_balancer_controller import LoadBalancerControllerArgs, load_bal
 from addons.metrics_server import metrics_server_values
 from addons.neuron import NeuronArgs, neuron_values, node_recovery_account
 from addons.prometheus_values import PrometheusValuesArgs, prometheus_values
+from addons.slurm_values import PartitionArgs, SlurmValuesArgs, slurm_operator_values, slurm_values
 from addons.trainer import TrainerArgs, trainer_values
 from addons.versions import (
     AWS_DRANET,
@@ -33,6 +34,8 @@ from addons.versions import (
     METRICS_SERVER,
     NEURON,
     PROMETHEUS,
+    SLURM,
+    SLURM_OPERATOR,
     TRAINER,
     VOLCANO,
     Chart,
@@ -61,6 +64,11 @@ KARPENTER_ARGS = KarpenterArgs(
 )
 
 PROMETHEUS_ARGS = PrometheusValuesArgs(cluster_name="demo", region="us-west-2")
+
+PARTITIONS = {
+    "trn1-32xl": PartitionArgs(NEURON_TYPES["trn1.32xlarge"], 2, 8),
+    "spare": PartitionArgs(NEURON_TYPES["trn1n.32xlarge"], 1, 0),
+}
 
 CASES: dict[str, Case] = {
     "neuron": Case(NEURON, neuron_values(NeuronArgs("1.35"))),
@@ -92,6 +100,11 @@ CASES: dict[str, Case] = {
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
     "load-balancer-controller": Case(
         LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(LoadBalancerControllerArgs("demo", "us-west-2", "vpc-0a"))
+    ),
+    "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
+    "slurm": Case(SLURM, slurm_values(SlurmValuesArgs("demo", PARTITIONS, "fsx-claim", ["ssh-ed25519 AAAA demo"]), "slurm-state")),
+    "slurm-small": Case(
+        SLURM, slurm_values(SlurmValuesArgs("demo", {"one": PartitionArgs(NEURON_TYPES["trn1.2xlarge"], 0, 0)}), "slurm-state")
     ),
     "metrics-server": Case(METRICS_SERVER, metrics_server_values()),
     "cluster-autoscaler": Case(CLUSTER_AUTOSCALER, cluster_autoscaler_values(ClusterAutoscalerArgs("demo", "us-west-2", "1.35"))),

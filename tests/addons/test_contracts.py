@@ -47,7 +47,21 @@ def misspelt(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]
     return {name[:-1] if name == key else name: value for name, value in values.items()}
 
 
-SLIPS = [(case.chart, case.values, path) for case in CASES.values() for path in compared_paths(load(case.chart), case.values)]
+def is_a_name(contract: Contract, path: tuple[str, ...]) -> bool:
+    """Whether the last part is a name of ours, where the chart takes any."""
+    for known in (*contract.values, *contract.open):
+        parts = known.split(".")
+        if len(parts) >= len(path) and parts[len(path) - 1] == "*" and parts[: len(path) - 1] == list(path[:-1]):
+            return True
+    return False
+
+
+SLIPS = [
+    (case.chart, case.values, path)
+    for case in CASES.values()
+    for path in compared_paths(load(case.chart), case.values)
+    if not is_a_name(load(case.chart), path)
+]
 
 
 @pytest.mark.parametrize(("chart", "values"), ALL_VALUES)

@@ -7,6 +7,7 @@ import pytest
 
 from addons.contract import Contract, load
 from addons.images import value_at
+from addons.slurm_values import GROUP_LABEL
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
 from components.hardware.names import EFA_LABEL, NEURON_TAINT
 from simulator.recording import Registration
@@ -55,7 +56,7 @@ def misfits(values: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[str]:
         yield f"{pod['object']} does not tolerate {NEURON_TAINT}"
     labels = NEURON_LABELS if pod["nodes"] == "neuron" else EVERY_NODE
     for selector in expanded(values, pod["selector"]) if "selector" in pod else []:
-        own = {key: value for key, value in selector.items() if key != "node.kubernetes.io/instance-type"}
+        own = {key: value for key, value in selector.items() if key not in ("node.kubernetes.io/instance-type", GROUP_LABEL)}
         if not own.items() <= labels.items():
             yield f"{pod['object']} asks for labels that no node has: {own}"
         if selector.get("node.kubernetes.io/instance-type", "trn1.32xlarge") not in NEURON_TYPES:

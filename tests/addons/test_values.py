@@ -16,6 +16,8 @@ from addons.managed import coredns_configuration
 from addons.mpi_operator import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor import neuron_monitor_spec
 from addons.trainer import runtime_spec
+from addons.training_operator import training_operator_spec, webhooks
+from addons.training_operator_kinds import KINDS, job_crd_spec
 from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
@@ -26,6 +28,9 @@ OBJECTS: dict[str, Any] = {
     "etcd": stateful_set_spec(persistent=False),
     "etcd-persistent": stateful_set_spec(persistent=True),
     "neuron-monitor": neuron_monitor_spec("registry.example/neuron-monitor:1", ["trn1.32xlarge"]),
+    "training-operator": training_operator_spec("registry.example/training-operator:1", volcano=True),
+    "training-operator-webhooks": webhooks(),
+    **{f"{kind.kind.lower()}-crd": job_crd_spec(kind) for kind in KINDS},
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),

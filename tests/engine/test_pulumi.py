@@ -122,7 +122,7 @@ def test_what_no_waiting_mends_is_not_tried_again_and_the_next_up_goes_on(engine
     engine.configure("addons.volcano.queues.extra", "{}")
     before = engine.world
     text = engine.up(options=("--fault", "create-fails@queue-extra"), fails=True)
-    assert "asked for with --fault create-fails@queue-extra" in text
+    assert "InternalFailure: queue-extra was not made" in text
     assert "on-error hook request" not in text
     assert engine.world == before
     assert "+ 1 created" in engine.up()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from addons.registry import SWITCHED
+from stacks.addon_table import with_needs
 from tests.support import dev_configuration, merged
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -12,6 +13,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},
+    "slurm": {"nodeGroups": ["trn1-32xl", "trn1n-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
     "kubeRay": {"batchScheduler": "none"},
     "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
@@ -26,6 +28,7 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
     "everything": {},
     "DRA in place of the plug-ins": {
         "neuron": {"devices": "dra", "schedulerExtension": False, "nodeProblemDetector": False},
+        "slurm": {"enabled": False},
         "efa": {"devices": "dra"},
         "neuronMonitor": {"enabled": False},
         "cloudWatch": {"neuronMetrics": True, "containerLogs": True},
@@ -33,7 +36,11 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "karpenter": {"neuronPools": {"pool": {"static": True}}},
     },
     "nodes replaced by the problem detector": {"neuron": {"nodeRecovery": True}},
-    "the other scaler": {"clusterAutoscaler": {"enabled": False}, "karpenter": {"generalPool": {"enabled": True, "spot": True}}},
+    "the other scaler": {
+        "trainingOperator": {"batchScheduler": "volcano"},
+        "clusterAutoscaler": {"enabled": False},
+        "karpenter": {"generalPool": {"enabled": True, "spot": True}},
+    },
 }
 """Changes to everything: add-ons that exclude each other stand in different sets."""
 
@@ -50,12 +57,6 @@ def everything(alternative: str = "everything") -> dict[str, Any]:
     if alternative == "nodes replaced by the problem detector":
         configuration = merged(configuration, nodeGroups={name: {"nodeRepair": False} for name in configuration["nodeGroups"]})
     return merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
-
-
-def with_needs(key: str) -> list[str]:
-    """The add-on's key behind those of all that it needs."""
-    needed = [other for need in SWITCHED[key].needs for other in with_needs(need)]
-    return [*dict.fromkeys(needed), key]
 
 
 def only_with_needs(key: str, *, on: bool = True) -> dict[str, Any]:

@@ -54,7 +54,7 @@ LAWS: dict[str, tuple[Kind, Kind]] = {
     "everything in the cluster before the control plane": (_in_cluster, _control_plane),
     "the control plane before security groups, subnets, VPC, role and key": (
         _control_plane,
-        _type("SecurityGroup", "Subnet", "Vpc", "Role", "Key", "LogGroup"),
+        lambda item: item.type.startswith("aws:") and _type("SecurityGroup", "Subnet", "Vpc", "Role", "Key", "LogGroup")(item),
     ),
     "the file system before security groups and subnets": (_type("LustreFileSystem"), _type("SecurityGroup", "Subnet")),
     "NAT gateways before addresses and the internet gateway": (_type("NatGateway"), _type("Eip", "InternetGateway")),
@@ -104,6 +104,21 @@ ADDON_LAWS: dict[str, tuple[Kind, Kind]] = {law: pair for declaration in REGISTR
     "the training namespace before the load balancer controller": (
         lambda item: item.name == "training-namespace",
         _release("aws-load-balancer-controller"),
+    ),
+    "training-operator: the operator before its kinds": (
+        lambda item: _type("Deployment")(item) and item.name == "training-operator",
+        lambda item: item.name in ("pytorchjobs", "tfjobs"),
+    ),
+    "training-operator: the operator before Volcano, whose gangs it makes": (
+        lambda item: _type("Deployment")(item) and item.name == "training-operator",
+        _release("volcano"),
+    ),
+    "Slurm: the cluster before its operator": (_release("slurm"), _release("slurm-operator")),
+    "Slurm: the operator before its kinds": (_release("slurm-operator"), _release("slurm-operator-crds")),
+    "Slurm: the operator before cert-manager": (_release("slurm-operator"), _release("cert-manager")),
+    "Slurm: the cluster before what it mounts": (
+        _release("slurm"),
+        lambda item: _type("PersistentVolumeClaim")(item) or item.name == "default-storage-class",
     ),
     "MPI operator: the operator before its kind": (
         lambda item: _type("Deployment")(item) and item.name == "mpi-operator",

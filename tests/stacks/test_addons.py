@@ -154,3 +154,17 @@ def test_all_together_time_to_ready_stays_near_the_lower_bound(seed: int):
     fenced = set().union(*(below(recording, item.component) for item in SWITCHED.values() if item.fenced))
     allowed = sum(step.end - step.start for urn, step in up.steps.items() if urn in fenced)
     assert up.seconds <= 1.05 * bounds.lower_bound_s(recording, seed) + allowed
+
+
+def test_what_a_fenced_add_ons_webhooks_guard_is_there_before_it():
+    """Kueue's fail closed on every Deployment and StatefulSet: one that starts while Kueue's pods do is refused, and not tried again."""
+    recording = recorded("everything")
+    (kueue,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "kueue"]
+    before, waiting = set(), [kueue.urn]
+    while waiting:
+        found = recording.registrations[waiting.pop()].dependencies - before
+        before |= found
+        waiting += found
+    guarded = [item for kind in ("Deployment", "StatefulSet") for item in recording.of_type(f"kubernetes:apps/v1:{kind}")]
+    assert len(guarded) >= 3
+    assert [item.name for item in guarded if item.urn not in before] == []

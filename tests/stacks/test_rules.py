@@ -233,6 +233,32 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"volcano": {"enabled": False}, "kubeRay": {"enabled": True, "batchScheduler": "volcano"}}},
         "`addons.kubeRay.batchScheduler` is `volcano`",
     ),
+    "training-operator without its scheduler": (
+        {"addons": {"volcano": {"enabled": False}, "trainingOperator": {"enabled": True, "batchScheduler": "volcano"}}},
+        "`addons.trainingOperator.batchScheduler` is `volcano`",
+    ),
+    "Slurm without nodes": ({"addons": {"certManager": {"enabled": True}, "slurm": {"enabled": True}}}, "Slurm has no nodes"),
+    "Slurm on a group that is not there": (
+        {"addons": {"certManager": {"enabled": True}, "slurm": {"enabled": True, "nodeGroups": ["trn9"]}}},
+        "`addons.slurm.nodeGroups` is `trn9`",
+    ),
+    "Slurm on groups of other devices": (
+        {
+            "nodeGroups": {"one": {"instanceType": "trn1.2xlarge", "size": 1, "efa": False}},
+            "addons": {"certManager": {"enabled": True}, "slurm": {"enabled": True, "nodeGroups": ["trn1-32xl", "one"]}},
+        },
+        "slurmd ends on nodes with other devices",
+    ),
+    "Slurm without the device plug-in": (
+        {
+            "addons": {
+                "neuron": {"devices": "dra"},
+                "certManager": {"enabled": True},
+                "slurm": {"enabled": True, "nodeGroups": ["trn1-32xl"]},
+            }
+        },
+        "Slurm's pods ask for devices of the plug-in",
+    ),
     "MPI without its scheduler": (
         {"addons": {"volcano": {"enabled": False}, "mpiOperator": {"enabled": True, "batchScheduler": "volcano"}}},
         "`addons.mpiOperator.batchScheduler` is `volcano`",
