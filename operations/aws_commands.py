@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
+    app.command(epilog="Example: trn recover --stack dev, or: trn recover --stack dev --orphans")(recover)
     app.command(epilog="Example: trn destroy dev")(destroy)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
 
@@ -141,6 +142,26 @@ def drain(
     from operations.errors import run_command
 
     options = DrainOptions(stack, yes, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def recover(
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    orphans: Annotated[
+        bool,
+        typer.Option("--orphans", help="Without operations that have no end: import what `pulumi up` would make and is there already."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Find what a killed `pulumi up` had made, wait until it is ready, and import it. Exits with 1 where a person must look first.
+
+    What is found is the cluster's by its exact name, place or tags. Nothing is changed while anything is unclear.
+    """
+    from operations.errors import run_command
+    from operations.recover.command import RecoverOptions, run
+
+    options = RecoverOptions(stack, orphans, yes, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

@@ -1,4 +1,4 @@
-"""The door to Kubernetes: list, create and delete objects of any kind by their path, and one error for a server that is gone."""
+"""The door to Kubernetes: list, read, create and delete objects of any kind by their path, and one error for a server that is gone."""
 
 import base64
 import json
@@ -38,6 +38,10 @@ class Kubernetes(Protocol):
         """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
         ...
 
+    def read(self, path: str) -> "Object | None":
+        """What the API serves at a path; None for what is not there."""
+        ...
+
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Delete an object and what it owns; one that is gone already is no error."""
         ...
@@ -58,6 +62,10 @@ class KubernetesClient:
         """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
         answer = self._call("GET", f"{resource.path}/{resource.plural}")
         return None if answer is None else list(answer["items"])
+
+    def read(self, path: str) -> "Object | None":
+        """What the API serves at a path; None for what is not there."""
+        return self._call("GET", path)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Delete an object and what it owns; one that is gone already is no error."""
