@@ -18,6 +18,8 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
+    app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
     app.command(epilog="Example: trn recover --stack dev, or: trn recover --stack dev --orphans")(recover)
@@ -112,6 +114,35 @@ def sweep(
     from operations.sweep.command import SweepOptions, run
 
     options = SweepOptions(stack, state, delete, yes, backups, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def status(
+    stack: Stack = "dev",
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Whether a cluster that is up has what it should: nodes, devices, EFA, queues, etcd, file system. Exits with 1 where anything fails.
+
+    Reads only, starts no pod. What could not be checked is a failure; what is off in the configuration is said and skipped.
+    """
+    from operations.errors import run_command
+    from operations.status.command import StatusOptions, run
+
+    options = StatusOptions(stack, junit, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def kubeconfig(
+    stack: Stack = "dev",
+    output: Annotated[Path | None, typer.Option("--output", help="File to write, readable by you alone. Else standard output.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """A kubeconfig of the cluster that asks the AWS CLI for tokens and holds no secret. Your own kubeconfig is not touched."""
+    from operations.errors import run_command
+    from operations.kubeconfig_command import KubeconfigOptions, run
+
+    options = KubeconfigOptions(stack, output, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 
