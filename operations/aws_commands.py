@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
     app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
     app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
+    app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
     app.command(epilog="Example: trn recover --stack dev, or: trn recover --stack dev --orphans")(recover)
@@ -143,6 +144,21 @@ def kubeconfig(
     from operations.kubeconfig_command import KubeconfigOptions, run
 
     options = KubeconfigOptions(stack, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def logs(
+    job: Annotated[str, typer.Argument(help="Volcano Job or Kubernetes Job.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
+    tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
+    json_file: JsonFile = None,
+) -> None:
+    """The last lines of every worker of a job, with its node, and why one has not started."""
+    from operations.errors import run_command
+    from operations.logs_command import LogsOptions, run
+
+    options = LogsOptions(job, stack, namespace, tail, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

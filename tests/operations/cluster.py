@@ -16,6 +16,7 @@ class FakeCluster:
         self.log: list[str] = []
         self.stuck: set[str] = set()
         """Names that a finalizer holds."""
+        self.texts: dict[str, str] = {}
         self.served: dict[str, Object] = {}
         """What the API serves at a path."""
         self._lag, self._going = lag, dict[tuple[Resource, str], int]()
@@ -41,6 +42,10 @@ class FakeCluster:
     def read(self, path: str) -> "Object | None":
         """What is served there."""
         return self.served.get(path)
+
+    def text(self, path: str) -> str | None:
+        """What is served there, as it is."""
+        return self.texts.get(path)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Starts to go, unless a finalizer holds it."""
