@@ -18,8 +18,12 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn check dev --json check.json")(check)
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
+    app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
+    app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
+    app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
+    app.command(epilog="Example: trn recover --stack dev, or: trn recover --stack dev --orphans")(recover)
     app.command(epilog="Example: trn destroy dev")(destroy)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
 
@@ -114,6 +118,50 @@ def sweep(
     raise typer.Exit(run_command(lambda: run(options)))
 
 
+def status(
+    stack: Stack = "dev",
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Whether a cluster that is up has what it should: nodes, devices, EFA, queues, etcd, file system. Exits with 1 where anything fails.
+
+    Reads only, starts no pod. What could not be checked is a failure; what is off in the configuration is said and skipped.
+    """
+    from operations.errors import run_command
+    from operations.status.command import StatusOptions, run
+
+    options = StatusOptions(stack, junit, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def kubeconfig(
+    stack: Stack = "dev",
+    output: Annotated[Path | None, typer.Option("--output", help="File to write, readable by you alone. Else standard output.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """A kubeconfig of the cluster that asks the AWS CLI for tokens and holds no secret. Your own kubeconfig is not touched."""
+    from operations.errors import run_command
+    from operations.kubeconfig_command import KubeconfigOptions, run
+
+    options = KubeconfigOptions(stack, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def logs(
+    job: Annotated[str, typer.Argument(help="Volcano Job or Kubernetes Job.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
+    tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
+    json_file: JsonFile = None,
+) -> None:
+    """The last lines of every worker of a job, with its node, and why one has not started."""
+    from operations.errors import run_command
+    from operations.logs_command import LogsOptions, run
+
+    options = LogsOptions(job, stack, namespace, tail, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
 def scale(
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
@@ -141,6 +189,26 @@ def drain(
     from operations.errors import run_command
 
     options = DrainOptions(stack, yes, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def recover(
+    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    orphans: Annotated[
+        bool,
+        typer.Option("--orphans", help="Without operations that have no end: import what `pulumi up` would make and is there already."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Find what a killed `pulumi up` had made, wait until it is ready, and import it. Exits with 1 where a person must look first.
+
+    What is found is the cluster's by its exact name, place or tags. Nothing is changed while anything is unclear.
+    """
+    from operations.errors import run_command
+    from operations.recover.command import RecoverOptions, run
+
+    options = RecoverOptions(stack, orphans, yes, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

@@ -1,4 +1,4 @@
-"""What a check has found: pass, warn or fail, and what to do about it."""
+"""What a check has found: pass, warn, fail or skip, and what to do about it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-Verdict = Literal["pass", "warn", "fail"]
-_STYLES = {"pass": "bold green", "warn": "bold yellow", "fail": "bold red"}
+Verdict = Literal["pass", "warn", "fail", "skip"]
+_STYLES = {"pass": "bold green", "warn": "bold yellow", "fail": "bold red", "skip": "dim"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ def warned(check: str, what: str, do: str) -> Finding:
 def failed(check: str, what: str, do: str) -> Finding:
     """It will not work, or could not be checked."""
     return Finding(check, "fail", what, do)
+
+
+def skipped(check: str, what: str) -> Finding:
+    """There is nothing to look at, and that is meant so."""
+    return Finding(check, "skip", what)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

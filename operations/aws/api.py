@@ -14,6 +14,7 @@ PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov":
 """Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""
 IAM_PREFIXES = {
     "service-quotas": "servicequotas", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag",
+    "amp": "aps",
 }  # fmt: skip
 """IAM's prefix where it differs from boto3's name of the service (their signing names in botocore, 2026-11)."""
 

@@ -17,9 +17,10 @@ NOT_FOUND = frozenset(
         "InvalidAllocationID.NotFound", "InvalidSubnetID.NotFound", "InvalidRouteTableID.NotFound", "InvalidInternetGatewayID.NotFound",
         "InvalidVpcID.NotFound", "InvalidLaunchTemplateId.NotFound", "InvalidPlacementGroup.Unknown", "InvalidVpcEndpointId.NotFound",
         "InvalidCapacityReservationId.NotFound", "InvalidAssociationID.NotFound", "Gateway.NotAttached",
+        "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist",
     }
 )  # fmt: skip
-"""Codes that say: there is no such thing. EC2, EKS, ELB, FSx, IAM, KMS, Logs API references."""
+"""Codes that say: there is no such thing. EC2, EKS, ELB, FSx, IAM, KMS, Logs, SQS API references."""
 IN_USE = frozenset(
     {
         "DependencyViolation", "ResourceInUseException", "ResourceInUse", "VolumeInUse", "DeleteConflict", "InvalidPlacementGroup.InUse",

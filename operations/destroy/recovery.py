@@ -34,13 +34,7 @@ def following(stack: str, printed: str, tried: Sequence[Attempt]) -> Attempt | N
 
     Raises CommandError where trying again would be wrong.
     """
-    if _says(printed, NO_STACK):
-        raise CommandError(
-            f"Pulumi knows no stack `{stack}` here", "`pulumi stack ls` lists them; `pulumi login` chooses where", code=MISUSE
-        )
-    if _says(printed, LOCKED):
-        hint = f"wait for the other run; if there is none, `pulumi cancel --stack {stack}`, then run this again"
-        raise CommandError(f"another run holds the lock of stack `{stack}`", hint)
+    refuse_misuse(stack, printed)
     if len(tried) >= TRIES:
         return None
     switch = ((UNREACHABLE_SWITCH, "true"),) if _says(printed, UNREACHABLE) or any(attempt.environment for attempt in tried) else ()
@@ -49,6 +43,17 @@ def following(stack: str, printed: str, tried: Sequence[Attempt]) -> Attempt | N
     # may have made, is cleared from the state: the sweep finds it by its tags.
     why = "the API server is gone: dropping what lived in it" if switch else "reading again what is there"
     return Attempt((_refresh(stack), _destroy(stack)), switch, why)
+
+
+def refuse_misuse(stack: str, printed: str) -> None:
+    """Raises CommandError where Pulumi failed for a reason that only a person can mend."""
+    if _says(printed, NO_STACK):
+        raise CommandError(
+            f"Pulumi knows no stack `{stack}` here", "`pulumi stack ls` lists them; `pulumi login` chooses where", code=MISUSE
+        )
+    if _says(printed, LOCKED):
+        hint = f"wait for the other run; if there is none, `pulumi cancel --stack {stack}`, then run this again"
+        raise CommandError(f"another run holds the lock of stack `{stack}`", hint)
 
 
 def _destroy(stack: str) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def target(resource: Resource, item: Object) -> Target:
 
 
 def close_command(queue: Object) -> dict[str, Any]:
-    """What `vcctl queue operate -a close` makes (volcano-sh/volcano pkg/cli/queue/operate.go)."""
+    """What `vcctl queue operate -a close` makes (volcano-sh/volcano pkg/cli/queue/util.go, createQueueCommand)."""
     name = queue["metadata"]["name"]
     reference = {
         "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "name": name, "uid": queue["metadata"]["uid"], "controller": True,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from operations.aws.api import ANYTHING, Scope
-from operations.iam.scopes import BEING_TAGGED, CLUSTER, IN_REGION, LOGS, ROLES, TAGGED, part_of_cluster
+from operations.iam.scopes import BEING_TAGGED, CLUSTER, EVENT_RULES, IN_REGION, LOGS, QUEUE, ROLES, TAGGED, part_of_cluster
 
 
 @dataclass(frozen=True)
@@ -204,4 +204,17 @@ PROGRAM: Mapping[str, tuple[Grant, ...]] = {
         Grant("autoscaling", "DescribeTags"),
         Grant("autoscaling", "CreateOrUpdateTags DeleteTags", _GROUPS),
     ),
+    "aws:amp/workspace:Workspace": (
+        Grant("aps", "DescribeWorkspace DescribeLoggingConfiguration DescribeWorkspaceConfiguration ListTagsForResource"),
+        Grant("aps", "CreateWorkspace TagResource", BEING_TAGGED),
+        Grant("aps", "UpdateWorkspaceAlias DeleteWorkspace UntagResource", TAGGED),
+    ),
+    "aws:sqs/queue:Queue": (
+        Grant("sqs", "CreateQueue GetQueueAttributes GetQueueUrl SetQueueAttributes DeleteQueue TagQueue UntagQueue ListQueueTags", QUEUE),
+    ),
+    "aws:sqs/queuePolicy:QueuePolicy": (Grant("sqs", "GetQueueAttributes SetQueueAttributes", QUEUE),),
+    "aws:cloudwatch/eventRule:EventRule": (
+        Grant("events", "PutRule DescribeRule DeleteRule TagResource UntagResource ListTagsForResource", EVENT_RULES),
+    ),
+    "aws:cloudwatch/eventTarget:EventTarget": (Grant("events", "PutTargets RemoveTargets ListTargetsByRule", EVENT_RULES),),
 }

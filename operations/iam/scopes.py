@@ -10,6 +10,9 @@ TAGGED = (Scope("*", (("StringEquals", f"aws:ResourceTag/{CLUSTER_TAG}", "{clust
 BEING_TAGGED = (Scope("*", (("StringEquals", f"aws:RequestTag/{CLUSTER_TAG}", "{cluster}"),)), *TAGGED)
 ROLES = (Scope("arn:{partition}:iam::*:role/{cluster}-{region}-*"),)
 LOGS = tuple(Scope(f"arn:{{partition}}:logs:{{region}}:*:log-group:/aws/eks/{{cluster}}/cluster{end}") for end in ("", ":*"))
+QUEUE = (Scope("arn:{partition}:sqs:{region}:*:{cluster}"),)
+"""Karpenter's queue of interruptions bears the cluster's name."""
+EVENT_RULES = (Scope("arn:{partition}:events:{region}:*:rule/{cluster}-*"),)
 CLUSTER = (Scope("arn:{partition}:eks:{region}:*:cluster/{cluster}"),)
 
 

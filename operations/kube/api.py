@@ -1,4 +1,4 @@
-"""The door to Kubernetes: list, create and delete objects of any kind by their path, and one error for a server that is gone."""
+"""The door to Kubernetes: list, read, create and delete objects of any kind by their path, and one error for a server that is gone."""
 
 import base64
 import json
@@ -38,6 +38,14 @@ class Kubernetes(Protocol):
         """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
         ...
 
+    def read(self, path: str) -> "Object | None":
+        """What the API serves at a path; None for what is not there."""
+        ...
+
+    def text(self, path: str) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there."""
+        ...
+
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Delete an object and what it owns; one that is gone already is no error."""
         ...
@@ -59,6 +67,15 @@ class KubernetesClient:
         answer = self._call("GET", f"{resource.path}/{resource.plural}")
         return None if answer is None else list(answer["items"])
 
+    def read(self, path: str) -> "Object | None":
+        """What the API serves at a path; None for what is not there."""
+        return self._call("GET", path)
+
+    def text(self, path: str) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there."""
+        answer = self._answer("GET", path)
+        return None if answer is None else answer.decode(errors="replace")
+
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Delete an object and what it owns; one that is gone already is no error."""
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", {"propagationPolicy": "Foreground"})
@@ -68,6 +85,11 @@ class KubernetesClient:
         self._call("POST", _path(resource, namespace), body)
 
     def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
+        """The same as JSON."""
+        answer = self._answer(method, path, body)
+        return None if answer is None else json.loads(answer)
+
+    def _answer(self, method: str, path: str, body: Object | None = None) -> bytes | None:
         """The answer, None for a 404. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
         from urllib3.exceptions import HTTPError
 
@@ -85,7 +107,7 @@ class KubernetesClient:
             raise Unreachable(f"{answer.status} {answer.reason} ({method} {path})", hint)
         if answer.status >= 300:
             raise CommandError(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
-        return json.loads(text)
+        return text
 
 
 def _path(resource: Resource, namespace: str) -> str:

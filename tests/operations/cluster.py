@@ -16,6 +16,9 @@ class FakeCluster:
         self.log: list[str] = []
         self.stuck: set[str] = set()
         """Names that a finalizer holds."""
+        self.texts: dict[str, str] = {}
+        self.served: dict[str, Object] = {}
+        """What the API serves at a path."""
         self._lag, self._going = lag, dict[tuple[Resource, str], int]()
 
     def put(self, resource: Resource, name: str, namespace: str = "training", **entry: Any) -> None:
@@ -35,6 +38,14 @@ class FakeCluster:
         if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
             self.objects[resource] = []
         return list(self.objects[resource])
+
+    def read(self, path: str) -> "Object | None":
+        """What is served there."""
+        return self.served.get(path)
+
+    def text(self, path: str) -> str | None:
+        """What is served there, as it is."""
+        return self.texts.get(path)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Starts to go, unless a finalizer holds it."""

@@ -138,6 +138,9 @@ def test_the_client_speaks_to_a_server(server: str):
     client = KubernetesClient(ApiClient(Configuration(host=server)), "secret")
     assert client.list(kinds.SERVICES) == [{"metadata": {"name": "a"}}]
     assert client.list(kinds.NODE_POOLS) is None
+    assert client.read("/api/v1/services") == {"items": [{"metadata": {"name": "a"}}]}
+    assert client.text("/api/v1/services") == '{"items": [{"metadata": {"name": "a"}}]}'
+    assert (client.read("/apis/karpenter"), client.text("/apis/karpenter")) == (None, None)
     client.delete(kinds.NODE_POOLS, "gone")
     client.delete(kinds.CLAIMS, "scratch", "training")
     client.create(kinds.COMMANDS, "default", {"action": "CloseQueue"})

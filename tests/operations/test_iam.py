@@ -50,8 +50,8 @@ def test_every_type_of_the_program_has_its_actions_and_no_other_has():
 
 def test_a_type_that_is_not_known_is_told():
     """Users extend the program."""
-    with pytest.raises(CommandError, match="aws:sqs/queue:Queue"):
-        deployer_permissions(["aws:sqs/queue:Queue"])
+    with pytest.raises(CommandError, match="aws:sns/topic:Topic"):
+        deployer_permissions(["aws:sns/topic:Topic"])
     assert deployer_permissions(["kubernetes:core/v1:Service"]) == deployer_permissions([])
 
 
@@ -66,7 +66,12 @@ def knows(service: str, operation: str) -> bool:
 
 def test_every_action_exists():
     """IAM takes a misspelt action without a word, and it grants nothing."""
-    services = {"elasticloadbalancing": ("elb", "elbv2"), "servicequotas": ("service-quotas",), "tag": ("resourcegroupstaggingapi",)}
+    services = {
+        "elasticloadbalancing": ("elb", "elbv2"),
+        "servicequotas": ("service-quotas",),
+        "tag": ("resourcegroupstaggingapi",),
+        "aps": ("amp",),
+    }
     grants = [*ALWAYS, *(grant for entry in PROGRAM.values() for grant in entry)]
     actions = {action for grant in grants for action in grant.actions} | {call.action for call in declared_calls()}
     for action in sorted(actions - PERMISSION_ONLY):

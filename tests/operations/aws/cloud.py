@@ -273,6 +273,8 @@ def _matches(entry: Entry, name: str, values: list[str]) -> bool:
     tags = {tag["Key"] for tag in entry.get("Tags") or entry.get("TagSet") or []}
     if name == "tag-key":
         return bool(tags & set(values))
+    if name.startswith("tag:"):
+        return any(tag["Key"] == name.removeprefix("tag:") and tag["Value"] in values for tag in entry.get("Tags", []))
     if name in ("vpc-id", "attachment.vpc-id"):
         return any(vpc_id in values for vpc_id in (entry.get("VpcId"), *(item["VpcId"] for item in entry.get("Attachments", []))))
     if name == "instance-state-name":

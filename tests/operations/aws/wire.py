@@ -124,6 +124,7 @@ def _client_name(model: Any) -> str:
         "Elastic Load Balancing v2": "elbv2",
         "Elastic Load Balancing": "elb",
         "Resource Groups Tagging API": "resourcegroupstaggingapi",
+        "amp": "amp",
     }
     return names.get(metadata["serviceId"]) or str(metadata["endpointPrefix"]).removeprefix("api.")
 

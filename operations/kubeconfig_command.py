@@ -1,0 +1,53 @@
+"""`trn kubeconfig`: how kubectl gets in, from what EKS says of the cluster."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.kubeconfig import kubeconfig
+from operations.aws.api import BotoApi
+from operations.aws.control_plane import described
+from operations.errors import MISUSE, CommandError
+from operations.output import errors, write_json
+from operations.rehearse import settings_of
+from operations.stack_file import read_stack_file
+
+
+@dataclass(frozen=True)
+class KubeconfigOptions:
+    """What the command line said."""
+
+    stack: str
+    output: Path | None
+    json_file: Path | None
+
+
+def run(options: KubeconfigOptions) -> int:
+    """Print it, or write it where nobody else can read it. JSON is YAML that kubectl takes."""
+    settings = settings_of(read_stack_file(options.stack))
+    entry = described(BotoApi(settings.region), settings.name)
+    if entry is None or "endpoint" not in entry:
+        wrong = f"there is no cluster `{settings.name}` in {settings.region} that could be reached"
+        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+    made = kubeconfig(settings.name, settings.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+    write_json(made, options.json_file)
+    text = json.dumps(made, indent=2) + "\n"
+    if options.output is not None:
+        _write(options.output, text)
+        errors().print(f"export KUBECONFIG={options.output}", markup=False, soft_wrap=True)
+    elif options.json_file is None:
+        sys.stdout.write(text)
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Never readable by others, not even for a moment; kubectl warns of a file that is.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            path.chmod(0o600)
+            file.write(text)
+    except OSError as error:
+        raise CommandError(f"cannot write `{path}`: {error.strerror}", "name a file with --output") from error

@@ -1,0 +1,77 @@
+"""What Pulumi's state tells of a run without an end: operations that were begun, and what the state already holds."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from operations.errors import CommandError
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What a preview writes for a value that is known only after `up` (pulumi/pulumi sdk/go/common/resource/plugin/rpc.go)."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One operation that has begun and of which no end is known."""
+
+    urn: str
+    type: str
+    doing: str
+    """`creating`, `updating`, `deleting`, or another word of the engine's."""
+    inputs: Mapping[str, Any]
+    parent: str = ""
+    provider: str = ""
+    """URN of the provider, without its id."""
+
+    @property
+    def name(self) -> str:
+        """The logical name: the last part of the URN, which may hold colons itself."""
+        return self.urn.split("::", 3)[3]
+
+    def __str__(self) -> str:
+        return f"{self.type.rsplit(':', 1)[-1]} {self.name}"
+
+
+@dataclass(frozen=True)
+class State:
+    """As much of an exported state as recovery needs."""
+
+    pending: tuple[Pending, ...]
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Id of every resource that the state holds, by URN; empty for components."""
+
+
+def read_state(text: str) -> State:
+    """What `pulumi stack export` printed. Raises CommandError."""
+    try:
+        deployment = json.loads(text)["deployment"]
+        resources = deployment.get("resources") or []
+        pending = tuple(_pending(entry["resource"], entry["type"]) for entry in deployment.get("pending_operations") or ())
+        # One that waits to be deleted has been replaced: the URN is the other's.
+        return State(pending, {entry["urn"]: entry.get("id", "") for entry in resources if not entry.get("delete")})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+
+
+def read_preview(text: str) -> tuple[Pending, ...]:
+    """What a run would make, from what `pulumi preview --json` printed. Raises CommandError."""
+    try:
+        steps = json.loads(text).get("steps") or []
+        return tuple(_creations(steps))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"`pulumi preview --json` gave no plan: {error!r}", "`pulumi preview` says why") from error
+
+
+def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:
+    for step in steps:
+        made = step.get("newState", {})
+        if step["op"] == "create" and made.get("custom") and not made["type"].startswith("pulumi:"):
+            # What hangs on a value that nobody knows before `up` cannot be looked for by it.
+            inputs = {key: value for key, value in (made.get("inputs") or {}).items() if UNKNOWN not in json.dumps(value)}
+            yield _pending({**made, "inputs": inputs}, "creating")
+
+
+def _pending(resource: Mapping[str, Any], doing: str) -> Pending:
+    provider = resource.get("provider", "").rpartition("::")[0]
+    return Pending(resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider)
