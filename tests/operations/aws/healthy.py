@@ -20,6 +20,7 @@ QUOTAS = {
 ADDONS = {
     "vpc-cni": "v1.23.0-eksbuild.1", "eks-pod-identity-agent": "v1.4.0-eksbuild.1", "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",
     "aws-fsx-csi-driver": "v1.9.0-eksbuild.1", "kube-proxy": "v1.35.3-eksbuild.29", "coredns": "v1.13.2-eksbuild.31",
+    "amazon-cloudwatch-observability": "v6.7.0-eksbuild.1",
 }  # fmt: skip
 
 
