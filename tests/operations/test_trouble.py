@@ -86,21 +86,22 @@ def test_rules_lists_all_with_their_sources(project: Path):
     assert "subnet-has-interfaces" in result.output
 
 
-def test_crash_prints_and_writes_the_matrix(project: Path):
-    """`cases`, `converged` and `failures`."""
+def test_crash_prints_and_writes_the_matrix(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """`cases`, `converged` and `failures`; all moments are met in tests/simulator."""
+    monkeypatch.setattr("simulator.engine.crash.MOMENTS", (0.5,))
     result = trn("crash", "-q", "--json", "crash.json")
     report = json.loads((project / "crash.json").read_text())
     assert (result.exit_code, report["failures"]) == (0, [])
-    assert report["cases"] == report["converged"] > 500
+    assert report["cases"] == report["converged"] > 200
     assert "kills converged" in result.output
 
 
 def test_chaos_prints_and_writes_its_runs(project: Path):
     """`runs`, `ended_well`, `leftovers` and `failures`; in processes of its own the same as in one."""
-    result = trn("chaos", "-q", "--runs", "24", "--seed", "40", "--json", "chaos.json")
+    result = trn("chaos", "-q", "--runs", "8", "--seed", "40", "--json", "chaos.json")
     report = json.loads((project / "chaos.json").read_text())
     assert result.exit_code == 0
-    assert (report["runs"], report["ended_well"], report["leftovers"], report["failures"]) == (24, 24, 0, [])
+    assert (report["runs"], report["ended_well"], report["leftovers"], report["failures"]) == (8, 8, 0, [])
     one = trn("chaos", "-q", "--runs", "1", "--seed", "41", "--json", "-")
     assert json.loads(one.stdout)["runs"] == 1
 
