@@ -150,7 +150,7 @@ class Cloud:
                 hint = "`pulumi refresh` drops it from the state; then `pulumi up`"
                 return Refusal("NotFound", f"{resource_type} {resource_id} does not exist", "somebody has deleted it", hint, remedy="again")
             old = found.registration
-            if live_inputs(inputs, old.outputs) == inputs and found.status in ("ready", "failed"):
+            if live_inputs(old.inputs, old.outputs) == inputs and found.status in ("ready", "failed"):
                 # A provider that sees no difference asks AWS nothing, and so mends nothing.
                 return None
             refusal = self.world.update(old, _registration(old.urn, resource_type, resource_id, inputs, state))

@@ -9,8 +9,8 @@ from operations.engine_project import environment
 from operations.stack_file import read_stack_file
 from simulator import engine_order
 from stacks.config import REHEARSAL_VARIABLE
-from tests.engine.cli import Engine, kind_of, name_of, needs_cli, recorded, resource_count
-from tests.support import ROOT, dev_configuration, record_stack
+from tests.engine.cli import Engine, kind_of, name_of, needs_cli
+from tests.support import ROOT
 
 pytestmark = [pytest.mark.engine, needs_cli]
 
@@ -46,9 +46,8 @@ def test_the_users_project_is_not_written_to(brought_up: Engine):
 
 def test_engine_and_rehearsal_agree_on_everything_that_is_made(brought_up: Engine):
     """Same resources, parents and ids; what a rehearsal shows is what an up would make."""
-    recording = record_stack(dev_configuration(), stack="dev")
     real = brought_up.resources()
-    ours = {item.urn: item for item in recording}
+    ours = {item.urn: item for item in brought_up.recording}
     # Beside the program's own the engine keeps a default provider for remote components and for references.
     extra = {urn for urn in real if real[urn]["type"] in ("pulumi:providers:eks", "pulumi:providers:pulumi")}
     assert set(real) - extra == set(ours)
@@ -62,33 +61,28 @@ def test_engine_and_rehearsal_agree_on_everything_that_is_made(brought_up: Engin
 def test_engine_and_rehearsal_agree_on_every_dependency(brought_up: Engine):
     """The destroy order follows from them alone."""
     real = brought_up.resources()
-    recording = record_stack(dev_configuration(), stack="dev")
-    different = {name_of(item.urn): item.dependencies ^ set(real[item.urn].get("dependencies") or []) for item in recording}
+    different = {name_of(item.urn): item.dependencies ^ set(real[item.urn].get("dependencies") or []) for item in brought_up.recording}
     # The engine adds what references in the component's inputs come from.
     different.pop("control-plane")
     assert {name: urns for name, urns in different.items() if urns} == {}
 
 
-def test_a_second_up_and_a_refresh_change_nothing(engine: Engine):
+def test_a_second_up_and_a_refresh_change_nothing(whole: Engine):
     """A difference on every run would roll nodes that train."""
-    assert f"{len(recorded()) + 1} unchanged" in engine.up()
-    assert engine.calls("Create", "Update", "Delete") == []
-    assert "unchanged" in engine.run("refresh", "--yes", "--skip-preview")
-    assert len(engine.calls("Read")) == resource_count()
-    assert engine.planned() == {}
+    assert f"{len(whole.recording) + 1} unchanged" in whole.up()
+    assert whole.calls("Create", "Update", "Delete") == []
+    assert "unchanged" in whole.run("refresh", "--yes", "--skip-preview")
+    assert len(whole.calls("Read")) == len(whole.recording.resources())
+    assert whole.planned() == {}
 
 
-def test_the_engine_destroys_in_the_order_of_the_rehearsal_and_leaves_nothing(engine: Engine):
+def test_the_engine_destroys_in_the_order_of_the_rehearsal_and_leaves_nothing(whole: Engine):
     """Level by level: nothing of a level goes before all of the level above is gone."""
-    engine.destroy_all()
-    deleted = [call.urn for call in engine.calls("Delete")]
-    level = {
-        urn: index
-        for index, urns in enumerate(engine_order.deletion_levels(record_stack(dev_configuration(), stack="dev")))
-        for urn in urns
-    }
+    whole.destroy_all()
+    deleted = [call.urn for call in whole.calls("Delete")]
+    level = {urn: index for index, urns in enumerate(engine_order.deletion_levels(whole.recording)) for urn in urns}
     levels = [level[urn] for urn in deleted]
-    assert len(deleted) == resource_count()
+    assert len(deleted) == len(whole.recording.resources())
     assert levels == sorted(levels)
 
 
@@ -153,7 +147,7 @@ def test_objects_that_are_lost_are_found_missing_and_made_again(engine: Engine):
     for kind in ("aws.cloudwatch.LogGroup", "kubernetes.helm.sh.v3.Release"):
         sorted((engine.folder.world / kind).glob("*.json"))[0].unlink()
     engine.run("refresh", "--yes", "--skip-preview")
-    assert len(engine.resources()) == len(recorded())
+    assert len(engine.resources()) == len(engine.recording)
     assert "+ 2 created" in engine.up()
     assert {key: item.inputs for key, item in engine.world.items()} == {key: item.inputs for key, item in before.items()}
 

@@ -1,25 +1,23 @@
 """Engine and simulator agree on what a change replaces."""
 
-from typing import Any
-
 import pytest
 
 from simulator.engine.plan import plan
 from simulator.engine.run import Engine as SimulatedEngine
 from simulator.engine.state import State
+from simulator.recording import Recording
 from simulator.world import World
 from simulator.world.world import exists_in_cloud
 from tests.engine.cli import Engine, kind_of, needs_cli
-from tests.support import dev_configuration, merged, record_stack
 
 pytestmark = [pytest.mark.engine, needs_cli]
 
 
-def verdict(configuration: dict[str, Any]) -> set[str]:
+def verdict(before: Recording, after: Recording) -> set[str]:
     """URNs that a rehearsal of the change replaces."""
     engine = SimulatedEngine(World(), State())
-    engine.up(record_stack(dev_configuration(), stack="dev"))
-    changes = plan(engine.state, record_stack(configuration, stack="dev"), creations=engine.world.creations, seed=0)
+    engine.up(before)
+    changes = plan(engine.state, after, creations=engine.world.creations, seed=0)
     return {urn for urn, change in changes.items() if change.kind == "replace" and exists_in_cloud(change.registration)}
 
 
@@ -33,10 +31,8 @@ def verdict(configuration: dict[str, Any]) -> set[str]:
 )
 def test_the_same_things_are_replaced(engine: Engine, path: str, value: str, least: set[str]):
     """A rehearsed change that names too few would be believed."""
+    before = engine.recording
     engine.configure(path, value)
     planned = set(engine.planned().get("replace", []))
     assert {kind_of(urn) for urn in planned} >= least
-    change: Any = value
-    for key in reversed(path.split(".")):
-        change = {key: change}
-    assert planned == verdict(merged(dev_configuration(), **change))
+    assert planned == verdict(before, engine.recording)

@@ -152,6 +152,14 @@ def test_an_update_is_kept(cloud: Cloud, tmp_path: Path):
     assert Cloud.load(tmp_path).objects[GROUP, "dev:train"].state["retentionInDays"] == 7
 
 
+def test_an_input_that_takes_anothers_place_is_a_difference(cloud: Cloud, tmp_path: Path):
+    """Also where the state, which is all that a provider compares with, has never heard of the new one."""
+    make(cloud)
+    other = {"name": "train", "kmsKeyId": "arn:aws:kms"}
+    assert cloud.update(GROUP, "dev:train", other, {"name": "train", "arn": "arn:aws:logs", "kmsKeyId": "arn:aws:kms"}) is None
+    assert Cloud.load(tmp_path).objects[GROUP, "dev:train"].inputs == other
+
+
 def test_what_is_not_there_cannot_be_updated(cloud: Cloud):
     """The engine's state was behind: a refresh comes first."""
     refusal = cloud.update(GROUP, "dev:train", INPUTS, STATE)
