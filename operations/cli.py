@@ -21,12 +21,13 @@ app = typer.Typer(
 
 
 class StackGroup(TyperGroup):
-    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`; the names of its own commands come first."""
+    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`, wherever the name stands; the names of its own commands come first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Arguments with a leading stack name spelt out."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            args = ["--stack", *args]
+        """Arguments with the stack's name spelt out."""
+        _, rest, _ = self.make_parser(ctx).parse_args(list(args))
+        if rest and rest[0] not in self.commands:
+            args = [*args[: len(args) - len(rest)], "--stack", *rest]
         return super().parse_args(ctx, args)
 
 

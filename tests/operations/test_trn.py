@@ -113,11 +113,14 @@ def test_a_place_that_cannot_be_written_is_told(project: Path, monkeypatch: pyte
 
 
 def test_a_stack_can_be_named_without_its_option(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """It is what one types first."""
-    assert rehearse(project, "dev", "--quiet", monkeypatch=monkeypatch)[0] == 0
-    code, _, err = rehearse(project, "prod", monkeypatch=monkeypatch)
-    assert code == 2
-    assert "there is no Pulumi.prod.yaml" in err
+    """It is what one types first, or last."""
+    code, out, _ = rehearse(project, "--seed", "3", "dev", "--quiet", monkeypatch=monkeypatch)
+    assert code == 0
+    assert "stack dev, seed 3" in out
+    for arguments in (["prod"], ["--quiet", "prod"]):
+        code, _, err = rehearse(project, *arguments, monkeypatch=monkeypatch)
+        assert code == 2
+        assert "there is no Pulumi.prod.yaml" in err
 
 
 def test_in_a_pipe_each_line_of_the_summary_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch):
