@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from components.hardware.catalogue import NEURON_TYPES
 from simulator import chance
 from simulator.errors import UnknownLatency
+from simulator.kubernetes_objects import OBJECTS
 from simulator.recording import Registration
 
 
@@ -110,35 +111,17 @@ LIFETIMES: Mapping[str, Lifetime] = {
     "aws:sqs/queuePolicy:QueuePolicy": _both(2, 26, 60, "inferred: as the queue's own attributes"),
     "aws:cloudwatch/eventRule:EventRule": _INSTANT,
     "aws:cloudwatch/eventTarget:EventTarget": _INSTANT,
+    **dict.fromkeys(OBJECTS, _OBJECT),
     "kubernetes:core/v1:Namespace": Lifetime(_OBJECT.create, Latency(5, 6, 10, "measured: a clean namespace takes 5 s")),
-    "kubernetes:core/v1:Service": _OBJECT,
     "kubernetes:core/v1:PersistentVolume": Lifetime(Latency(0.5, 0.6, 1, "measured: 0.6 s"), _OBJECT.delete),
     "kubernetes:core/v1:PersistentVolumeClaim": Lifetime(Latency(0.5, 0.6, 2, "measured: static volume, 0.6 s"), Latency(0.5, 1, 3, "measured")),
     "kubernetes:apps/v1:StatefulSet": Lifetime(
         Latency(8, 15, 40, "inferred: one image pull of 60 MB, readiness at 10 s"), Latency(2, 10, 35, "inferred: grace period 30 s")
     ),
-    "kubernetes:storage.k8s.io/v1:StorageClass": _OBJECT,
-    "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
-    "kubernetes:core/v1:ConfigMap": _OBJECT,
     "kubernetes:apps/v1:DaemonSet": Lifetime(
         Latency(0.3, 0.3, 2, "measured: 0.3 s with no node that wants it; those that boot meanwhile are not waited for"),
         Latency(1, 5, 35, "inferred: grace period 30 s"),
     ),
-    "kubernetes:monitoring.coreos.com/v1:PodMonitor": _OBJECT,
-    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": _OBJECT,
-    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
-    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
-    "kubernetes:core/v1:ServiceAccount": _OBJECT,
-    "kubernetes:core/v1:Secret": _OBJECT,
-    "kubernetes:rbac.authorization.k8s.io/v1:Role": _OBJECT,
-    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": _OBJECT,
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration": _OBJECT,
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": _OBJECT,
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": _OBJECT,
-    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": _OBJECT,
     "kubernetes:apps/v1:Deployment": Lifetime(
         Latency(8, 20, 45, "inferred: one image pull of 50-150 MB and readiness"), Latency(1, 5, 35, "inferred: grace period 30 s")
     ),

@@ -7,6 +7,8 @@ Source: schemas of hashicorp/terraform-provider-aws and pulumi/pulumi-kubernetes
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from simulator.kubernetes_objects import OBJECTS
+
 _OBJECT = ("metadata.name", "metadata.namespace")
 _RULE = ("securityGroupId",)
 
@@ -48,36 +50,19 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "aws:sqs/queuePolicy:QueuePolicy": ("queueUrl",),
     "aws:cloudwatch/eventRule:EventRule": ("name",),
     "aws:cloudwatch/eventTarget:EventTarget": ("rule", "targetId"),
-    "kubernetes:core/v1:Namespace": _OBJECT,
+    **dict.fromkeys(OBJECTS, _OBJECT),
     "kubernetes:core/v1:Service": (*_OBJECT, "spec.clusterIP"),
     "kubernetes:core/v1:PersistentVolume": (*_OBJECT, "spec.csi"),
     "kubernetes:core/v1:PersistentVolumeClaim": (*_OBJECT, "spec.accessModes", "spec.storageClassName", "spec.volumeName"),
     "kubernetes:apps/v1:StatefulSet": (*_OBJECT, "spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
     "kubernetes:storage.k8s.io/v1:StorageClass": (*_OBJECT, "provisioner", "parameters"),
-    "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
-    # Data of a ConfigMap changes in place: the provider is told that they are mutable.
-    "kubernetes:core/v1:ConfigMap": _OBJECT,
     "kubernetes:apps/v1:DaemonSet": (*_OBJECT, "spec.selector"),
-    "kubernetes:monitoring.coreos.com/v1:PodMonitor": _OBJECT,
-    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": _OBJECT,
-    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": _OBJECT,
-    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": _OBJECT,
-    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": _OBJECT,
-    "kubernetes:core/v1:ServiceAccount": _OBJECT,
-    # Data of a Secret changes in place, as a ConfigMap's.
+    # Data of a Secret, as of a ConfigMap, changes in place: the provider is told that they are mutable.
     "kubernetes:core/v1:Secret": (*_OBJECT, "type"),
-    "kubernetes:rbac.authorization.k8s.io/v1:Role": _OBJECT,
-    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": (*_OBJECT, "roleRef"),
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration": ("metadata.name",),
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": ("metadata.name",),
     # The API refuses to change it (RBAC, roleRef).
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": ("metadata.name", "roleRef"),
-    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": ("metadata.name",),
+    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": (*_OBJECT, "roleRef"),
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": (*_OBJECT, "roleRef"),
     "kubernetes:apps/v1:Deployment": (*_OBJECT, "spec.selector"),
-    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": _OBJECT,
-    "kubernetes:karpenter.sh/v1:NodePool": _OBJECT,
     "kubernetes:helm.sh/v3:Release": ("name", "namespace"),
 }  # fmt: skip
 
