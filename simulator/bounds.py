@@ -1,6 +1,6 @@
 """The shortest time in which this cluster could possibly be ready, whatever the program's own dependencies say.
 
-The chains are AWS's and Kubernetes' own: a subnet needs its VPC, a control plane its subnets, a node its control plane and
+The chains are AWS's and Kubernetes' own: a subnet needs its kinds.VPC, a control plane its subnets, a node its control plane and
 a way out. They name resource types and the identifiers that inputs carry, and never look at a recorded dependency.
 """
 
@@ -10,63 +10,11 @@ from ipaddress import IPv4Network
 
 from simulator import latencies
 from simulator.recording import Recording, Registration
+from simulator.world import kinds
+from simulator.world.charts import brings_kind, needs_node
 
-VPC = "aws:ec2/vpc:Vpc"
-POD_BLOCK = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
-SUBNET = "aws:ec2/subnet:Subnet"
-NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
-CLUSTER = "aws:eks/cluster:Cluster"
-NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
-ADDON = "aws:eks/addon:Addon"
-FILE_SYSTEM = "aws:fsx/lustreFileSystem:LustreFileSystem"
-RELEASE = "kubernetes:helm.sh/v3:Release"
-QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
-VOLUME = "kubernetes:core/v1:PersistentVolume"
-CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
-
-ADDONS_WITH_DEPLOYMENTS = frozenset(
-    {
-        "coredns",
-        "aws-ebs-csi-driver",
-        "aws-fsx-csi-driver",
-        "aws-efs-csi-driver",
-        "aws-mountpoint-s3-csi-driver",
-        "amazon-cloudwatch-observability",
-    }
-)
-"""Degraded until an untainted node is ready (EKS API, AddonIssueCode InsufficientNumberOfReplicas)."""
-CHARTS_WITH_DEPLOYMENTS = frozenset(
-    {
-        "volcano",
-        "metrics-server",
-        "cluster-autoscaler",
-        "karpenter",
-        "kube-prometheus-stack",
-        "grafana",
-        "kueue",
-        "kubeflow-trainer",
-        "kuberay-operator",
-        "lws",
-        "cert-manager",
-        "aws-load-balancer-controller",
-        "slurm-operator",
-    }
-)
 CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd", "slurm-operator": "slurm-operator-crds", "slurm": "slurm-operator"}
 """Charts whose pods cannot start without another chart's CRDs."""
-BROUGHT_BY: Mapping[str, str] = {
-    QUEUE: "volcano",
-    "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": "kueue",
-    "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": "kueue",
-    "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": "kueue",
-    "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime": "kubeflow-trainer",
-    "kubernetes:monitoring.coreos.com/v1:PodMonitor": "kube-prometheus-stack",
-    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": "kube-prometheus-stack",
-    "kubernetes:monitoring.coreos.com/v1:PrometheusRule": "kube-prometheus-stack",
-    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass": "karpenter-crd",
-    "kubernetes:karpenter.sh/v1:NodePool": "karpenter-crd",
-}
-"""The chart that brings the kind of a custom resource, and the webhook that lets it in."""
 
 
 def lower_bound_s(recording: Recording, seed: int) -> float:
@@ -93,8 +41,8 @@ def _needs(recording: Recording, registration: Registration) -> Needs:
     rule = _RULES.get(registration.type)
     if rule is not None:
         return rule(recording, registration)
-    if registration.type.startswith("kubernetes:"):
-        return recording.of_type(CLUSTER), []
+    if kinds.is_kubernetes(registration.type):
+        return _custom(recording, registration) if kinds.is_custom_resource(registration.type) else (recording.of_type(kinds.CLUSTER), [])
     return [], []
 
 
@@ -104,12 +52,12 @@ def _by_id(recording: Recording, kind: str, ids: Iterable[str]) -> list[Registra
 
 
 def _vpc_of(recording: Recording, registration: Registration) -> Needs:
-    return _by_id(recording, VPC, [registration.inputs["vpcId"]]), []
+    return _by_id(recording, kinds.VPC, [registration.inputs["vpcId"]]), []
 
 
 def _subnet(recording: Recording, registration: Registration) -> Needs:
     cidr = str(registration.inputs["cidrBlock"])
-    blocks = [item for item in recording.of_type(POD_BLOCK) if _inside(cidr, str(item.inputs["cidrBlock"]))]
+    blocks = [item for item in recording.of_type(kinds.POD_BLOCK) if _inside(cidr, str(item.inputs["cidrBlock"]))]
     return [*_vpc_of(recording, registration)[0], *blocks], []
 
 
@@ -118,66 +66,71 @@ def _inside(cidr: str, block: str) -> bool:
 
 
 def _cluster(recording: Recording, registration: Registration) -> Needs:
-    return _by_id(recording, SUBNET, registration.inputs["vpcConfig"]["subnetIds"]), []
+    return _by_id(recording, kinds.SUBNET, registration.inputs["vpcConfig"]["subnetIds"]), []
 
 
 def _node_group(recording: Recording, registration: Registration) -> Needs:
-    clusters = _by_id(recording, CLUSTER, [registration.inputs["clusterName"]])
-    return [*clusters, *_by_id(recording, SUBNET, registration.inputs["subnetIds"])], recording.of_type(NAT_GATEWAY)
+    clusters = _by_id(recording, kinds.CLUSTER, [registration.inputs["clusterName"]])
+    return [*clusters, *_by_id(recording, kinds.SUBNET, registration.inputs["subnetIds"])], recording.of_type(kinds.NAT_GATEWAY)
 
 
 def _untainted(recording: Recording) -> list[Registration]:
-    return [item for item in recording.of_type(NODE_GROUP) if not item.inputs.get("taints")]
+    return [item for item in recording.of_type(kinds.NODE_GROUP) if not item.inputs.get("taints")]
 
 
 def _addon(recording: Recording, registration: Registration) -> Needs:
-    nodes = _untainted(recording) if registration.inputs["addonName"] in ADDONS_WITH_DEPLOYMENTS else []
-    return _by_id(recording, CLUSTER, [registration.inputs["clusterName"]]), nodes
+    nodes = _untainted(recording) if needs_node(registration) else []
+    return _by_id(recording, kinds.CLUSTER, [registration.inputs["clusterName"]]), nodes
 
 
 def _release(recording: Recording, registration: Registration) -> Needs:
     name = str(registration.inputs["name"])
-    nodes = _untainted(recording) if name in CHARTS_WITH_DEPLOYMENTS else []
-    return [*recording.of_type(CLUSTER), *_releases(recording, CHARTS_NEEDED.get(name))], nodes
+    nodes = _untainted(recording) if needs_node(registration) else []
+    return [*recording.of_type(kinds.CLUSTER), *_releases(recording, CHARTS_NEEDED.get(name))], nodes
 
 
 def _releases(recording: Recording, name: str | None) -> list[Registration]:
-    return [release for release in recording.of_type(RELEASE) if release.inputs["name"] == name]
+    return [release for release in recording.of_type(kinds.RELEASE) if release.inputs["name"] == name]
 
 
 def _file_system(recording: Recording, registration: Registration) -> Needs:
     subnets = registration.inputs["subnetIds"]
-    return _by_id(recording, SUBNET, [subnets] if isinstance(subnets, str) else subnets), []
+    return _by_id(recording, kinds.SUBNET, [subnets] if isinstance(subnets, str) else subnets), []
 
 
 def _custom(recording: Recording, registration: Registration) -> Needs:
-    return _releases(recording, BROUGHT_BY[registration.type]), []
+    """Any chart that brings the kind will do, and with it the webhook that lets the object in."""
+    kind = kinds.object_kind(registration.type)
+    bringing = [item for item in (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON)) if brings_kind(item, kind)]
+    return recording.of_type(kinds.CLUSTER), bringing
 
 
 def _volume(recording: Recording, registration: Registration) -> Needs:
-    return [*recording.of_type(CLUSTER), *_by_id(recording, FILE_SYSTEM, [registration.inputs["spec"]["csi"]["volumeHandle"]])], []
+    return [
+        *recording.of_type(kinds.CLUSTER),
+        *_by_id(recording, kinds.FILE_SYSTEM, [registration.inputs["spec"]["csi"]["volumeHandle"]]),
+    ], []
 
 
 def _claim(recording: Recording, registration: Registration) -> Needs:
     name = registration.inputs["spec"].get("volumeName")
-    return [volume for volume in recording.of_type(VOLUME) if volume.inputs["metadata"]["name"] == name], []
+    return [volume for volume in recording.of_type(kinds.VOLUME) if volume.inputs["metadata"]["name"] == name], []
 
 
 def _deployment(recording: Recording, registration: Registration) -> Needs:
-    return recording.of_type(CLUSTER), _untainted(recording)
+    return recording.of_type(kinds.CLUSTER), _untainted(recording)
 
 
 _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {
-    SUBNET: _subnet,
-    POD_BLOCK: _vpc_of,
-    NAT_GATEWAY: lambda recording, item: (_by_id(recording, SUBNET, [item.inputs["subnetId"]]), []),
-    CLUSTER: _cluster,
-    NODE_GROUP: _node_group,
-    ADDON: _addon,
-    FILE_SYSTEM: _file_system,
-    RELEASE: _release,
-    "kubernetes:apps/v1:Deployment": _deployment,
-    **dict.fromkeys(BROUGHT_BY, _custom),
-    VOLUME: _volume,
-    CLAIM: _claim,
+    kinds.SUBNET: _subnet,
+    kinds.POD_BLOCK: _vpc_of,
+    kinds.NAT_GATEWAY: lambda recording, item: (_by_id(recording, kinds.SUBNET, [item.inputs["subnetId"]]), []),
+    kinds.CLUSTER: _cluster,
+    kinds.NODE_GROUP: _node_group,
+    kinds.ADDON: _addon,
+    kinds.FILE_SYSTEM: _file_system,
+    kinds.RELEASE: _release,
+    kinds.DEPLOYMENT: _deployment,
+    kinds.VOLUME: _volume,
+    kinds.CLAIM: _claim,
 }

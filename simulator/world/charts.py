@@ -12,6 +12,14 @@ from simulator.errors import UnknownType
 from simulator.recording import Registration
 from simulator.world.kinds import ADDON, RELEASE
 
+ADDONS_THAT_NEED_A_NODE = frozenset(
+    {
+        "coredns", "metrics-server", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver",
+        "amazon-cloudwatch-observability", "cert-manager", "external-dns", "kube-state-metrics", "snapshot-controller",
+    }
+)  # fmt: skip
+"""Managed add-ons with Deployments, whose pods tolerate no Neuron taint."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -61,6 +69,20 @@ def chart_of(registration: Registration) -> Chart | None:
     if name not in _table():
         raise UnknownType(f"the simulated cloud does not know the chart {name}; add what it brings to simulator/world/charts.yaml")
     return _table()[name]
+
+
+def needs_node(registration: Registration) -> bool:
+    """Whether a release, or a managed add-on, is ready only with pods on a node that carries no Neuron taint."""
+    if registration.type == ADDON:
+        return registration.inputs["addonName"] in ADDONS_THAT_NEED_A_NODE
+    chart = chart_of(registration)
+    return chart is not None and chart.needs_node and not registration.inputs.get("skipAwait")
+
+
+def brings_kind(registration: Registration, kind: str) -> bool:
+    """Whether a release, or a managed add-on, brings a custom kind (`group/Kind`)."""
+    chart = chart_of(registration)
+    return chart is not None and kind in (*chart.crds, *(() if registration.inputs.get("skipCrds") else chart.crds_that_stay))
 
 
 def guards(registration: Registration, kind: str, operation: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES, InstanceType
 from simulator.recording import Registration
 from simulator.world import kinds
-from simulator.world.charts import chart_of
+from simulator.world.charts import brings_kind
 
 if TYPE_CHECKING:
     from simulator.world.things import Thing
@@ -130,13 +130,7 @@ def releases(world: "World") -> list["Thing"]:
 
 def owners_of_kind(world: "World", kind: str) -> list["Thing"]:
     """Releases and add-ons that bring a custom kind (`group/Kind`)."""
-    found = []
-    for thing in (*world.existing(kinds.RELEASE), *world.existing(kinds.ADDON)):
-        chart = chart_of(thing.registration)
-        skipped = bool(thing.registration.inputs.get("skipCrds"))
-        if chart is not None and kind in (*chart.crds, *(() if skipped else chart.crds_that_stay)):
-            found.append(thing)
-    return found
+    return [thing for thing in (*world.existing(kinds.RELEASE), *world.existing(kinds.ADDON)) if brings_kind(thing.registration, kind)]
 
 
 def knows_kind(world: "World", kind: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from simulator import bounds, costs
 from simulator.schedule import run_up
-from simulator.world import World
+from simulator.world import World, kinds
 from tests.support import dev_configuration, merged, record_stack
 
 
@@ -23,8 +23,8 @@ def test_the_bound_does_not_look_at_recorded_dependencies():
 def test_a_needless_wait_is_seen_against_the_bound():
     """The file system behind the node groups costs minutes; three per cent must not hide it."""
     recording = record_stack(dev_configuration())
-    (lustre,) = recording.of_type(bounds.FILE_SYSTEM)
-    group = next(item for item in recording.of_type(bounds.NODE_GROUP) if item.name == "trn1-32xl")
+    (lustre,) = recording.of_type(kinds.FILE_SYSTEM)
+    group = next(item for item in recording.of_type(kinds.NODE_GROUP) if item.name == "trn1-32xl")
     recording.registrations[lustre.urn] = replace(lustre, dependencies=lustre.dependencies | {group.urn})
     assert run_up(recording, World(), seed=0).seconds > 1.2 * bounds.lower_bound_s(recording, seed=0)
 
@@ -39,17 +39,17 @@ def test_no_rehearsal_is_faster_than_the_bound(seed: int):
 @pytest.mark.parametrize(
     ("slow", "bound"),
     [
-        (bounds.VPC, 1000 + 5),  # private subnet, control plane, node group, Volcano, queue
-        (bounds.POD_BLOCK, 1 + 1000 + 4),  # VPC before; node subnet, node group, Volcano, queue
-        (bounds.NAT_GATEWAY, 2 + 1000 + 3),  # VPC, public subnet before; node group, Volcano, queue
-        (bounds.CLUSTER, 2 + 1000 + 3),
-        (bounds.NODE_GROUP, 3 + 1000 + 2),
-        (bounds.ADDON, 4 + 1000),  # VPC, subnet, control plane, core group before
-        (bounds.RELEASE, 4 + 1000 + 1),
-        (bounds.QUEUE, 5 + 1000),
-        (bounds.FILE_SYSTEM, 2 + 1000 + 2),  # volume and claim after
-        (bounds.VOLUME, 3 + 1000 + 1),
-        (bounds.CLAIM, 4 + 1000),
+        (kinds.VPC, 1000 + 5),  # private subnet, control plane, node group, Volcano, queue
+        (kinds.POD_BLOCK, 1 + 1000 + 4),  # VPC before; node subnet, node group, Volcano, queue
+        (kinds.NAT_GATEWAY, 2 + 1000 + 3),  # VPC, public subnet before; node group, Volcano, queue
+        (kinds.CLUSTER, 2 + 1000 + 3),
+        (kinds.NODE_GROUP, 3 + 1000 + 2),
+        (kinds.ADDON, 4 + 1000),  # VPC, subnet, control plane, core group before
+        (kinds.RELEASE, 4 + 1000 + 1),
+        ("kubernetes:scheduling.volcano.sh/v1beta1:Queue", 5 + 1000),
+        (kinds.FILE_SYSTEM, 2 + 1000 + 2),  # volume and claim after
+        (kinds.VOLUME, 3 + 1000 + 1),
+        (kinds.CLAIM, 4 + 1000),
     ],
 )
 def test_the_bound_follows_the_chain_of_whatever_is_slow(slow: str, bound: float, monkeypatch: pytest.MonkeyPatch):

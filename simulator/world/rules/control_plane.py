@@ -3,17 +3,10 @@
 from components.hardware.regions import CONTROL_PLANE_REFUSED_ZONES
 from simulator.recording import Registration
 from simulator.world import kinds, view
+from simulator.world.charts import needs_node
 from simulator.world.limits import ADDON_S
 from simulator.world.rule import Refusal, rule
 from simulator.world.world import World
-
-NEED_A_NODE = frozenset(
-    {
-        "coredns", "metrics-server", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver",
-        "amazon-cloudwatch-observability", "cert-manager", "external-dns", "kube-state-metrics", "snapshot-controller",
-    }
-)  # fmt: skip
-"""Managed add-ons with Deployments, whose pods tolerate no Neuron taint."""
 
 
 @rule("create", kinds.CLUSTER, source="EKS user guide, network-reqs; EKS API, UnsupportedAvailabilityZoneException")
@@ -93,7 +86,7 @@ def _degraded(request: Registration, cause: str, mend: str) -> Refusal:
 )
 def addon_needs_node(world: World, request: Registration) -> Refusal | None:
     """A managed add-on with Deployments is DEGRADED until a node without a taint is ready."""
-    if request.inputs["addonName"] not in NEED_A_NODE or view.untainted_groups(world):
+    if not needs_node(request) or view.untainted_groups(world):
         return None
     return _degraded(
         request, "no node takes its pods: there is none, or all carry the Neuron taint", "make an untainted node group before it"

@@ -2,7 +2,7 @@
 
 from simulator.recording import Registration
 from simulator.world import kinds, view
-from simulator.world.charts import chart_of, guards
+from simulator.world.charts import chart_of, guards, needs_node
 from simulator.world.limits import HELM_S, KIND_RETRY_S
 from simulator.world.rule import Refusal, rule
 from simulator.world.things import Thing
@@ -120,7 +120,7 @@ def one_owner_of_kind(world: World, request: Registration) -> Refusal | None:
 def release_needs_node(world: World, request: Registration) -> Refusal | None:
     """Pods and hook Jobs of a chart wait for a node that they tolerate; a release that is atomic is then uninstalled."""
     chart = chart_of(request)
-    if chart is None or not chart.needs_node or request.inputs.get("skipAwait") or view.untainted_groups(world):
+    if chart is None or not needs_node(request) or view.untainted_groups(world):
         return None
     atomic = bool(request.inputs.get("atomic"))
     ending = ", and has been uninstalled due to atomic being set" if atomic else ""
