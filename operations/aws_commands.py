@@ -148,7 +148,9 @@ def kubeconfig(
 
 
 def logs(
-    job: Annotated[str, typer.Argument(help="Volcano Job or Kubernetes Job.")],
+    job: Annotated[
+        str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
+    ],
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
@@ -181,9 +183,9 @@ def drain(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json_file: JsonFile = None,
 ) -> None:
-    """Close queues and delete jobs, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
+    """Close queues, empty Slurm's nodes, delete jobs of all kinds, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
 
-    Add-ons that are not installed are named and left out. Exits with 1 if something stays.
+    What would be done is listed first. Add-ons that are not installed are named and left out. Exits with 1 if something stays.
     """
     from operations.drain.command import DrainOptions, run
     from operations.errors import run_command
