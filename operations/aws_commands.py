@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.")]
+BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the capacity blocks that are looked for: whole days or weeks.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here as JSON; - for standard output.")]
 
 
@@ -40,7 +41,11 @@ def init(
     allow: Annotated[list[str] | None, typer.Option("--allow", help="Block that may reach the API; may be repeated.")] = None,
     fsx_gib: Annotated[int | None, typer.Option("--fsx-gib", min=0, help="FSx for Lustre, GiB; 0 for none.")] = None,
     addons: Annotated[str | None, typer.Option("--addons", help="With commas: neuron, efa, volcano, etcd; or none.")] = None,
-    live: Annotated[bool, typer.Option("--live", help="Ask the account which zones offer the type; needs credentials.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Ask the account which zones offer the type, and which capacity blocks are sold; needs credentials."),
+    ] = False,
+    block_hours: BlockHours = 24,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: defaults for what no option says.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     json_file: JsonFile = None,
@@ -50,20 +55,40 @@ def init(
     from operations.init.command import InitOptions, run
 
     options = InitOptions(
-        stack, name, region, instance_type, count, capacity, reservation, zone, allow, fsx_gib, addons, live, yes, force, json_file
+        stack,
+        name,
+        region,
+        instance_type,
+        count,
+        capacity,
+        reservation,
+        zone,
+        allow,
+        fsx_gib,
+        addons,
+        live,
+        block_hours,
+        yes,
+        force,
+        json_file,
     )
     raise typer.Exit(run_command(lambda: run(options)))
 
 
-def check(stack: Stack = "dev", json_file: JsonFile = None) -> None:
+def check(
+    stack: Stack = "dev",
+    block_hours: BlockHours = 24,
+    json_file: JsonFile = None,
+) -> None:
     """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
 
-    What could not be checked is a failure, never a pass.
+    What could not be checked is a failure, never a pass. Where a group's capacity block is missing, wrong or near its end, blocks on offer
+    are listed with their prices, and what buys them.
     """
     from operations.check.command import CheckOptions, run
     from operations.errors import run_command
 
-    options = CheckOptions(stack, json_file)
+    options = CheckOptions(stack, block_hours, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 
@@ -148,7 +173,9 @@ def kubeconfig(
 
 
 def logs(
-    job: Annotated[str, typer.Argument(help="Volcano Job or Kubernetes Job.")],
+    job: Annotated[
+        str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
+    ],
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
@@ -181,9 +208,9 @@ def drain(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json_file: JsonFile = None,
 ) -> None:
-    """Close queues and delete jobs, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
+    """Close queues, empty Slurm's nodes, delete jobs of all kinds, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
 
-    Add-ons that are not installed are named and left out. Exits with 1 if something stays.
+    What would be done is listed first. Add-ons that are not installed are named and left out. Exits with 1 if something stays.
     """
     from operations.drain.command import DrainOptions, run
     from operations.errors import run_command

@@ -130,15 +130,17 @@ def change(
 aws_commands.register(app)
 
 
-@app.command(epilog="Example: trn addons --stack dev --json | jq '.[] | select(.on) | .title'")
+@app.command(epilog="Example: trn addons --stack dev --json - | jq '.[] | select(.on) | .title'")
 def addons(
     stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is read.")] = "dev",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with images and what each leaves behind.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write them here, with images and what each leaves behind; - for standard output.")
+    ] = None,
 ) -> None:
     """List all add-ons: version, what each needs, whether it is on here, and why."""
     from operations.addons import show_addons
 
-    raise typer.Exit(run_command(lambda: show_addons(stack, as_json=as_json)))
+    raise typer.Exit(run_command(lambda: show_addons(stack, json_file)))
 
 
 @app.command(epilog="Example: trn images --mirror registry.example:5000/team")
@@ -147,12 +149,12 @@ def images(
     mirror: Annotated[
         str | None, typer.Option("--mirror", help="Registry that is to hold copies; also prints what points the charts there.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write them here; - for standard output.")] = None,
 ) -> None:
     """List the images of all add-ons that are on, for a cluster without a way to the internet."""
     from operations.addons import show_images
 
-    raise typer.Exit(run_command(lambda: show_images(stack, mirror, as_json=as_json)))
+    raise typer.Exit(run_command(lambda: show_images(stack, mirror, json_file)))
 
 
 @app.command(

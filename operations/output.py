@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,3 +58,17 @@ def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T
 
     console = errors()
     yield from track(items, description=what, console=console, transient=True, disable=quiet or not console.is_terminal)
+
+
+@contextmanager
+def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    """Gives what is told how much is done, of how much, for waits whose length nobody knows: a bar like `tracked`'s.
+
+    `console`: the one that lines are printed on meanwhile, so that they stand above the bar.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)

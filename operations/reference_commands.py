@@ -8,6 +8,7 @@ import typer.main
 from operations.belonging import NAME_TAGS, owned_key
 from operations.check.run import CHECKS
 from operations.cli import app
+from operations.drain.kinds import KINDS as KINDS_DRAINED
 from operations.sweep.plan import KINDS
 
 _BEFORE = """# Operations
@@ -53,6 +54,7 @@ def _default(parameter: Any) -> str:
 
 def _details() -> Iterator[str]:
     yield from ("## What check looks at", "", f"Credentials first, then {', '.join(CHECKS)}. What could not be checked is a failure.", "")
+    yield from _drained()
     yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
     tags = ", ".join(f"`{key}=NAME`" for key in NAME_TAGS)
     yield f"A thing is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
@@ -67,3 +69,22 @@ def _details() -> Iterator[str]:
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
     yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
+
+
+def _drained() -> Iterator[str]:
+    yield from (
+        "## What drain does",
+        "",
+        "In this order. Nodes go when all else has gone, or has stayed for 5 minutes; then 5 more are waited.",
+        "",
+    )
+    yield from ("| kind | of | what is done | why |", "| --- | --- | --- | --- |")
+    for kind in KINDS_DRAINED:
+        yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} |"
+    yield from (
+        "",
+        "Jobs in the namespaces of add-ons are Pulumi's, and what has an owner goes with its owner. Claims that name no storage class, and those",
+    )
+    yield "of StatefulSets, stay until Pulumi takes away what mounts them. A queue that was closed is opened by `vcctl queue operate -a open -n NAME`,"
+    yield "Kueue's by setting `stopPolicy` back to `None`, a NodeSet by its `replicas`."
+    yield ""

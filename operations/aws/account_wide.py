@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from components.hardware.names import CLUSTER_TAG, control_plane_log_group, role_name
 from operations.aws.api import Api, Call, Scope, tags_of
-from operations.aws.found import Found, Kind, Place, per_day
+from operations.aws.found import Found, Kind, Place, deleter, per_day
 from operations.iam.scopes import ROLES, TAGGED
 
 _LOG_GROUPS = tuple(
@@ -65,10 +65,6 @@ def _keys(api: Api, place: Place) -> Iterator[Found]:
                 yield Found("KMS key", key["KeyId"], because, key.get("Description", ""), per_day("KMS key"), tags=tags)
 
 
-def _delete_log_group(api: Api, found: Found) -> None:
-    api.call(DELETE_LOG_GROUP, logGroupName=found.id)
-
-
 def _delete_role(api: Api, found: Found) -> None:
     for policy in list(api.pages(LIST_ATTACHED, "AttachedPolicies", RoleName=found.id)):
         api.call(DETACH_POLICY, RoleName=found.id, PolicyArn=policy["PolicyArn"])
@@ -81,6 +77,6 @@ def _delete_key(api: Api, found: Found) -> None:
     api.call(SCHEDULE_KEY_DELETION, KeyId=found.id, PendingWindowInDays=KEY_WINDOW_DAYS)
 
 
-LOG_GROUPS = Kind("log group", _log_groups, _delete_log_group)
+LOG_GROUPS = Kind("log group", _log_groups, deleter(DELETE_LOG_GROUP, "logGroupName"))
 IAM_ROLES = Kind("role", _roles, _delete_role)
 KMS_KEYS = Kind("KMS key", _keys, _delete_key)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from operations.aws.api import Api, Call, tags_of
-from operations.aws.found import Found, Kind, Place, per_day
+from operations.aws.found import Found, Kind, Place, deleter, per_day
 from operations.iam.scopes import BALANCERS
 
 DESCRIBE_BALANCERS = Call("elbv2", "DescribeLoadBalancers")
@@ -55,18 +55,6 @@ def _tags(api: Api, arns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]
             yield description["ResourceArn"], tags_of(description)
 
 
-def _delete_balancer(api: Api, found: Found) -> None:
-    api.call(DELETE_BALANCER, LoadBalancerArn=found.id)
-
-
-def _delete_target_group(api: Api, found: Found) -> None:
-    api.call(DELETE_TARGET_GROUP, TargetGroupArn=found.id)
-
-
-def _delete_classic(api: Api, found: Found) -> None:
-    api.call(DELETE_CLASSIC, LoadBalancerName=found.id)
-
-
-LOAD_BALANCERS = Kind("load balancer", _balancers, _delete_balancer)
-TARGET_GROUPS = Kind("target group", _target_groups, _delete_target_group)
-CLASSIC_LOAD_BALANCERS = Kind("classic load balancer", _classic, _delete_classic)
+LOAD_BALANCERS = Kind("load balancer", _balancers, deleter(DELETE_BALANCER, "LoadBalancerArn"))
+TARGET_GROUPS = Kind("target group", _target_groups, deleter(DELETE_TARGET_GROUP, "TargetGroupArn"))
+CLASSIC_LOAD_BALANCERS = Kind("classic load balancer", _classic, deleter(DELETE_CLASSIC, "LoadBalancerName"))

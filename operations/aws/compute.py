@@ -1,11 +1,11 @@
 """Instances, volumes, launch templates and placement groups that a cluster may leave."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.hardware.catalogue import instance_type
 from operations.aws.api import Api, Call, tags_of
-from operations.aws.found import HOURS_PER_DAY, Found, Kind, Place, owned_entries, per_day
+from operations.aws.found import HOURS_PER_DAY, Found, Kind, Place, deleter, finder, per_day
 from operations.belonging import NAME_TAGS, owned_key
 from operations.iam.scopes import OWNED, TAGGED
 
@@ -52,47 +52,35 @@ def _instance_usd(name: str) -> float | None:
     return None if price is None else round(price * HOURS_PER_DAY, 2)
 
 
-def _volumes(api: Api, place: Place) -> Iterator[Found]:
-    """Volumes that nothing uses: attached ones go with their instance."""
-    only = {"status": ["available"]}
-    for entry, tags in owned_entries(api, DESCRIBE_VOLUMES, "Volumes", place, id_key="VolumeId", only=only):
-        because = place.reason(tags)
-        if because:
-            usd = per_day("gp3 volume", entry["Size"]) if entry["VolumeType"] == "gp3" else None
-            yield Found("volume", entry["VolumeId"], because, f"{entry['Size']} GiB {entry['VolumeType']}", usd, tags=tags)
-
-
-def _templates(api: Api, place: Place) -> Iterator[Found]:
-    for entry, tags in owned_entries(api, DESCRIBE_TEMPLATES, "LaunchTemplates", place, id_key="LaunchTemplateId"):
-        because = place.reason(tags)
-        if because:
-            yield Found("launch template", entry["LaunchTemplateId"], because, entry["LaunchTemplateName"], tags=tags)
-
-
-def _placement_groups(api: Api, place: Place) -> Iterator[Found]:
-    for entry, tags in owned_entries(api, DESCRIBE_PLACEMENT_GROUPS, "PlacementGroups", place, id_key="GroupName"):
-        because = place.reason(tags)
-        if because:
-            yield Found("placement group", entry["GroupName"], because, entry["GroupName"], going=entry["State"] == "deleting", tags=tags)
+def _volume_usd(entry: Mapping[str, Any]) -> float | None:
+    return per_day("gp3 volume", entry["Size"]) if entry["VolumeType"] == "gp3" else None
 
 
 def _terminate(api: Api, found: Found) -> None:
     api.call(TERMINATE_INSTANCES, InstanceIds=[found.id])
 
 
-def _delete_volume(api: Api, found: Found) -> None:
-    api.call(DELETE_VOLUME, VolumeId=found.id)
-
-
-def _delete_template(api: Api, found: Found) -> None:
-    api.call(DELETE_TEMPLATE, LaunchTemplateId=found.id)
-
-
-def _delete_placement_group(api: Api, found: Found) -> None:
-    api.call(DELETE_PLACEMENT_GROUP, GroupName=found.id)
-
-
 INSTANCES = Kind("instance", _instances, _terminate)
-VOLUMES = Kind("volume", _volumes, _delete_volume)
-LAUNCH_TEMPLATES = Kind("launch template", _templates, _delete_template)
-PLACEMENT_GROUPS = Kind("placement group", _placement_groups, _delete_placement_group)
+VOLUMES = Kind(
+    "volume",
+    # Those that nothing uses: attached ones go with their instance.
+    finder(
+        "volume", DESCRIBE_VOLUMES, "Volumes", "VolumeId", cost=_volume_usd, only={"status": ["available"]},
+        name=lambda entry: f"{entry['Size']} GiB {entry['VolumeType']}",
+    ),
+    deleter(DELETE_VOLUME, "VolumeId"),
+)  # fmt: skip
+LAUNCH_TEMPLATES = Kind(
+    "launch template",
+    finder(
+        "launch template", DESCRIBE_TEMPLATES, "LaunchTemplates", "LaunchTemplateId", name=lambda entry: entry["LaunchTemplateName"],
+    ),
+    deleter(DELETE_TEMPLATE, "LaunchTemplateId"),
+)  # fmt: skip
+PLACEMENT_GROUPS = Kind(
+    "placement group",
+    finder(
+        "placement group", DESCRIBE_PLACEMENT_GROUPS, "PlacementGroups", "GroupName", name=lambda entry: entry["GroupName"], going="deleting",
+    ),
+    deleter(DELETE_PLACEMENT_GROUP, "GroupName"),
+)  # fmt: skip

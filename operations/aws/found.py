@@ -75,3 +75,36 @@ def owned_entries(
             if entry[id_key] not in seen:
                 seen.add(entry[id_key])
                 yield entry, tags_of(entry, tags)
+
+
+def finder(
+    kind: str, call: Call, key: str, id_key: str, *, cost: Callable[[Mapping[str, Any]], float | None] = lambda entry: 0.0,
+    name: Callable[[Mapping[str, Any]], str] | None = None, leave: Callable[[Mapping[str, Any]], bool] = lambda entry: False,
+    rest: tuple[str, ...] = (), going: str = "", **query: Any,
+) -> Callable[[Api, Place], Iterator[Found]]:  # fmt: skip
+    """A finder for one list of EC2. `leave` is true for what goes by itself; `going` is the state of what is going already."""
+
+    def find(api: Api, place: Place) -> Iterator[Found]:
+        for entry, tags in owned_entries(api, call, key, place, id_key=id_key, **query):
+            because = place.reason(tags, _vpc_id(entry) if query.get("vpc_filter") else "")
+            if because and not leave(entry):
+                kept = {field: entry[field] for field in rest if entry.get(field)}
+                is_going = bool(going) and entry["State"] == going
+                called = name(entry) if name else tags.get("Name", "")
+                yield Found(kind, entry[id_key], because, called, cost(entry), is_going, tags, kept)
+
+    return find
+
+
+def _vpc_id(entry: Mapping[str, Any]) -> str:
+    attached = next(iter(entry.get("Attachments") or ()), {})
+    return str(entry.get("VpcId") or attached.get("VpcId") or "")
+
+
+def deleter(call: Call, parameter: str) -> Callable[[Api, Found], None]:
+    """Deletes a thing by its id alone."""
+
+    def delete(api: Api, found: Found) -> None:
+        api.call(call, **{parameter: found.id})
+
+    return delete

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from operations.aws.api import Api, Call, tags_of
-from operations.aws.found import Found, Kind, Place, per_day
+from operations.aws.found import Found, Kind, Place, deleter, per_day
 from operations.belonging import belongs
 from operations.iam.scopes import OWNED
 
@@ -56,9 +56,5 @@ def _delete_file_system(api: Api, found: Found) -> None:
     api.call(DELETE_FILE_SYSTEM, FileSystemId=found.id, LustreConfiguration={"SkipFinalBackup": True})
 
 
-def _delete_backup(api: Api, found: Found) -> None:
-    api.call(DELETE_BACKUP, BackupId=found.id)
-
-
 FILE_SYSTEMS = Kind("file system", _file_systems, _delete_file_system)
-BACKUPS = Kind("backup", _backups, _delete_backup)
+BACKUPS = Kind("backup", _backups, deleter(DELETE_BACKUP, "BackupId"))

@@ -1,12 +1,12 @@
 """Everything of a VPC that a cluster may leave, the VPC last."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from operations.aws.api import Api, Call
-from operations.aws.found import Found, Kind, Place, owned_entries, per_day
+from operations.aws.found import Found, Kind, Place, deleter, finder, owned_entries, per_day
 from operations.belonging import belongs
 from operations.iam.scopes import BALANCERS, INTERFACES, TAGGED
 
@@ -38,28 +38,6 @@ def cluster_vpc_ids(api: Api, cluster: str) -> frozenset[str]:
     """VPCs that carry the cluster's exact tag. Most often one or none."""
     entries = owned_entries(api, DESCRIBE_VPCS, "Vpcs", Place(cluster), id_key="VpcId")
     return frozenset(entry["VpcId"] for entry, tags in entries if belongs(cluster, tags))
-
-
-def _finder(
-    kind: str, call: Call, key: str, id_key: str, *, cost: Callable[[Mapping[str, Any]], float | None] = lambda entry: 0.0,
-    leave: Callable[[Mapping[str, Any]], bool] = lambda entry: False, rest: tuple[str, ...] = (), going: str = "", **query: Any,
-) -> Callable[[Api, Place], Iterator[Found]]:  # fmt: skip
-    """A finder for one list of EC2. `leave` is true for what goes by itself; `going` is the state of what is going already."""
-
-    def find(api: Api, place: Place) -> Iterator[Found]:
-        for entry, tags in owned_entries(api, call, key, place, id_key=id_key, **query):
-            because = place.reason(tags, _vpc_id(entry))
-            if because and not leave(entry):
-                kept = {name: entry[name] for name in rest if entry.get(name)}
-                is_going = bool(going) and entry["State"] == going
-                yield Found(kind, entry[id_key], because, tags.get("Name", ""), cost(entry), is_going, tags, kept)
-
-    return find
-
-
-def _vpc_id(entry: Mapping[str, Any]) -> str:
-    attached = next(iter(entry.get("Attachments") or ()), {})
-    return str(entry.get("VpcId") or attached.get("VpcId") or "")
 
 
 def _endpoint_cost(entry: Mapping[str, Any]) -> float:
@@ -96,61 +74,54 @@ def _delete_internet_gateway(api: Api, found: Found) -> None:
     api.call(DELETE_INTERNET_GATEWAY, InternetGatewayId=found.id)
 
 
-def _by_id(call: Call, parameter: str) -> Callable[[Api, Found], None]:
-    def delete(api: Api, found: Found) -> None:
-        api.call(call, **{parameter: found.id})
-
-    return delete
-
-
 VPC_ENDPOINTS = Kind(
     "VPC endpoint",
-    _finder("VPC endpoint", DESCRIBE_ENDPOINTS, "VpcEndpoints", "VpcEndpointId", cost=_endpoint_cost, going="deleting", vpc_filter="vpc-id"),
+    finder("VPC endpoint", DESCRIBE_ENDPOINTS, "VpcEndpoints", "VpcEndpointId", cost=_endpoint_cost, going="deleting", vpc_filter="vpc-id"),
     _delete_endpoint,
 )  # fmt: skip
 NAT_GATEWAYS = Kind(
     "NAT gateway",
-    _finder(
+    finder(
         "NAT gateway", DESCRIBE_NAT_GATEWAYS, "NatGateways", "NatGatewayId", cost=lambda entry: per_day("NAT gateway"), going="deleting",
         vpc_filter="vpc-id", filters="Filter", only={"state": ["pending", "available", "deleting", "failed"]},
     ),
-    _by_id(DELETE_NAT_GATEWAY, "NatGatewayId"),
+    deleter(DELETE_NAT_GATEWAY, "NatGatewayId"),
 )  # fmt: skip
 ADDRESSES = Kind(
     "address",
-    _finder("address", DESCRIBE_ADDRESSES, "Addresses", "AllocationId", cost=lambda entry: per_day("public IPv4 address")),
-    _by_id(RELEASE_ADDRESS, "AllocationId"),
+    finder("address", DESCRIBE_ADDRESSES, "Addresses", "AllocationId", cost=lambda entry: per_day("public IPv4 address")),
+    deleter(RELEASE_ADDRESS, "AllocationId"),
 )
 INTERFACES_LEFT = Kind(
     "network interface",
-    _finder(
+    finder(
         "network interface", DESCRIBE_INTERFACES, "NetworkInterfaces", "NetworkInterfaceId", vpc_filter="vpc-id", tags="TagSet",
         only={"status": ["available"]},
     ),
-    _by_id(DELETE_INTERFACE, "NetworkInterfaceId"),
+    deleter(DELETE_INTERFACE, "NetworkInterfaceId"),
 )  # fmt: skip
 SECURITY_GROUPS = Kind(
     "security group",
-    _finder(
+    finder(
         "security group", DESCRIBE_GROUPS, "SecurityGroups", "GroupId", vpc_filter="vpc-id", rest=("IpPermissions", "IpPermissionsEgress"),
         leave=lambda entry: entry["GroupName"] == "default",
     ),
     _delete_group,
 )  # fmt: skip
-SUBNETS = Kind("subnet", _finder("subnet", DESCRIBE_SUBNETS, "Subnets", "SubnetId", vpc_filter="vpc-id"), _by_id(DELETE_SUBNET, "SubnetId"))
+SUBNETS = Kind("subnet", finder("subnet", DESCRIBE_SUBNETS, "Subnets", "SubnetId", vpc_filter="vpc-id"), deleter(DELETE_SUBNET, "SubnetId"))
 ROUTE_TABLES = Kind(
     "route table",
-    _finder(
+    finder(
         "route table", DESCRIBE_ROUTE_TABLES, "RouteTables", "RouteTableId", vpc_filter="vpc-id", leave=_is_main, rest=("Associations",)
     ),
     _delete_route_table,
 )
 INTERNET_GATEWAYS = Kind(
     "internet gateway",
-    _finder(
+    finder(
         "internet gateway", DESCRIBE_INTERNET_GATEWAYS, "InternetGateways", "InternetGatewayId", vpc_filter="attachment.vpc-id",
         rest=("Attachments",),
     ),
     _delete_internet_gateway,
 )  # fmt: skip
-VPCS = Kind("VPC", _finder("VPC", DESCRIBE_VPCS, "Vpcs", "VpcId"), _by_id(DELETE_VPC, "VpcId"))
+VPCS = Kind("VPC", finder("VPC", DESCRIBE_VPCS, "Vpcs", "VpcId"), deleter(DELETE_VPC, "VpcId"))

@@ -25,10 +25,14 @@ def sized(current: dict[str, int], count: int) -> dict[str, int]:
     return {"minSize": least, "maxSize": most, "desiredSize": count}
 
 
-def resize(api: Api, cluster: str, group: str, wanted: dict[str, int], pause: Callable[[float], None]) -> list[str]:
+def resize(
+    api: Api, cluster: str, group: str, wanted: dict[str, int], pause: Callable[[float], None],
+    show: Callable[[int, int], None] = lambda round_number, rounds: None,
+) -> list[str]:  # fmt: skip
     """Set the sizes and wait for EKS to have done so; returns what EKS says went wrong, empty where nothing did."""
     update: dict[str, Any] = api.call(UPDATE, clusterName=cluster, nodegroupName=group, scalingConfig=wanted)["update"]
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
+        show(number, ROUNDS)
         if update["status"] != "InProgress":
             said = [f"{error.get('errorCode', '')}: {error.get('errorMessage', '')}" for error in update.get("errors", ())]
             return said if update["status"] == "Successful" else said or [f"the update is {update['status']}"]

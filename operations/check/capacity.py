@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from botocore.exceptions import ClientError
 
+from operations.aws.capacity_blocks import WINDOW, block_offerings, buy_command
 from operations.aws.errors import NOT_FOUND, code_of
 from operations.aws.zones import Reservation, offered_zone_ids, reservations, zones
 from operations.check.subject import Subject
@@ -13,6 +14,8 @@ from stacks.settings import CORE_ZONE_COUNT, NodeGroup
 
 BLOCK_MARGIN = timedelta(hours=24)
 """A reservation that ends within this is worth a word: EKS empties the group 40 minutes before a block ends."""
+
+OFFERINGS_SHOWN = 3
 
 
 def zone_ids(subject: Subject) -> Iterator[Finding]:
@@ -56,8 +59,29 @@ def reserved(subject: Subject) -> Iterator[Finding]:
                 raise
             do = f"`nodeGroups.{name}.capacityReservationId`: `aws ec2 describe-capacity-reservations --region {subject.region}`"
             yield failed("reservation", f"{group.capacity_reservation_id} is not in {subject.region} of this account", do)
+            yield from _on_offer(subject, name, group)
             continue
-        yield from _judged(subject, name, group, found)
+        judged = list(_judged(subject, name, group, found))
+        yield from judged
+        if any(finding.verdict == "fail" for finding in judged) or _ends_soon(subject, found):
+            yield from _on_offer(subject, name, group)
+
+
+def _on_offer(subject: Subject, name: str, group: NodeGroup) -> Iterator[Finding]:
+    """Blocks that could be bought instead, where the group is meant to be one."""
+    if group.capacity_type != "CAPACITY_BLOCK":
+        return
+    wanted = f"{max(1, group.size)} x {group.instance_type} for {subject.block_hours} h"
+    found = block_offerings(subject.api, group.instance_type, max(1, group.size), subject.block_hours, subject.today)
+    here = [offering for offering in found if offering.zone_id in subject.settings.zones_of(group)]
+    for offering in here[:OFFERINGS_SHOWN]:
+        do = f"`{buy_command(subject.region, offering)}`, then its id into `nodeGroups.{name}.capacityReservationId`"
+        yield warned("block on offer", str(offering), do)
+    elsewhere = sorted({offering.zone_id for offering in found} - set(subject.settings.zones_of(group)))
+    if not here:
+        where = f"only in {', '.join(elsewhere)}" if elsewhere else "nowhere"
+        what = f"{wanted}: {where} in {subject.region} before {subject.today + WINDOW:%Y-%m-%d}"
+        yield warned("block on offer", what, "try another --block-hours, fewer instances, or the zones named")
 
 
 def _judged(subject: Subject, name: str, group: NodeGroup, found: Reservation) -> Iterator[Finding]:
@@ -75,10 +99,14 @@ def _judged(subject: Subject, name: str, group: NodeGroup, found: Reservation) -
     elif found.available_count < group.size:
         do = "right if the missing ones are this cluster's own; else wait, or lower the group's `size`"
         yield warned("reservation", f"{what}, {group.size} wanted", do)
-    elif found.ends is not None and found.ends.date() <= subject.today + BLOCK_MARGIN:
+    elif _ends_soon(subject, found):
         yield warned("reservation", what, "save checkpoints: EKS empties the group 40 minutes before a block ends")
     else:
         yield passed("reservation", what)
+
+
+def _ends_soon(subject: Subject, found: Reservation) -> bool:
+    return found.ends is not None and found.ends.date() <= subject.today + BLOCK_MARGIN
 
 
 def _mismatches(subject: Subject, group: NodeGroup, found: Reservation) -> Iterator[str]:

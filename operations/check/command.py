@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from operations.aws.api import BotoApi
+from operations.aws.capacity_blocks import refuse_hours
 from operations.check import account
 from operations.check.run import CHECKS, findings_of
 from operations.check.subject import Subject
@@ -25,11 +26,13 @@ class CheckOptions:
     """What the command line said."""
 
     stack: str
+    block_hours: int
     json_file: Path | None
 
 
 def run(options: CheckOptions) -> int:
     """Check, print, and return 1 where anything failed."""
+    refuse_hours(options.block_hours)
     stack_file = read_stack_file(options.stack)
     settings = settings_of(stack_file, rehearsal=False)
     subject = Subject(
@@ -40,6 +43,7 @@ def run(options: CheckOptions) -> int:
         today=datetime.now(UTC).date(),
         own_address=own_address,
         tool_answer=tool_answer,
+        block_hours=options.block_hours,
     )
     # Bad credentials end it here, with exit code 2: twenty findings that all say so help nobody.
     found = [*account.credentials(subject)]

@@ -24,6 +24,8 @@ class Subject:
     """The caller's public address. Raises OSError where it cannot be asked for."""
     tool_answer: Callable[[Sequence[str]], str]
     """What a command line tool prints. Raises OSError where it is missing or fails."""
+    block_hours: int = 24
+    """Length of the capacity blocks that are looked for, where a group lacks its own."""
 
     @property
     def cluster(self) -> str:

@@ -14,7 +14,7 @@ from operations.drain.plan import DrainPlan, Target, plan_drain
 from operations.drain.run import Drain
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, connect
-from operations.output import errors, results, write_json
+from operations.output import errors, gauge, results, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 
@@ -35,9 +35,10 @@ def run(options: DrainOptions) -> int:
     kubernetes = cluster_of(BotoApi(settings.region), settings.name)
     plan = plan_drain(kubernetes)
     print_plan(progress, settings.name, plan)
-    if (plan.deletions or plan.queues) and not options.yes:
-        typer.confirm(f"Close {len(plan.queues)} queues and delete {len(plan.deletions)} objects in {settings.name}?", abort=True, err=True)
-    left = Drain(kubernetes, time.sleep, lambda line: progress.print(line, markup=False)).run(plan)
+    if plan.counts and not options.yes:
+        typer.confirm(f"Go on in {settings.name}: {plan.counts}?", abort=True, err=True)
+    with gauge("draining", progress) as show:
+        left = Drain(kubernetes, time.sleep, lambda line: progress.print(line, markup=False), show).run(plan)
     write_json(as_data(plan, left), options.json_file)
     print_left(console, left)
     return 1 if left else 0
@@ -55,27 +56,25 @@ def cluster_of(api: BotoApi, cluster: str) -> Kubernetes:
 def as_data(plan: DrainPlan, left: tuple[Target, ...]) -> dict[str, Any]:
     """The same for `--json`."""
     return {
-        "closed": [queue["metadata"]["name"] for queue in plan.queues],
-        "deleted": [str(target) for target in plan.deletions if target not in left],
-        "left": [str(target) for target in left],
+        "closed": [str(target) for target in plan.targets("close") if target not in left],
+        "emptied": [str(target) for target in plan.targets("empty") if target not in left],
+        "deleted": [str(target) for target in plan.targets("delete") if target not in left],
+        "left": [{"object": str(target), "finalizers": list(target.finalizers)} for target in left],
         "missing": list(plan.missing),
     }
 
 
 def print_plan(console: Console, cluster: str, plan: DrainPlan) -> None:
-    """What would be closed and deleted, and which kinds are not there."""
+    """What would be done to which object, and which add-ons are not there."""
     if plan.missing:
         console.print(f"not installed in {cluster}, going on without: {', '.join(plan.missing)}", markup=False)
-    for queue in plan.queues:
-        console.print(f"  close queue {queue['metadata']['name']}", markup=False)
-    for target in plan.deletions:
-        console.print(f"  delete {target}", markup=False)
-    for target in plan.waited_for:
-        console.print(f"  wait for {target}", markup=False)
+    for step in plan.steps:
+        console.print(f"  {step.kind.verb} {step.target}: {step.kind.why}", markup=False)
 
 
 def print_left(console: Console, left: tuple[Target, ...]) -> None:
     """What stays, or that the cluster is idle."""
     for target in left:
-        console.print(f"left {target}: a finalizer or its controller holds it; `kubectl describe` says which", markup=False)
+        holds = f"finalizer {', '.join(target.finalizers)}" if target.finalizers else "its controller has not answered"
+        console.print(f"left {target}: {holds}; `kubectl describe` says more", markup=False)
     console.print(f"{len(left)} left: run it again" if left else "drained: the cluster is idle", markup=False)

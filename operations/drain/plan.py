@@ -1,55 +1,10 @@
-"""What a drain deletes, in which order: a value made from lists of objects."""
+"""What a drain does, in which order: a value made from lists of objects."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, field
 
+from operations.drain.kinds import CLAIMS, KINDS, STATEFUL_SETS, Kind
 from operations.kube.api import Kubernetes, Object, Resource
-
-QUEUES = Resource("Queue", "/apis/scheduling.volcano.sh/v1beta1", "queues")
-COMMANDS = Resource("Command", "/apis/bus.volcano.sh/v1alpha1", "commands")
-VOLCANO_JOBS = Resource("Volcano Job", "/apis/batch.volcano.sh/v1alpha1", "jobs")
-JOBS = Resource("Kubernetes Job", "/apis/batch/v1", "jobs")
-NODE_POOLS = Resource("NodePool", "/apis/karpenter.sh/v1", "nodepools")
-NODE_CLAIMS = Resource("NodeClaim", "/apis/karpenter.sh/v1", "nodeclaims")
-INGRESSES = Resource("Ingress", "/apis/networking.k8s.io/v1", "ingresses")
-SERVICES = Resource("Service", "/api/v1", "services")
-CLAIMS = Resource("PersistentVolumeClaim", "/api/v1", "persistentvolumeclaims")
-STATEFUL_SETS = Resource("StatefulSet", "/apis/apps/v1", "statefulsets")
-
-SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease", "volcano-system"})
-"""Namespaces of the add-ons: Pulumi takes those away itself."""
-
-
-def _always(item: Object) -> bool:
-    return True
-
-
-def _is_users(item: Object) -> bool:
-    """Not the work of a system namespace, and of nobody who would make it again."""
-    return item["metadata"]["namespace"] not in SYSTEM and not item["metadata"].get("ownerReferences")
-
-
-def _is_balancer(item: Object) -> bool:
-    return item["spec"].get("type") == "LoadBalancer"
-
-
-def _is_dynamic(item: Object) -> bool:
-    """A claim for which a driver made something that bills. The stack's own claim names no class."""
-    return bool(item["spec"].get("storageClassName"))
-
-
-STEPS: Mapping[Resource, Callable[[Object], bool]] = {
-    VOLCANO_JOBS: _is_users,
-    JOBS: _is_users,
-    INGRESSES: _always,
-    SERVICES: _is_balancer,
-    CLAIMS: _is_dynamic,
-    NODE_POOLS: _always,
-}
-"""What is deleted, in order: jobs before the claims they mount, load balancers and claims while their controllers run, nodes last."""
-GONE_LAST = (NODE_CLAIMS,)
-"""What must be gone in the end and goes by itself: Karpenter's instances."""
 
 
 @dataclass(frozen=True)
@@ -59,40 +14,62 @@ class Target:
     resource: Resource
     name: str
     namespace: str = ""
+    finalizers: tuple[str, ...] = field(default=(), compare=False)
+    """What must be done before it can go."""
 
     def __str__(self) -> str:
         return f"{self.resource.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.resource.kind} {self.name}"
 
 
 @dataclass(frozen=True)
-class DrainPlan:
-    """What would be closed and deleted, and what the cluster does not have."""
+class Step:
+    """What is done to one object."""
 
-    queues: tuple[Object, ...]
-    """Open queues, to be closed first so that no new job starts."""
-    deletions: tuple[Target, ...]
-    waited_for: tuple[Target, ...]
-    missing: tuple[str, ...]
-    """Kinds that the cluster does not know: their add-on is not there."""
+    kind: Kind
+    item: Object
+    target: Target
+
+    @property
+    def key(self) -> str:
+        """The same for one object for as long as it lives: another of its name is another object."""
+        return f"{self.target} {self.item['metadata'].get('uid')}"
+
+
+@dataclass(frozen=True)
+class DrainPlan:
+    """What would be closed, emptied and deleted, and what the cluster does not have."""
+
+    steps: tuple[Step, ...]
+    """In order; those that only wait are the last."""
+    missing: tuple[str, ...] = ()
+    """Add-ons none of whose kinds the cluster knows: they are not there."""
+
+    def targets(self, verb: str) -> list[Target]:
+        """What one verb is meant for."""
+        return [step.target for step in self.steps if step.kind.verb == verb]
+
+    @property
+    def counts(self) -> str:
+        """Such as `close 2, delete 6`; empty where nothing would be changed."""
+        found = Counter(step.kind.verb for step in self.steps if step.kind.verb != "wait for")
+        return ", ".join(f"{verb} {count}" for verb, count in found.items())
 
 
 def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
     """What a drain would do now. Reads only."""
-    missing: list[str] = []
+    known: dict[str, bool] = {}
+    steps: list[Step] = []
 
-    def objects(resource: Resource) -> list[Object]:
-        found = kubernetes.list(resource)
-        if found is None:
-            missing.append(resource.kind)
+    def objects(kind: Kind) -> list[Object]:
+        found = kubernetes.list(kind.resource)
+        known[kind.addon] = known.get(kind.addon, False) or found is not None
         return found or []
 
-    # Volcano's own queue `default` cannot be closed.
-    queues = [item for item in objects(QUEUES) if item["metadata"]["name"] != "default" and _state(item) == "Open"]
-    held = held_claims(objects(STATEFUL_SETS))
-    chosen = [target(resource, item) for resource, wanted in STEPS.items() for item in objects(resource) if wanted(item)]
-    deletions = [found for found in chosen if found not in held]
-    waited_for = [target(resource, item) for resource in GONE_LAST for item in objects(resource)]
-    return DrainPlan(tuple(queues), tuple(deletions), tuple(waited_for), tuple(missing))
+    held = held_claims(kubernetes.list(STATEFUL_SETS) or [])
+    for kind in KINDS:
+        steps += [Step(kind, item, target(kind.resource, item)) for item in objects(kind) if kind.chosen(item)]
+    missing = tuple(addon for addon, is_known in known.items() if addon and not is_known)
+    return DrainPlan(tuple(step for step in steps if step.target not in held), missing)
 
 
 def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:
@@ -105,23 +82,7 @@ def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:
     )
 
 
-def _state(queue: Object) -> str:
-    return str(queue.get("status", {}).get("state", "Open"))
-
-
 def target(resource: Resource, item: Object) -> Target:
     """An object by its names."""
-    return Target(resource, item["metadata"]["name"], item["metadata"].get("namespace", ""))
-
-
-def close_command(queue: Object) -> dict[str, Any]:
-    """What `vcctl queue operate -a close` makes (volcano-sh/volcano pkg/cli/queue/util.go, createQueueCommand)."""
-    name = queue["metadata"]["name"]
-    reference = {
-        "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "name": name, "uid": queue["metadata"]["uid"], "controller": True,
-        "blockOwnerDeletion": True,
-    }  # fmt: skip
-    metadata = {"generateName": f"{name}-closequeue-", "namespace": "default", "ownerReferences": [reference]}
-    return {
-        "apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": metadata, "action": "CloseQueue", "target": reference,
-    }  # fmt: skip
+    metadata = item["metadata"]
+    return Target(resource, metadata["name"], metadata.get("namespace", ""), tuple(metadata.get("finalizers") or ()))

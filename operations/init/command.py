@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import typer
 import yaml
 
 from operations.aws.api import BotoApi
+from operations.aws.capacity_blocks import block_offerings, buy_command, refuse_hours
 from operations.aws.zones import offered_zone_ids, zones
 from operations.errors import MISUSE, CommandError
 from operations.init.answers import (
@@ -48,6 +50,7 @@ class InitOptions:
     fsx_gib: int | None
     addons: str | None
     live: bool
+    block_hours: int
     yes: bool
     force: bool
     json_file: Path | None
@@ -55,6 +58,7 @@ class InitOptions:
 
 def run(options: InitOptions) -> int:
     """Ask, check, write."""
+    refuse_hours(options.block_hours)
     if not STACK_NAME.fullmatch(options.stack):
         raise CommandError(f"`{options.stack}` is no stack name", "letters, digits, hyphens, underscores and dots", code=MISUSE)
     root, project = project_of()
@@ -98,8 +102,8 @@ class Interview:
         )  # fmt: skip
         found = replace(found, name=self._text(options.name, found.name, "Cluster name"))
         self._tell_cost(found)
-        found = self._capacity(found)
         found = replace(found, count=self._number(options.count, 2, "Nodes"))
+        found = self._capacity(found)
         self._tell_cost(found)
         found = replace(found, fsx_gib=self._number(options.fsx_gib, 1200, "FSx for Lustre, GiB (0 for none)"))
         self._tell_cost(found)
@@ -111,10 +115,24 @@ class Interview:
         kind = self._choice("--capacity", self._options.capacity, kinds, "Capacity", kinds[0])
         reservation = self._options.reservation
         if reservation is None and kind == "capacity-block":
+            buy = self._on_offer(found) if self._options.live else ""
             if self._options.yes:
-                raise CommandError("a capacity block needs its reservation", "add --reservation cr-...", code=MISUSE)
+                hint = f"`{buy}` buys the first one on offer; then add --reservation cr-..." if buy else "add --reservation cr-..."
+                raise CommandError("a capacity block needs its reservation", hint, code=MISUSE)
             reservation = typer.prompt("Id of the capacity block (cr-...)", err=True)
         return replace(found, capacity=kind, reservation=reservation)
+
+    def _on_offer(self, found: Answers) -> str:
+        """Lists the blocks that are sold in the zone; gives what buys the first, or an empty text."""
+        hours, today = self._options.block_hours, datetime.now(UTC).date()
+        sold = block_offerings(BotoApi(found.region), found.instance_type, max(1, found.count), hours, today)
+        here = [offering for offering in sold if offering.zone_id == found.zone]
+        if not here:
+            others = ", ".join(sorted({offering.zone_id for offering in sold})) or "no zone"
+            self._console.print(f"  no block of {hours} h is on offer in {found.zone}, but in {others}", markup=False, soft_wrap=True)
+        for offering in here:
+            self._console.print(f"  {offering}: `{buy_command(found.region, offering)}`", markup=False, soft_wrap=True)
+        return buy_command(found.region, here[0]) if here else ""
 
     def _offered(self, instance: str, region: str) -> list[str]:
         if self._options.live:

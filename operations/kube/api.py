@@ -3,6 +3,7 @@
 import base64
 import json
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +13,8 @@ from operations.aws.api import BotoApi
 from operations.errors import CommandError
 
 TIMEOUT_S = 30
+TOO_MANY_REQUESTS, THROTTLE_WAITS_S = 429, (1, 2, 4, 8)
+"""What the API server answers when it has too much to do, and how long is waited before each further try."""
 TOKEN_LIFE_S = 60
 """Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
 Object = dict[str, Any]
@@ -54,6 +57,10 @@ class Kubernetes(Protocol):
         """Make an object."""
         ...
 
+    def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
+        """Merge fields into an object; one that is gone already is no error."""
+        ...
+
 
 class KubernetesClient:
     """A cluster through the official client."""
@@ -84,6 +91,10 @@ class KubernetesClient:
         """Make an object."""
         self._call("POST", _path(resource, namespace), body)
 
+    def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
+        """Merge fields into an object; one that is gone already is no error."""
+        self._call("PATCH", f"{_path(resource, namespace)}/{name}", body)
+
     def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
         """The same as JSON."""
         answer = self._answer(method, path, body)
@@ -93,11 +104,16 @@ class KubernetesClient:
         """The answer, None for a 404. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
         from urllib3.exceptions import HTTPError
 
-        headers = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": f"Bearer {self._bearer}"}
-        url = self._client.configuration.host + path
+        sends = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer}"}
+        url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:
-            answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=TIMEOUT_S)
-            text = answer.read()
+            while True:
+                answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=TIMEOUT_S)
+                text = answer.read()
+                if answer.status != TOO_MANY_REQUESTS or not waits:
+                    break
+                time.sleep(waits.pop(0))
         except HTTPError as error:
             raise Unreachable(f"the API server does not answer: {error}", "is your address in `controlPlane.publicAccessCidrs`?") from error
         if answer.status == 404:
@@ -117,6 +133,7 @@ def _path(resource: Resource, namespace: str) -> str:
 def connect(api: BotoApi, entry: Object) -> KubernetesClient:
     """A client of the cluster that `DescribeCluster` described, with a token of the caller's own: no kubeconfig is read."""
     from kubernetes.client import ApiClient, Configuration
+    from urllib3 import Retry
 
     configuration = Configuration(host=entry["endpoint"])
     # The client wants the authority as a file.
@@ -124,7 +141,8 @@ def connect(api: BotoApi, entry: Object) -> KubernetesClient:
     authority.write_bytes(base64.b64decode(entry["certificateAuthority"]["data"]))
     configuration.ssl_ca_cert = str(authority)
     # A server that is gone is told at once: a destroy goes on without it.
-    configuration.retries = 1
+    # What it puts off is tried again above, with its last word in hand.
+    configuration.retries = Retry(1, respect_retry_after_header=False)
     return KubernetesClient(ApiClient(configuration), token(api, entry["name"]))
 
 

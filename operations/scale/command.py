@@ -8,7 +8,7 @@ from typing import Any
 from operations.aws.api import BotoApi
 from operations.aws.node_groups import resize, scaling, sized
 from operations.errors import MISUSE, CommandError
-from operations.output import errors, results, write_json
+from operations.output import errors, gauge, results, write_json
 from operations.rehearse import record_stack, settings_of
 from operations.stack_file import StackFile, read_stack_file
 from simulator.costs import CostItem, items, total
@@ -37,7 +37,8 @@ def run(options: ScaleOptions) -> int:
     wanted = sized(current, options.count)
     progress, console = errors(), results(options.json_file)
     progress.print(f"{options.group}: {current['desiredSize']} nodes, wanted {options.count}", markup=False)
-    said = resize(api, settings.name, options.group, wanted, time.sleep) if wanted != current else []
+    with gauge("waiting for EKS", progress) as show:
+        said = resize(api, settings.name, options.group, wanted, time.sleep, show) if wanted != current else []
     write_json(as_data(options, wanted, lines, said), options.json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)

@@ -6,7 +6,7 @@ from components.hardware.names import CLUSTER_TAG
 from operations.aws.api import tags_of
 from operations.aws.control_plane import described
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
-from operations.drain.plan import QUEUES
+from operations.drain.kinds import QUEUES
 from operations.findings import Finding, failed, passed, skipped
 from operations.status.subject import Subject, name_of
 

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from operations.aws.api import Api, BotoApi
 from operations.aws.control_plane import EKS_CLUSTERS
 from operations.aws.found import Found
 from operations.errors import MISUSE, CommandError
-from operations.output import errors, results, tracked, write_json
+from operations.output import errors, gauge, results, tracked, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 from operations.sweep.plan import KINDS, SweepPlan, plan_sweep, state_ids
@@ -50,7 +50,8 @@ def run(options: SweepOptions) -> int:
     print_plan(progress, settings.name, plan)
     if not options.yes:
         typer.confirm(f"Delete {len(plan.deletions)} things of {settings.name} in {settings.region}?", abort=True, err=True)
-    outcome = sweep.run(plan)
+    with gauge("sweeping", progress) as show:
+        outcome = replace(sweep, show=show).run(plan)
     write_json(as_data(settings.name, plan, outcome), options.json_file)
     print_outcome(console, outcome)
     return 1 if outcome.left else 0

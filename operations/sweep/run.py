@@ -60,6 +60,8 @@ class Sweep:
     tell: Tell
     keep_ids: Collection[str] = ()
     with_data: bool = False
+    show: Callable[[int, int], None] = lambda gone, seen: None
+    """Is told how many things are gone, of how many that were seen."""
 
     def plan(self) -> SweepPlan:
         """What would be deleted now. Reads only."""
@@ -79,6 +81,7 @@ class Sweep:
             before, there = there, {found.id for found in plan.deletions}
             unchanged = unchanged + 1 if there == before else 0
             seen |= {found.id: found for found in plan.deletions}
+            self.show(len(seen) - len(there), len(seen))
             for found in plan.deletions:
                 text, again = ("", True) if found.id in refused else self._delete(found)
                 if not again:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from operations.drain import plan as kinds
+from operations.drain import kinds
 from operations.kube.api import Object, Resource
 
 
@@ -10,12 +10,12 @@ class FakeCluster:
     """Holds objects by resource; a resource that is not a key is not installed."""
 
     def __init__(self, lag: int = 1) -> None:
-        self.objects: dict[Resource, list[Object]] = {
-            resource: [] for resource in (*kinds.STEPS, *kinds.GONE_LAST, kinds.QUEUES, kinds.STATEFUL_SETS)
-        }
+        self.objects: dict[Resource, list[Object]] = {kind.resource: [] for kind in kinds.KINDS} | {kinds.STATEFUL_SETS: []}
         self.log: list[str] = []
         self.stuck: set[str] = set()
         """Names that a finalizer holds."""
+        self.refusals: dict[str, list[Exception]] = {}
+        """Raised instead of acting on a name, first to last."""
         self.texts: dict[str, str] = {}
         self.served: dict[str, Object] = {}
         """What the API serves at a path."""
@@ -34,10 +34,23 @@ class FakeCluster:
             self._going[key] -= 1
             if self._going[key] < 0:
                 del self._going[key]
-                self.objects[resource] = [item for item in self.objects[resource] if item["metadata"]["name"] != key[1]]
+                self._end(resource, key[1])
         if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
             self.objects[resource] = []
         return list(self.objects[resource])
+
+    def _end(self, resource: Resource, name: str) -> None:
+        """What it owns goes with it; what is somebody's else is made anew."""
+        (item,) = [item for item in self.objects[resource] if item["metadata"]["name"] == name]
+        owners = {reference.get("uid") for reference in item["metadata"].get("ownerReferences", ())}
+        if owners & {other["metadata"]["uid"] for others in self.objects.values() for other in others}:
+            item["metadata"]["uid"] += "-again"
+            return
+        self.objects[resource].remove(item)
+        for other_resource, others in self.objects.items():
+            for other in list(others):
+                if item["metadata"]["uid"] in {reference.get("uid") for reference in other["metadata"].get("ownerReferences", ())}:
+                    self._end(other_resource, other["metadata"]["name"])
 
     def read(self, path: str) -> "Object | None":
         """What is served there."""
@@ -49,12 +62,28 @@ class FakeCluster:
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """Starts to go, unless a finalizer holds it."""
+        self._refuse(name)
         self.log.append(f"delete {resource.kind} {name}")
         if name not in self.stuck:
             self._going.setdefault((resource, name), self._lag)
 
+    def _refuse(self, name: str) -> None:
+        if self.refusals.get(name):
+            raise self.refusals[name].pop(0)
+
+    def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
+        """Slurm's operator ends as many pods as are too many."""
+        self._refuse(name)
+        self.log.append(f"patch {resource.kind} {name} {body['spec']}")
+        for item in self.objects[resource]:
+            if item["metadata"]["name"] == name:
+                item["spec"] |= body["spec"]
+                if resource == kinds.NODE_SETS and name not in self.stuck:
+                    item["status"] = {"replicas": body["spec"]["replicas"]}
+
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Volcano acts on its commands."""
+        self._refuse(body["target"]["name"])
         self.log.append(f"{body['action']} {body['target']['name']}")
         for queue in self.objects[kinds.QUEUES]:
             if queue["metadata"]["name"] == body["target"]["name"]:
@@ -65,7 +94,7 @@ def busy() -> FakeCluster:
     """A cluster at work."""
     cluster = FakeCluster()
     for name in ("default", "training", "test"):
-        cluster.put(kinds.QUEUES, name, status={"state": "Open"})
+        cluster.put(kinds.QUEUES, name, "", status={"state": "Open"})
     cluster.put(kinds.VOLCANO_JOBS, "bert")
     cluster.put(kinds.JOBS, "prepare")
     cluster.put(kinds.JOBS, "volcano-admission-init", "volcano-system")

@@ -1,6 +1,7 @@
 """`trn addons` and `trn images` as a user meets them."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -25,7 +26,7 @@ def told(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyPatch):
     """Whoever asks what runs in the cluster gets one answer."""
-    rows = {row["key"]: row for row in json.loads(told("addons", "--json", monkeypatch=monkeypatch))}
+    rows = {row["key"]: row for row in json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch))}
     assert rows.keys() == {declaration.key for declaration in REGISTRY}
     assert rows["volcano"]["versions"] == ["volcano 1.15.0"]
     assert rows["volcano"]["on"] is True
@@ -40,7 +41,7 @@ def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyP
 
 def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.MonkeyPatch):
     """A table that is not the program's own soon tells of another cluster."""
-    rows = json.loads(told("addons", "--json", monkeypatch=monkeypatch))
+    rows = json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch))
     charts = {version.split()[0] for row in rows if row["on"] for version in row["versions"]}
     released = {item.inputs["name"] for item in record_stack(dev_configuration()).of_type(RELEASE)}
     assert released <= charts
@@ -51,6 +52,15 @@ def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
     text = told("addons", monkeypatch=monkeypatch)
     for word in ("add-on", "Volcano", "Karpenter", "yes", "no"):
         assert word in text
+
+
+def test_both_lists_are_written_to_a_file_and_still_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """`--json FILE`, as for every other command; with `-` there is JSON alone on standard output."""
+    for command in ("addons", "images"):
+        written = told(command, "--json", str(tmp_path / "list.json"), monkeypatch=monkeypatch)
+        assert "etcd" in written
+        alone = told(command, "--json", "-", monkeypatch=monkeypatch)
+        assert json.loads(alone) == json.loads((tmp_path / "list.json").read_text())
 
 
 def test_the_mirror_list_pairs_each_image_with_its_copy(monkeypatch: pytest.MonkeyPatch):
@@ -67,17 +77,17 @@ def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.Monkey
     lines = told("images", monkeypatch=monkeypatch).splitlines()
     assert "quay.io/coreos/etcd:v3.5.33" in lines
     assert all(" " not in line for line in lines)
-    assert json.loads(told("images", "--json", monkeypatch=monkeypatch)) == {
+    assert json.loads(told("images", "--json", "-", monkeypatch=monkeypatch)) == {
         "images": [
             {"addon": entry["addon"], "image": entry["image"]}
-            for entry in json.loads(told("images", "--mirror", MIRROR, "--json", monkeypatch=monkeypatch))["images"]
+            for entry in json.loads(told("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))["images"]
         ]
     }
 
 
 def test_the_key_that_is_told_sets_the_values_that_are_told(monkeypatch: pytest.MonkeyPatch):
     """And every image of the cluster then comes from the mirror."""
-    document = json.loads(told("images", "--mirror", MIRROR, "--json", monkeypatch=monkeypatch))
+    document = json.loads(told("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))
     assert document["configuration"] == {"trn:addons": {"mirror": MIRROR}}
     recording = record_stack(merged(dev_configuration(), addons=document["configuration"]["trn:addons"]))
     for release in recording.of_type(RELEASE):

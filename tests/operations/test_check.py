@@ -21,7 +21,7 @@ from operations.findings import Finding, exit_code
 from operations.rehearse import record_stack, settings_of
 from operations.stack_file import StackFile
 from tests.operations.aws.cloud import tag_list
-from tests.operations.aws.healthy import HealthyAccount
+from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.aws.wire import Refused
 from tests.support import ROOT, dev_configuration, merged
@@ -215,16 +215,70 @@ def test_a_reservation_is_there_right_large_enough_and_in_its_time(change: dict[
     if change is not None:
         aws.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, **change}
     group = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
-    (finding,) = check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": group}))
+    finding, *offers = check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": group}))
     assert (finding.verdict, says in finding.what) == (verdict, True)
+    assert bool(offers) == (verdict == "fail" or change == {"EndDate": "2026-11-22T11:30:00Z"})
     assert bool(finding.do) == (verdict != "pass")
+
+
+BLOCK_GROUP = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+
+
+def test_blocks_on_offer_are_listed_with_their_price_and_what_buys_them():
+    """Where the group's own is missing: the earliest first, three at most, in the group's zone, of its size and the length asked for."""
+    aws = HealthyAccount()
+    aws.blocks = [
+        block("cb-later", "us-west-24", "2026-11-28", "1032.00"),
+        block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00"),
+        block("cb-first", "us-west-24", "2026-11-23", "1099.20"),
+        block("cb-dear", "us-west-24", "2026-11-23", "2000.00"),
+        block("cb-fourth", "us-west-24", "2026-11-29", "1000.00"),
+        block("cb-long", "us-west-24", "2026-11-23", "1.00", CapacityBlockDurationHours=48),
+        block("cb-other", "us-west-24", "2026-11-23", "1.00", InstanceType="trn2.48xlarge"),
+        block("cb-small", "us-west-24", "2026-11-23", "1.00", InstanceCount=1),
+        block("cb-past", "us-west-24", "2026-11-20", "1.00"),
+    ]
+    subject = subject_of(aws, nodeGroups={"trn1-32xl": BLOCK_GROUP})
+    missing, *offers = check("reservations", subject)
+    assert (missing.verdict, {offer.verdict for offer in offers}) == ("fail", {"warn"})
+    assert [offer.do.split("--capacity-block-offering-id ")[1].split()[0] for offer in offers] == ["cb-first", "cb-dear", "cb-later"]
+    when, price = "from 2026-11-23 11:30 to 2026-11-24 11:30 UTC", "1099.20 USD, 22.90 an instance and hour"
+    assert offers[0].what == f"2 x trn1.32xlarge in usw2-az4 {when} for {price}"
+    assert offers[0].do.startswith("`aws ec2 purchase-capacity-block --region us-west-2 --capacity-block-offering-id cb-first")
+    assert offers[0].do.endswith("then its id into `nodeGroups.trn1-32xl.capacityReservationId`")
+    _, longer = check("reservations", replace(subject, block_hours=48))
+    assert "cb-long" in longer.do
+
+
+def test_where_no_block_is_on_offer_that_is_said_with_the_zones_that_have_one():
+    """The type may be sold next door."""
+    aws = HealthyAccount()
+    subject = subject_of(aws, nodeGroups={"trn1-32xl": BLOCK_GROUP})
+    _, none = check("reservations", subject)
+    assert none.what == "2 x trn1.32xlarge for 24 h: nowhere in us-west-2 before 2027-01-16"
+    aws.blocks = [block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00")]
+    _, none = check("reservations", subject)
+    assert "only in usw2-az1" in none.what
+    aws.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, "EndDate": "2026-11-22T11:30:00Z"}
+    aws.wire.denied.add("ec2.DescribeCapacityBlockOfferings")
+    assert [finding.verdict for finding in check("reservations", subject)] == ["warn", "fail"]
+    plain = {"capacityReservationId": "cr-0123456789abcdef0"}
+    assert len(check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": plain}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("hours", "sold"), [(24, True), (336, True), (504, True), (4368, True), (0, False), (25, False), (360, False), (4536, False)]
+)
+def test_blocks_are_sold_by_whole_days_and_weeks(aws: HealthyAccount, hours: int, sold: bool):
+    """EC2 would answer with a code that says less."""
+    code, _, err = trn("dev", "--block-hours", str(hours))
+    assert (code, "`--block-hours`" in err) == ((0, False) if sold else (2, True))
 
 
 def test_capacity_blocks_draw_on_no_quota_and_spot_on_its_own():
     """EC2 counts them apart."""
     aws = HealthyAccount()
-    block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
-    from_block = check("vCPU quotas", subject_of(aws, nodeGroups={"trn1-32xl": block}))
+    from_block = check("vCPU quotas", subject_of(aws, nodeGroups={"trn1-32xl": BLOCK_GROUP}))
     assert any("L-2C3B7624" in finding.what and "needs 0 vCPU (0 x trn1n.32xlarge)" in finding.what for finding in from_block)
     spot = check("vCPU quotas", subject_of(aws, nodeGroups={"trn1-32xl": {"capacityType": "SPOT"}}))
     assert any("L-6B0D517C" in finding.what and "needs 256" in finding.what for finding in spot)
@@ -335,7 +389,8 @@ def asked_by(name: str) -> set[str]:
 @pytest.mark.parametrize("name", [name for name in CHECKS if name not in ("tools", "allow-list", "budget")])
 def test_a_check_that_is_denied_any_one_call_fails(name: str):
     """Could not check is a failure, never a pass: one call after the other is taken away."""
-    operations = asked_by(name) if name != "reservations" else {"ec2.DescribeCapacityReservations"}
+    blocks = {"ec2.DescribeCapacityReservations", "ec2.DescribeCapacityBlockOfferings", "ec2.DescribeAvailabilityZones"}
+    operations = asked_by(name) if name != "reservations" else blocks
     assert operations
     group = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     changes = {"nodeGroups": {"trn1-32xl": group}} if name == "reservations" else {}

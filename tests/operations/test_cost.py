@@ -108,10 +108,52 @@ def test_no_price_is_better_than_a_doubtful_one(products: tuple[str, ...]):
 
 
 def test_a_name_without_a_query_is_not_asked_for():
-    """FSx and KMS keep the table's price."""
+    """What only a sweep meets keeps the table's price."""
     wire = prices()
-    assert asked(wire, "Lustre 125") is None
+    assert asked(wire, "log storage") is None
     assert wire.calls == []
+
+
+def test_everything_that_the_program_can_make_has_a_live_price():
+    """A bill half live and half from a table is neither."""
+    swept = {"load balancer", "log storage", "Lustre backup"}
+    for name in PRICES.keys() - swept:
+        wire = prices()
+        assert asked(wire, name) is None
+        assert wire.calls, name
+
+
+def test_a_file_system_is_found_by_what_it_is():
+    """By type, storage and throughput: the usage type of Lustre's storage is in no document."""
+    wire = prices(product("USW2-whatever", "0.145", unit="GB-Mo"))
+    found = asked(wire, "Lustre 125")
+    assert found is not None
+    assert found.usd_per_hour == pytest.approx(hourly("Lustre 125"))
+    ((_, parameters),) = wire.calls
+    fields = {entry["Field"]: entry["Value"] for entry in parameters["Filters"]}
+    assert fields == {
+        "regionCode": "us-west-2", "productFamily": "Storage", "fileSystemType": "Lustre", "storageType": "SSD", "throughputCapacity": "125",
+    }  # fmt: skip
+    assert asked(prices(product("a", "0.145"), product("b", "0.2")), "Lustre 125") is None
+
+
+def test_extended_support_is_the_standard_price_and_its_surcharge():
+    """The list has the surcharge alone; with one of the two unknown the sum is unknown."""
+    standard, more = product("USW2-AmazonEKS-Hours:perCluster", "0.1"), product("USW2-AmazonEKS-Hours:extendedSupport", "0.5")
+    found = asked(prices(standard, more), "control plane, extended support")
+    assert found is not None
+    assert found.usd_per_hour == pytest.approx(0.6)
+    assert asked(prices(more), "control plane, extended support") is None
+    plain = asked(prices(standard, more), "control plane, standard support")
+    assert plain is not None
+    assert plain.usd_per_hour == 0.1
+
+
+def test_a_key_is_sold_by_the_month_whatever_its_unit_is_called():
+    """The list counts keys; a month's price taken for an hour's would be 730 USD."""
+    found = asked(prices(product("us-west-2-KMS-Keys", "1.00", unit="Keys"), product("us-west-2-KMS-Requests", "0.03")), "KMS key")
+    assert found is not None
+    assert found.usd_per_hour == pytest.approx(1 / 730)
 
 
 def test_live_prices_replace_what_they_name_and_nothing_else():
@@ -194,7 +236,8 @@ def test_slips_exit_with_2_and_a_place_that_cannot_be_written_with_1(project: Pa
 
 def test_live_asks_with_the_stacks_region_and_tells_bad_credentials(project: Path, monkeypatch: pytest.MonkeyPatch):
     """The table is the default so that nothing here needs an account."""
-    wire = prices(product("USW2-BoxUsage:trn1.32xlarge", "20.0"))
+    listed = {"AmazonEC2": [product("USW2-BoxUsage:trn1.32xlarge", "20.0")]}
+    wire = Wire({"pricing.GetProducts": lambda given: {"PriceList": listed.get(given["ServiceCode"], [])}})
     monkeypatch.setattr("operations.cost_command.BotoApi", lambda region: BotoApi(region, wire.session()))
     code, out, _ = trn("--live")
     assert (code, "Pricing API, effective 2026-11-01: trn1.32xlarge" in out, "40.82 an hour" in out) == (0, True, True)

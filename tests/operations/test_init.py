@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from operations.errors import CommandError
 from operations.init.answers import REGIONS, capacity_kinds, regions_offering, second_zone, types_in, zones_offering
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
-from tests.operations.aws.healthy import HealthyAccount
+from tests.operations.aws.healthy import HealthyAccount, block
 from tests.support import ROOT
 
 GOLDEN = Path(__file__).parent / "golden_init.yaml"
@@ -56,7 +57,7 @@ def test_the_file_is_the_golden_one_and_pulumi_takes_it(project: Path):
 
 def test_questions_and_options_that_say_the_same_write_the_same(project: Path):
     """What was asked once can be scripted."""
-    said = "us-east-2\ntrn1.32xlarge\nuse2-az3\nmine\ncapacity-block\ncr-0123456789abcdef0\n4\n2400\n198.18.0.7/32, 198.19.0.0/16\nneuron,efa\n"
+    said = "us-east-2\ntrn1.32xlarge\nuse2-az3\nmine\n4\ncapacity-block\ncr-0123456789abcdef0\n2400\n198.18.0.7/32, 198.19.0.0/16\nneuron,efa\n"
     code, _, err = trn("night", answers=said)
     assert code == 0
     asked = (project / "Pulumi.night.yaml").read_bytes()
@@ -148,6 +149,27 @@ def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeyp
     assert (code, "take one of usw2-az3, usw2-az2" in err) == (2, True)
     code, _, err = trn("night", "--live", "--yes", "--force", "--instance-type", "inf2.xlarge")
     assert (code, "inf2.xlarge is not offered in us-west-2" in err) == (2, True)
+
+
+def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the command that buys each: its id is what is asked for next."""
+    aws = HealthyAccount()
+    sold = f"{datetime.now(UTC).date() + timedelta(days=1)}"
+    aws.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
+    monkeypatch.setattr("operations.init.command.BotoApi", lambda region: BotoApi(region, aws.wire.session()))
+    said = "us-west-2\ntrn1.32xlarge\nusw2-az4\nmine\n2\ncapacity-block\ncr-0123456789abcdef0\n0\n198.18.0.7/32\nnone\n"
+    code, _, err = trn("night", "--live", answers=said)
+    assert code == 0
+    listed, _, rest = err.partition("Id of the capacity block")
+    assert ("for 1032.00 USD" in listed, "--capacity-block-offering-id cb-1 " in listed, "cb-2" in listed) == (True, True, False)
+    assert (rest != "", written(project)["nodeGroups"]["trn1-32xl"]["capacityReservationId"]) == (True, "cr-0123456789abcdef0")
+    given = ("night", "--yes", "--force", "--live", "--capacity", "capacity-block")
+    code, _, err = trn(*given)
+    assert (code, "buys the first one on offer; then add --reservation" in err, "cb-1" in err) == (2, True, True)
+    aws.blocks.pop(0)
+    code, _, err = trn(*given)
+    assert (code, "no block of 24 h is on offer in usw2-az4, but in usw2-az1" in err) == (2, True)
+    assert trn(*given, "--block-hours", "25")[0] == 2
 
 
 def test_what_may_be_answered_follows_from_the_catalogue():

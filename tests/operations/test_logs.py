@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from operations import logs_command
 from operations.cli import app
+from operations.drain.kinds import RAY_CLUSTERS
 from operations.logs_command import PODS, workers
 from tests.operations.cluster import FakeCluster
 from tests.operations.healthy_cluster import Healthy
@@ -58,6 +59,34 @@ def test_a_kubernetes_job_is_a_job_too(cluster: FakeCluster):
     cluster.texts.clear()
     (worker,) = workers(cluster, "prepare", "training", 2)
     assert (worker.state, worker.lines) == ("terminated OOMKilled", ())
+
+
+@pytest.mark.parametrize(
+    ("job", "labels"),
+    [
+        ("bert-torch", {"training.kubeflow.org/job-name": "bert-torch"}),
+        ("nccom", {"training.kubeflow.org/job-name": "nccom", "batch.kubernetes.io/job-name": "nccom-launcher"}),
+        ("llama", {"jobset.sigs.k8s.io/jobset-name": "llama", "batch.kubernetes.io/job-name": "llama-node-0"}),
+        ("serve", {"leaderworkerset.sigs.k8s.io/name": "serve"}),
+        ("tune", {"ray.io/cluster": "tune-x7k2p"}),
+        ("tune-x7k2p", {"ray.io/cluster": "tune-x7k2p"}),
+    ],
+)
+def test_jobs_of_all_kinds_are_found_by_their_pods(cluster: FakeCluster, job: str, labels: dict[str, str]):
+    """Each operator has a label of its own; a RayJob's pods bear the name of its RayCluster."""
+    metadata = {"labels": {"ray.io/originated-from-cr-name": "tune"}}
+    cluster.put(RAY_CLUSTERS, "tune-x7k2p", metadata=metadata)
+    cluster.put(RAY_CLUSTERS, "tune-x7k2p", "other", metadata={"labels": {"ray.io/originated-from-cr-name": "theirs"}})
+    cluster.put(RAY_CLUSTERS, "by-hand")
+    cluster.put(PODS, "pod-0", metadata={"labels": labels}, spec={"containers": [{"name": "worker"}]}, status={"phase": "Pending"})
+    assert [worker.pod for worker in workers(cluster, job, "training", 2)] == ["pod-0"]
+    assert list(workers(cluster, "theirs", "training", 2)) == []
+
+
+def test_a_cluster_without_ray_has_no_ray_jobs(cluster: FakeCluster):
+    """And is asked for none."""
+    del cluster.objects[RAY_CLUSTERS]
+    assert len(list(workers(cluster, "bert", "training", 2))) == 3
 
 
 def trn(*arguments: str) -> tuple[int, str, str]:

@@ -53,10 +53,11 @@ def test_limits_move_no_further_than_the_count_takes(count: int, expected: tuple
 
 def test_it_waits_for_eks_and_tells_its_words():
     """A group without capacity says so here, not in `kubectl get nodes`."""
-    pauses: list[float] = []
+    pauses, shown = list[float](), list[tuple[int, int]]()
     group = Group()
-    assert resize(group.api, "train", "trn", sized(scaling(group.api, "train", "trn"), 0), pauses.append) == []
-    assert (len(pauses), group.sizes["desiredSize"]) == (2, 0)
+    sizes = sized(scaling(group.api, "train", "trn"), 0)
+    assert resize(group.api, "train", "trn", sizes, pauses.append, lambda number, rounds: shown.append((number, rounds))) == []
+    assert (len(pauses), group.sizes["desiredSize"], shown) == (2, 0, [(0, 120), (1, 120), (2, 120)])
     words = ({"errorCode": "AsgInstanceLaunchFailures", "errorMessage": "no capacity"},)
     failed = Group(end="Failed", errors=words)
     assert resize(failed.api, "train", "trn", {"desiredSize": 1}, pauses.append) == ["AsgInstanceLaunchFailures: no capacity"]

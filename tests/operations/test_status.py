@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from operations import kubeconfig_command
 from operations.cli import app
-from operations.drain import plan as kinds
+from operations.drain import kinds
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.status import command

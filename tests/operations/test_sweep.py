@@ -190,6 +190,15 @@ def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     assert cloud.of("key")["0000-a"]["state"] == "PendingDeletion"
 
 
+def test_how_far_it_is_is_shown():
+    """Twenty minutes without a sign would be stopped by hand."""
+    shown = list[tuple[int, int]]()
+    sweep = sweep_of(full(), show=lambda gone, seen: shown.append((gone, seen)))
+    outcome = sweep.run(sweep.plan())
+    assert shown[0] == (0, len(outcome.deleted))
+    assert shown[-1] == (len(outcome.deleted), len(outcome.deleted))
+
+
 def test_a_file_system_is_deleted_without_making_a_backup():
     """A sweep that leaves a backup leaves a bill."""
     cloud = full()

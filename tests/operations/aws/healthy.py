@@ -1,7 +1,10 @@
 """An account in which the shipped stack would come up, to be spoilt one thing at a time."""
 
 from collections.abc import Callable
+from datetime import date, timedelta
 from typing import Any
+
+from botocore.utils import parse_timestamp
 
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.wire import Refused
@@ -24,6 +27,16 @@ ADDONS = {
 }  # fmt: skip
 
 
+def block(which: str, zone_name: str, starts: str, fee: str, **changes: Any) -> Entry:
+    """A capacity block on offer: two trn1.32xlarge for a day."""
+    ends = date.fromisoformat(starts) + timedelta(days=1)
+    return {
+        "CapacityBlockOfferingId": which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": zone_name,
+        "StartDate": f"{starts}T11:30:00Z", "EndDate": f"{ends}T11:30:00Z", "CapacityBlockDurationHours": 24,
+        "UpfrontFee": fee, "CurrencyCode": "USD", **changes,
+    }  # fmt: skip
+
+
 class HealthyAccount(Cloud):
     """What the checks ask, answered well; tests change the attributes."""
 
@@ -38,6 +51,8 @@ class HealthyAccount(Cloud):
         self.recommended = {"neuron": "1.35.4-20260714", "standard": "1.35.4-20260714"}
         self.standard_support_ends = "2027-03-27T00:00:00Z"
         self.reservations: dict[str, Entry] = {}
+        self.blocks: list[Entry] = []
+        """Capacity blocks on offer."""
         self.clusters = ["others"]
         self.wire.handlers |= self._answers()
 
@@ -55,6 +70,7 @@ class HealthyAccount(Cloud):
                 "InstanceTypes": [{"InstanceType": name, "VCpuInfo": {"DefaultVCpus": 128}} for name in given["InstanceTypes"]]
             },
             "ec2.DescribeCapacityReservations": self._reservations,
+            "ec2.DescribeCapacityBlockOfferings": self._blocks,
             "ec2.DescribeImages": lambda given: {"Images": [{"Name": n} for n in given["Filters"][0]["Values"] if n in self.images]},
             "service-quotas.GetServiceQuota": self._quota,
             "service-quotas.GetAWSDefaultServiceQuota": lambda given: {"Quota": _quota(given, self.quotas[given["QuotaCode"]])},
@@ -92,6 +108,17 @@ class HealthyAccount(Cloud):
             if which not in self.reservations:
                 raise Refused("InvalidCapacityReservationId.NotFound", f"{which} does not exist")
         return {"CapacityReservations": [self.reservations[which] for which in given["CapacityReservationIds"]]}
+
+    def _blocks(self, given: Entry) -> Entry:
+        wanted = (given["InstanceType"], given["InstanceCount"], given["CapacityDurationHours"])
+        sold = [
+            entry for entry in self.blocks if wanted == (entry["InstanceType"], entry["InstanceCount"], entry["CapacityBlockDurationHours"])
+        ]
+        inside = [
+            entry for entry in sold
+            if given["StartDateRange"] <= parse_timestamp(entry["StartDate"]) and parse_timestamp(entry["EndDate"]) <= given["EndDateRange"]
+        ]  # fmt: skip
+        return {"CapacityBlockOfferings": inside}
 
     def _quota(self, given: Entry) -> Entry:
         # Applied values exist for the vCPU quotas only; the others have AWS's default.
