@@ -10,7 +10,8 @@ from rich.table import Table
 
 from operations.output import STANDARD_OUTPUT, results, write_json
 from operations.stack_file import read_stack_file
-from stacks.addon_table import addon_rows, mirror_list, mirror_values
+from simulator.drawing.text import plural
+from stacks.addon_table import Row, addon_rows, mirror_list, mirror_values
 from stacks.config import parse_settings
 from stacks.settings import Settings
 
@@ -36,13 +37,23 @@ def _print_addons(settings: Settings, json_file: Path | None) -> None:
     rows = addon_rows(settings)
     write_json(rows, json_file)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("add-on", "on", "version", "needs", "what for, and why it is on or off here", "images"):
-        table.add_column(column, overflow="fold")
+    # Three columns, of which one may wrap: a terminal of 80 characters must hold them.
+    table.add_column("add-on, chart, version", no_wrap=True)
+    table.add_column("on", no_wrap=True)
+    table.add_column("what for, why here, needs, images", overflow="fold")
     for row in rows:
+        versions = [f"  {part}" for version in row.versions for part in version.split()] or ["  own manifests"]
         told = [row.purpose, row.why, *([f"alone: {row.fights}"] if row.fights else [])]
-        versions = "\n".join(row.versions) or "own manifests"
-        table.add_row(row.title, "yes" if row.on else "no", versions, "\n".join(row.needs), "\n".join(told), str(len(row.images)))
+        told += [f"needs {', '.join(row.needs)}"] if row.needs else []
+        told.append(_images_of(row))
+        table.add_row("\n".join([row.title, *versions]), "yes" if row.on else "no", "\n".join(told))
     results(json_file).print(table)
+
+
+def _images_of(row: Row) -> str:
+    if row.images:
+        return plural(len(row.images), "image")
+    return "images from EKS's own registry" if row.versions else "no images"
 
 
 def _print_images(settings: Settings, registry: str | None, json_file: Path | None) -> None:
@@ -51,10 +62,10 @@ def _print_images(settings: Settings, registry: str | None, json_file: Path | No
     key: Mapping[str, object] = {"trn:addons": {"mirror": registry}} if registry else {}
     values = {chart: dict(found) for chart, found in mirror_values(settings, registry).items()} if registry else {}
     write_json({"images": shown, **({"configuration": key, "values": values} if registry else {})}, json_file)
-    # As they are: what a copying tool reads has no width.
+    # As they are: what a copying tool reads has no width. Add-ons share images; it copies each once.
     out = sys.stderr if json_file == STANDARD_OUTPUT else sys.stdout
-    for image in images:
-        out.write(f"{image.image} {image.target}\n" if registry else f"{image.image}\n")
+    for line in dict.fromkeys(f"{image.image} {image.target}" if registry else image.image for image in images):
+        out.write(f"{line}\n")
     if registry:
         out.write(f"\n# The key that points all charts and manifests there:\n{yaml.safe_dump(key, sort_keys=False)}")
         out.write(f"\n# What it sets, by chart:\n{yaml.safe_dump(values, sort_keys=False)}")

@@ -1,6 +1,7 @@
 """`trn addons` and `trn images` as a user meets them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,26 @@ def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.M
 def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
     """In a terminal it says the same in columns."""
     text = told("addons", monkeypatch=monkeypatch)
-    for word in ("add-on", "Volcano", "Karpenter", "yes", "no"):
-        assert word in text
+    for word in ("add-on", "Volcano", "Karpenter", "yes", "no", "needs untainted nodes", "3 images", "1 image\n", "own registry"):
+        assert word in re.sub(" +\n", "\n", text)
+
+
+def test_the_table_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch):
+    """Names and versions are copied from it: none is cut or broken."""
+    monkeypatch.setattr("operations.output.PIPE_WIDTH", 80)
+    text = told("addons", monkeypatch=monkeypatch)
+    assert "…" not in text
+    for row in json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch)):
+        for part in (row["title"], *(part for version in row["versions"] for part in version.split())):
+            assert part in text
+
+
+def test_an_image_that_two_add_ons_share_is_listed_once(monkeypatch: pytest.MonkeyPatch):
+    """A copying tool reads the list line by line; JSON says which add-on wants what."""
+    lines = told("images", monkeypatch=monkeypatch).splitlines()
+    wanted = json.loads(told("images", "--json", "-", monkeypatch=monkeypatch))["images"]
+    assert len(lines) == len(set(lines)) < len(wanted)
+    assert set(lines) == {image["image"] for image in wanted}
 
 
 def test_both_lists_are_written_to_a_file_and_still_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
