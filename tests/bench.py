@@ -15,13 +15,13 @@ from operations.crash import matrix
 from operations.stack_file import as_pulumi
 from simulator import bounds
 from simulator.comparisons import comparisons
-from simulator.recorder import program_at
+from simulator.recorder import program_at, record
 from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from simulator.schedule import run_destroy, run_up
 from simulator.world import World
 from stacks.config import REHEARSAL_VARIABLE
-from tests.support import ROOT, dev_configuration, record_stack
+from tests.support import ROOT, dev_configuration
 
 SEEDS, CHAOS_RUNS = 200, 500
 
@@ -32,12 +32,12 @@ def main() -> None:
     print(f"machine: {os.cpu_count()} cores, Python {platform.python_version()}")
     _import_everything()
     before = _peak_mb()
-    first, recording = _timed(lambda: record_stack(dev_configuration()))
-    again, _ = _timed(lambda: record_stack(dev_configuration()))
+    first, recording = _timed(lambda: _record(dev_configuration()))
+    again, _ = _timed(lambda: _record(dev_configuration()))
     print(
         f"record dev stack: {first:.2f} s first, {again:.2f} s again, {_peak_mb() - before:.0f} MB beyond imports ({before:.0f} MB), {len(recording)} resources"
     )
-    many, large = _timed(lambda: record_stack(_with_groups(40)))
+    many, large = _timed(lambda: _record(_with_groups(40)))
     print(f"record 40 node groups: {many:.2f} s, {len(large)} resources")
     rehearsed, _ = _timed(lambda: (run_up(recording, World(), seed=0), run_destroy(recording, World(), seed=0)))
     print(f"schedule up and destroy: {1000 * rehearsed:.0f} ms")
@@ -55,6 +55,10 @@ def main() -> None:
     for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
+
+
+def _record(configuration: dict[str, Any]) -> Recording:
+    return record(program_at(ROOT), project="trn", stack="bench", configuration=as_pulumi(configuration))
 
 
 def _growth() -> None:

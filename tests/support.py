@@ -1,6 +1,7 @@
 """What tests share: recording a configuration with the real program, and the shipped stack file as data."""
 
 import json
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,24 @@ ROOT = Path(__file__).parent.parent
 
 def dev_configuration() -> dict[str, Any]:
     """`Pulumi.dev.yaml` as the configuration reader sees it: keys without namespace, plain values."""
+    return json.loads(_shipped())
+
+
+@cache
+def _shipped() -> str:
     pairs = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]
-    return {key.removeprefix("trn:"): value for key, value in pairs.items()}
+    return json.dumps({key.removeprefix("trn:"): value for key, value in pairs.items()})
 
 
-def record_stack(configuration: dict[str, Any], *, stack: str = "test", preview: bool = False, seed: int = 0) -> Recording:
-    """Run the program of `__main__.py` against the simulated cloud."""
-    return record(program_at(ROOT), project="trn", stack=stack, configuration=as_pulumi(configuration), preview=preview, seed=seed)
+def record_stack(configuration: dict[str, Any], *, stack: str = "test", preview: bool = False) -> Recording:
+    """Run the program of `__main__.py` against the simulated cloud, once for each configuration; each caller has a recording to change."""
+    kept = _recorded(json.dumps(configuration), stack, preview)
+    return Recording(kept.project, kept.stack, dict(kept.registrations), dict(kept.stack_outputs))
+
+
+@lru_cache(maxsize=64)
+def _recorded(configuration: str, stack: str, preview: bool) -> Recording:
+    return record(program_at(ROOT), project="trn", stack=stack, configuration=as_pulumi(json.loads(configuration)), preview=preview)
 
 
 def merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:
