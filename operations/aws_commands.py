@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.")]
+
+def stack_names(incomplete: str) -> list[str]:
+    """Stacks with a file in the nearest project, for the shell to complete. Loads nothing: it runs at every press of the key."""
+    here = Path.cwd()
+    root = next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), None)
+    found = root.glob("Pulumi.*.yaml") if root else ()
+    return sorted(name for path in found if (name := path.name.removeprefix("Pulumi.").removesuffix(".yaml")).startswith(incomplete))
+
+
+Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
+StackOption = Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
 BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the capacity blocks that are looked for: whole days or weeks.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here as JSON; - for standard output.")]
 
@@ -40,7 +50,10 @@ def init(
     zone: Annotated[str | None, typer.Option("--zone", help="Zone id of the nodes, such as usw2-az4.")] = None,
     allow: Annotated[list[str] | None, typer.Option("--allow", help="Block that may reach the API; may be repeated.")] = None,
     fsx_gib: Annotated[int | None, typer.Option("--fsx-gib", min=0, help="FSx for Lustre, GiB; 0 for none.")] = None,
-    addons: Annotated[str | None, typer.Option("--addons", help="With commas: neuron, efa, volcano, etcd; or none.")] = None,
+    addons: Annotated[
+        str | None,
+        typer.Option("--addons", help="With commas, as `trn addons --json` names them: neuron, efa, volcano, etcd, kueue, ...; or none."),
+    ] = None,
     live: Annotated[
         bool,
         typer.Option("--live", help="Ask the account which zones offer the type, and which capacity blocks are sold; needs credentials."),
@@ -176,7 +189,7 @@ def logs(
     job: Annotated[
         str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
     ],
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    stack: StackOption = "dev",
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
     json_file: JsonFile = None,
@@ -192,7 +205,7 @@ def logs(
 def scale(
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    stack: StackOption = "dev",
     json_file: JsonFile = None,
 ) -> None:
     """Set the size of a node group, down to zero for the night, and list what goes on billing. Exits with 1 where EKS fails."""
@@ -220,7 +233,7 @@ def drain(
 
 
 def recover(
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.")] = "dev",
+    stack: StackOption = "dev",
     orphans: Annotated[
         bool,
         typer.Option("--orphans", help="Without operations that have no end: import what `pulumi up` would make and is there already."),

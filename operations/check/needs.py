@@ -24,6 +24,41 @@ class Need:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class Purchase:
+    """Neuron instances that one node group, or one pool of Karpenter's, buys."""
+
+    path: str
+    """Of its section in the stack file."""
+    instance_type: str
+    count: int
+    """From the start."""
+    largest: int
+    capacity_type: str
+    capacity_reservation_id: str | None
+    zone_ids: tuple[str, ...]
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it is a capacity block's, which draw on no quota (EC2 user guide, capacity blocks)."""
+        return self.capacity_type == "CAPACITY_BLOCK"
+
+
+def purchases(settings: Settings) -> Iterator[Purchase]:
+    """Everything that buys Neuron instances."""
+    for name, group in settings.node_groups.items():
+        yield Purchase(
+            f"nodeGroups.{name}", group.instance_type, group.size, largest_size(group), group.capacity_type, group.capacity_reservation_id,
+            settings.zones_of(group),
+        )  # fmt: skip
+    karpenter = settings.addons.karpenter
+    for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
+        yield Purchase(
+            f"addons.karpenter.neuronPools.{name}", pool.instance_type, pool.max_nodes if pool.static else 0, pool.max_nodes,
+            pool.capacity_type, pool.capacity_reservation_id, (pool.zone_id or settings.network.zones[0],),
+        )  # fmt: skip
+
+
 def vcpu_needs(settings: Settings) -> Iterator[Need]:
     """vCPUs by family and way of buying. Instances of capacity blocks draw on no quota.
 
@@ -32,14 +67,14 @@ def vcpu_needs(settings: Settings) -> Iterator[Need]:
     count: Counter[tuple[str, str]] = Counter()
     largest: Counter[tuple[str, str]] = Counter()
     why: dict[tuple[str, str], list[str]] = {}
-    for group in settings.node_groups.values():
-        instance = NEURON_TYPES[group.instance_type]
-        if group.capacity_type == "CAPACITY_BLOCK":
+    for item in purchases(settings):
+        instance = NEURON_TYPES[item.instance_type]
+        if item.is_block:
             continue
-        key = (instance.family, "spot" if group.capacity_type == "SPOT" else "on-demand")
-        count[key] += group.size * instance.vcpu_count
-        largest[key] += largest_size(group) * instance.vcpu_count
-        why.setdefault(key, []).append(f"{group.size} x {instance.name}")
+        key = (instance.family, "spot" if item.capacity_type == "SPOT" else "on-demand")
+        count[key] += item.count * instance.vcpu_count
+        largest[key] += item.largest * instance.vcpu_count
+        why.setdefault(key, []).append(f"{item.count} x {instance.name}")
     for key in sorted(count):
         # Neuron groups are updated MINIMAL: a node goes before the next one comes, so there is no surge.
         yield Need("ec2", QUOTA_CODES[key[0]][key[1]], "vCPU", count[key], 0, largest[key], ", ".join(why[key]))
@@ -47,7 +82,12 @@ def vcpu_needs(settings: Settings) -> Iterator[Need]:
     # EKS raises the group by twice the number of its zones during an update (EKS user guide, managed node update behavior).
     surge = 2 * CORE_ZONE_COUNT * vcpus
     why_core = f"{core.desired_size} x {core.instance_type}"
-    yield Need("ec2", QUOTA_CODES["Standard"]["on-demand"], "vCPU", core.desired_size * vcpus, surge, core.max_size * vcpus, why_core)
+    karpenter = settings.addons.karpenter
+    general = karpenter.general_pool.max_vcpu if karpenter.enabled and karpenter.general_pool.enabled else 0
+    most = core.max_size * vcpus + general
+    yield Need("ec2", QUOTA_CODES["Standard"]["on-demand"], "vCPU", core.desired_size * vcpus, surge, most, why_core)
+    if general and karpenter.general_pool.spot:
+        yield Need("ec2", QUOTA_CODES["Standard"]["spot"], "vCPU", 0, 0, general, "Karpenter's general pool")
 
 
 VPCS, INTERNET_GATEWAYS, NAT_GATEWAYS = ("vpc", "L-F678F1CE"), ("vpc", "L-A4707A72"), ("vpc", "L-FE5A380F")

@@ -13,6 +13,7 @@ REGIONS = (
 """Regions in which the catalogue has seen a Neuron type."""
 CAPACITY = {"on-demand": "ON_DEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 ADDONS = ("neuron", "efa", "volcano", "etcd")
+"""On without a word, and named in the file where they are off."""
 RELEASE, SDK = "1.35.4-20260505", "2.30"
 """AMI release and Neuron SDK that fit each other: the last training images AWS published do not start on newer drivers."""
 
@@ -107,7 +108,11 @@ def stack_file_text(answers: Answers) -> str:
         "  trn:training:",
         f'    neuronSdk: "{SDK}"',
         "  trn:addons:",
-        *(line for addon in ADDONS for line in (f"    {addon}:", f"      enabled: {str(addon in answers.addons).lower()}")),
+        *(
+            line
+            for addon in dict.fromkeys((*ADDONS, *answers.addons))
+            for line in (f"    {addon}:", f"      enabled: {str(addon in answers.addons).lower()}")
+        ),
     ]
     return "\n".join(lines) + "\n"
 

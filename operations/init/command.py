@@ -28,6 +28,7 @@ from operations.output import errors, results, write_json
 from operations.rehearse import record_stack, settings_of
 from operations.stack_file import StackFile, project_of
 from simulator.costs import items, total
+from stacks.addon_table import switched_addons, with_needs
 from stacks.rules import notices
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -155,11 +156,13 @@ class Interview:
     def _addons(self) -> tuple[str, ...]:
         said = self._text(self._options.addons, ",".join(ADDONS), "Add-ons")
         wanted = {part.strip() for part in said.split(",") if part.strip()} - {"none"}
-        if not wanted <= set(ADDONS):
+        known = switched_addons()
+        if not wanted <= set(known):
             raise CommandError(
-                f"unknown add-on: {', '.join(sorted(wanted - set(ADDONS)))}", f"take of {', '.join(ADDONS)}, or none", code=MISUSE
+                f"unknown add-on: {', '.join(sorted(wanted - set(known)))}", f"take of {', '.join(known)}, or none", code=MISUSE
             )
-        return tuple(addon for addon in ADDONS if addon in wanted)
+        needed = {need for addon in wanted for need in with_needs(addon)}
+        return tuple(addon for addon in known if addon in needed)
 
     def _text(self, given: str | None, default: str, question: str) -> str:
         return self._asked(given, default, lambda: typer.prompt(question, default=default, err=True))

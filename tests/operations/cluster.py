@@ -42,8 +42,8 @@ class FakeCluster:
     def _end(self, resource: Resource, name: str) -> None:
         """What it owns goes with it; what is somebody's else is made anew."""
         (item,) = [item for item in self.objects[resource] if item["metadata"]["name"] == name]
-        owners = {reference.get("uid") for reference in item["metadata"].get("ownerReferences", ())}
-        if owners & {other["metadata"]["uid"] for others in self.objects.values() for other in others}:
+        owners = {reference.get("uid", "nobody") for reference in item["metadata"].get("ownerReferences", ())}
+        if owners & {other["metadata"].get("uid") for others in self.objects.values() for other in others}:
             item["metadata"]["uid"] += "-again"
             return
         self.objects[resource].remove(item)

@@ -284,6 +284,47 @@ def test_capacity_blocks_draw_on_no_quota_and_spot_on_its_own():
     assert any("L-6B0D517C" in finding.what and "needs 256" in finding.what for finding in spot)
 
 
+def karpenter(**pool: Any) -> dict[str, Any]:
+    """Karpenter with one Neuron pool and the general one."""
+    pools = {"big": {"instanceType": "trn1.32xlarge", "maxNodes": 3, "zoneId": "usw2-az4", **pool}}
+    section = {"enabled": True, "neuronPools": pools, "generalPool": {"enabled": True, "maxVcpu": 64, "spot": True}}
+    return {"addons": {"karpenter": section, "clusterAutoscaler": {"enabled": False}}}
+
+
+def test_karpenters_pools_draw_on_the_same_quotas():
+    """What it may buy stands in no node group. A static pool is full from the start."""
+    aws = HealthyAccount()
+    aws.quotas["L-34B43A08"] = 8
+    found = {finding.what.split(" in ")[0]: finding for finding in check("vCPU quotas", subject_of(aws, **karpenter()))}
+    assert [finding.verdict for finding in found.values()] == ["warn"] * 3
+    assert any("all groups at their largest need 896" in finding.what for finding in found.values())
+    assert any("largest need 96" in finding.what for finding in found.values())
+    assert any("L-34B43A08" in finding.what and "largest need 64" in finding.what for finding in found.values())
+    static = check("vCPU quotas", subject_of(aws, **karpenter(static=True)))
+    assert any("needs 640 vCPU (2 x trn1.32xlarge, 0 x trn1n.32xlarge, 3 x trn1.32xlarge)" in finding.what for finding in static)
+
+
+def test_karpenters_pools_are_held_against_what_is_offered_and_reserved():
+    """A pool without capacity fails without a word: its pods wait."""
+    aws = HealthyAccount()
+    (wrong,) = [
+        finding
+        for finding in check("offerings", subject_of(aws, **karpenter(zoneId="usw2-az1", instanceType="trn1n.32xlarge")))
+        if finding.verdict == "fail"
+    ]
+    assert "`addons.karpenter.neuronPools.big`" in wrong.do
+    aws.reservations[RESERVATION["CapacityReservationId"]] = RESERVATION
+    block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": RESERVATION["CapacityReservationId"]}
+    (fits,) = check("reservations", subject_of(aws, **karpenter(**block)))
+    assert fits.verdict == "pass"
+    aws.reservations.clear()
+    missing, offer = check("reservations", subject_of(aws, **karpenter(**block)))
+    assert (missing.do.startswith("`addons.karpenter.neuronPools.big.capacityReservationId`"), "3 x trn1.32xlarge" in offer.what) == (
+        True,
+        True,
+    )
+
+
 def test_the_driver_is_held_against_the_training_images_runtime():
     """The commonest way in which a cluster that is up cannot train."""
     aws = HealthyAccount()

@@ -25,6 +25,7 @@ from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.aws.wire import Wire
 from tests.operations.cluster import FakeCluster, busy
+from tests.operations.stops import stop_after
 from tests.support import ROOT
 
 
@@ -216,16 +217,9 @@ def crowded() -> FakeCluster:
 @pytest.mark.parametrize("stop_at", range(len(plan_drain(crowded()).steps) - 1))
 def test_a_drain_that_was_stopped_is_ended_by_the_next(stop_at: int):
     """After any step."""
-    cluster, steps = crowded(), 0
-
-    def crash(line: str) -> None:
-        nonlocal steps
-        steps += 1
-        if steps > stop_at:
-            raise KeyboardInterrupt
-
+    cluster = crowded()
     with pytest.raises(KeyboardInterrupt):
-        Drain(cluster, pause=lambda _: None, tell=crash).run(plan_drain(cluster))
+        Drain(cluster, pause=lambda _: None, tell=stop_after(stop_at)).run(plan_drain(cluster))
     assert drain(cluster) == ()
     assert plan_drain(cluster).steps == ()
 

@@ -102,13 +102,21 @@ def test_every_answer_reaches_the_file(project: Path):
     assert json.loads(Path("made.json").read_text())["answers"]["name"] == "mine"
 
 
+def test_any_add_on_may_be_asked_for_and_brings_what_it_needs(project: Path):
+    """Grafana without Prometheus would stop the program; what is not named keeps the program's own default."""
+    assert trn("night", "--yes", "--addons", "grafana, kueue", *ADDRESS)[0] == 0
+    addons = written(project)["addons"]
+    assert [addon for addon, section in addons.items() if section["enabled"]] == ["prometheus", "grafana", "kueue"]
+    assert addons.keys() == {"neuron", "efa", "volcano", "etcd", "prometheus", "grafana", "kueue"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--instance-type", "trn3.48xlarge"], "take one of trn1.2xlarge"),
         (["--capacity", "barter"], "take one of on-demand, spot, capacity-block"),
         (["--capacity", "capacity-block"], "--reservation cr-"),
-        (["--addons", "volcano,slurm"], "unknown add-on: slurm"),
+        (["--addons", "volcano,slurms"], "unknown add-on: slurms"),
         (["--fsx-gib", "1300"], "storage.lustre.capacityGib"),
         (["--allow", "203.0.113.7/32"], "publicAccessCidrs"),
         (["--zone", "use1-az4"], "network.zones"),

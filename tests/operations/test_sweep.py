@@ -20,6 +20,7 @@ from operations.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.aws.wire import Refused
+from tests.operations.stops import stop_after
 from tests.support import ROOT
 
 CLUSTER = "train"
@@ -219,15 +220,8 @@ def test_backups_are_kept_unless_they_are_asked_for():
 @pytest.mark.parametrize("stop_at", range(0, 23, 2))
 def test_a_sweep_that_was_stopped_is_ended_by_the_next(stop_at: int):
     """A crash between any two deletions leaves nothing that a second run does not find."""
-    cloud, deletions = full(), 0
-
-    def crash(line: str) -> None:
-        nonlocal deletions
-        deletions += 1
-        if deletions > stop_at:
-            raise KeyboardInterrupt
-
-    first = Sweep(cloud.api, CLUSTER, pause=lambda _: None, tell=crash)
+    cloud = full()
+    first = Sweep(cloud.api, CLUSTER, pause=lambda _: None, tell=stop_after(stop_at))
     with pytest.raises(KeyboardInterrupt):
         first.run(first.plan())
     second = sweep_of(cloud)
