@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
     app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
+    app.command(epilog="Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives")(verify)
     app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
     app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
@@ -131,6 +132,32 @@ def status(
     from operations.status.command import StatusOptions, run
 
     options = StatusOptions(stack, junit, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def verify(
+    stack: Stack = "dev",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="A check of status, or driver, throughput, gang, collectives; may be given again.")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            "--image", help="Image of the collective test, with nccom-test, Open MPI and sshd. Else AWS's of `training.neuronSdk`."
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Whether one can train on a cluster that is up: all that status looks at, then pods that try it. Exits with 1 where anything fails.
+
+    Drivers on every node, FSx mounted and measured, a gang of the cluster's full size, all-reduce across all nodes. Takes every Neuron
+    device for some minutes and starts nothing while a job holds one. What it starts is labelled, ends by itself, and is removed.
+    """
+    from operations.errors import run_command
+    from operations.verify.command import VerifyOptions, run
+
+    options = VerifyOptions(stack, tuple(only or ()), image, junit, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 
