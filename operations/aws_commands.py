@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
     app.command(epilog="Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives")(verify)
     app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
+    app.command(epilog="Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls")(shell)
     app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
@@ -171,6 +172,26 @@ def kubeconfig(
     from operations.kubeconfig_command import KubeconfigOptions, run
 
     options = KubeconfigOptions(stack, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def shell(
+    stack: Stack = "dev",
+    command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell; put -- before it.")] = None,
+    node_group: Annotated[str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.")] = None,
+    neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
+    image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
+    hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this, whatever becomes of this machine.")] = 8,
+    json_file: JsonFile = None,
+) -> None:
+    """A shell in a pod in the training namespace, with FSx mounted at /fsx. The pod goes when the shell ends.
+
+    Exits with the shell's own exit code. kubectl and the AWS CLI must be on PATH.
+    """
+    from operations.errors import run_command
+    from operations.shell_command import ShellOptions, run
+
+    options = ShellOptions(stack, tuple(command or ()), node_group, neuron, image, hours, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

@@ -1,9 +1,7 @@
 """`trn verify`: look at everything, then run what only shows when it runs, take it away, say the verdict."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +9,13 @@ from operations.aws.api import BotoApi
 from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.findings import Finding, exit_code, failed, print_findings
-from operations.output import errors, results, tracked, write_json
+from operations.interruption import ended_like_by_hand
+from operations.output import results, tracked, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 from operations.status.command import CHECKS, findings_of, guarded, write_junit
 from operations.status.subject import Subject
+from operations.steps import told_steps
 from operations.verify import collectives, driver, file_system, gang
 from operations.verify.stage import Stage
 from stacks.images import small_image, training_image
@@ -48,7 +48,7 @@ def run(options: VerifyOptions) -> int:
     subject = Subject(settings, api, cluster_of(api, settings.name))
     looked = [name for name in CHECKS if name in chosen]
     found = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
-    with _telling() as tell, _ended_like_by_hand():
+    with told_steps() as tell, ended_like_by_hand():
         image = options.image or training_image(settings)
         stage = Stage(subject, small_image(settings), image, time.sleep, time.monotonic, tell)
         found += tried(stage, [name for name in TRIALS if name in chosen])
@@ -106,35 +106,3 @@ def verdict(cluster: str, findings: Sequence[Finding]) -> str:
         f"; {text}" for text in (told["warn"] and f"look at {told['warn']}", told["skip"] and f"not tried: {told['skip']}") if text
     )
     return f"{cluster} is ready for training{but}"
-
-
-@contextmanager
-def _telling() -> Iterator[Callable[[str], None]]:
-    """Progress on standard error: one line that changes on a terminal; in a pipe a line for each step, without the seconds."""
-    console, said = errors(), [""]
-    if console.is_terminal:
-        with console.status("") as status:
-            yield lambda text: status.update(text)
-        return
-
-    def tell(text: str) -> None:
-        step = text.partition(";")[0]
-        if step != said[0]:
-            said[0] = step
-            console.print(step, markup=False)
-
-    yield tell
-
-
-@contextmanager
-def _ended_like_by_hand() -> Iterator[None]:
-    """A pipeline that is cancelled sends SIGTERM: then too what was started must go."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

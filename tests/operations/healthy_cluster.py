@@ -63,7 +63,7 @@ class Healthy:
             self.cloud.put("fsx", which, entry | {"Tags": tag_list(tags)})
         self.file_system = self.cloud.of("fsx")[f"fs-{1:0>17}"]
         self.cluster.logs = dict(LOGS)
-        self.cluster.stays = {"trn-verify-gang", "trn-verify-collectives-0-worker-1"}
+        self.cluster.stays = {"trn-verify-collectives-0-worker-1"}
 
     @property
     def subject(self) -> Subject:

@@ -22,7 +22,7 @@ class RunningCluster(FakeCluster):
         self.objects[PODS] = []
         self.logs: dict[str, str] = {}
         self.stays: set[str] = set()
-        """Tests whose pods run until they are deleted."""
+        """Tests, or pods, that run until they are deleted; so do those that only sleep."""
         self.fails: set[str] = set()
         """Tests, or pods, that end with an exit code."""
         self.never_starts: dict[str, str] = {}
@@ -47,9 +47,11 @@ class RunningCluster(FakeCluster):
         name = body["metadata"]["name"]
         self.log.append(f"create {resource.kind} {name}")
         self.started.append(body)
+        if resource == PODS:
+            self._place([{**body, "spec": dict(body["spec"]), "status": {"phase": "Pending"}}], gang=False)
+            return
         self.objects[resource].append(body)
-        if resource != PODS:
-            self._place(list(_pods_of(body)), gang=resource == kinds.VOLCANO_JOBS)
+        self._place(_pods_of(body), gang=resource == kinds.VOLCANO_JOBS)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """As before."""
@@ -68,7 +70,7 @@ class RunningCluster(FakeCluster):
             self._looks += 1
             self.on_look(self._looks)
             jobs = {item["metadata"]["name"] for kind in (kinds.JOBS, kinds.VOLCANO_JOBS) for item in self.objects.get(kind, ())}
-            self.objects[PODS] = [pod for pod in self.objects[PODS] if _test(pod) in ("", *jobs)]
+            self.objects[PODS] = [pod for pod in self.objects[PODS] if pod["metadata"].get("owner", "") in ("", *jobs)]
             for pod in self.objects[PODS]:
                 if _test(pod):
                     self._go_on(pod)
@@ -98,7 +100,7 @@ class RunningCluster(FakeCluster):
         if self._ages[name] > LOOKS_TO_END and {name, test} & self.fails:
             ended = {"name": "work", "state": {"terminated": {"exitCode": 1}}}
             pod["status"] = {"phase": "Failed", "containerStatuses": [ended]}
-        elif self._ages[name] > LOOKS_TO_END and not {name, test} & self.stays:
+        elif self._ages[name] > LOOKS_TO_END and not {name, test} & self.stays and pod["spec"]["containers"][0]["command"][0] != "sleep":
             pod["status"] = {"phase": "Succeeded"}
         elif self._ages[name] > LOOKS_TO_RUN:
             pod["status"] = {"phase": "Running"}
@@ -160,7 +162,7 @@ def _pods_of(body: Object) -> "list[Object]":
         parts = [(f"{name}-{number}", spec["template"]) for number in range(spec["completions"])]
     return [
         {
-            "metadata": {"name": pod, "namespace": namespace, "labels": dict(template["metadata"]["labels"])},
+            "metadata": {"name": pod, "namespace": namespace, "labels": dict(template["metadata"]["labels"]), "owner": name},
             "spec": dict(template["spec"]),
             "status": {"phase": "Pending"},
         }

@@ -266,7 +266,7 @@ def test_what_a_killed_run_left_goes_first_and_what_is_others_stays():
     cluster.put(
         PODS,
         "trn-verify-old-0",
-        metadata={"labels": {CLUSTER_LABEL: NAME, TEST_LABEL: "trn-verify-old"}},
+        metadata={"labels": {CLUSTER_LABEL: NAME, TEST_LABEL: "trn-verify-old"}, "owner": "trn-verify-old"},
         status={},
         spec={"containers": []},
     )
@@ -442,14 +442,15 @@ def test_a_check_that_is_not_there_is_misuse(healthy: Healthy):
     assert (code, "there is no check `gangs`" in err, "driver, throughput, gang, collectives" in err) == (2, True, True)
 
 
-def test_a_cancelled_pipeline_leaves_nothing(healthy: Healthy):
-    """SIGTERM is taken for Ctrl-C while something runs, and for itself afterwards."""
-    before = signal.getsignal(signal.SIGTERM)
-    healthy.cluster.on_look = lambda look: os.kill(os.getpid(), signal.SIGTERM) if look == 3 else None
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_cancelled_pipeline_leaves_nothing(healthy: Healthy, number: signal.Signals):
+    """It is taken for Ctrl-C while something runs, and for itself afterwards."""
+    before = signal.getsignal(number)
+    healthy.cluster.on_look = lambda look: os.kill(os.getpid(), number) if look == 3 else None
     code, _, err = trn("--only", "gang")
     assert (code, err.splitlines()[-3]) == (1, "error: interrupted")
     assert "create Volcano Job trn-verify-gang" in healthy.cluster.log
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(number) is before
 
 
 def test_no_cluster_is_misuse(healthy: Healthy):

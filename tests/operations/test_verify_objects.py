@@ -11,7 +11,7 @@ import yaml
 from components.hardware.catalogue import NEURON_TYPES
 from components.hardware.names import EFA_RESOURCE, NEURON_RESOURCE
 from operations.kube.api import Object
-from operations.status.subject import efa_count
+from operations.status.subject import NODES, efa_count
 from operations.verify import collectives, driver, file_system, gang
 from operations.verify.devices import Nodes, queue, whole_nodes
 from operations.verify.objects import CLUSTER_LABEL, KEPT_S, TEST_LABEL, pod_spec
@@ -40,6 +40,8 @@ def stage_with(instance_type: str) -> tuple[Stage, NodeGroup, list[Object]]:
             **({EFA_RESOURCE: str(efa_count(settings))} if efa_count(settings) else {}),
         }
         node["status"]["allocatable"] = offered
+    # A pod that does not say where it wants to be comes to the first.
+    healthy.cluster.objects[NODES].reverse()
     return stage_of(healthy), settings, healthy.nodes
 
 
@@ -94,6 +96,7 @@ def test_every_pod_finds_a_node_and_the_gang_finds_all(instance_type: str):
         stage.start(body)
         placed = [pod["spec"]["nodeName"] for pod in stage.pods(name)]
         assert len(placed) == len(set(placed)), name
+        assert set(placed) <= {"node-1", "node-2"}, name
         for pod in stage.pods(name):
             requests = pod["spec"]["containers"][0]["resources"]["requests"]
             cpu = float(requests["cpu"].removesuffix("m")) / (1000 if requests["cpu"].endswith("m") else 1)
