@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives")(verify)
     app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
     app.command(epilog="Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls")(shell)
+    app.command(epilog="Example: trn top dev, or: trn top dev bert --every 2")(top)
     app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
@@ -192,6 +193,26 @@ def shell(
     from operations.shell_command import ShellOptions, run
 
     options = ShellOptions(stack, tuple(command or ()), node_group, neuron, image, hours, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def top(
+    stack: Stack = "dev",
+    job: Annotated[str | None, typer.Argument(help="Volcano Job or Kubernetes Job. Else every Neuron node.")] = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
+    every: Annotated[float, typer.Option("--every", min=1, help="Seconds between two looks; the exporter itself looks every 5.")] = 5,
+    once: Annotated[bool, typer.Option("--once", help="Look once; so it does in a pipe, and with --json.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """NeuronCore use, device memory and errors of a job's nodes, or of all, in one view until Ctrl-C.
+
+    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods. Exits with 1 where a
+    node gave no answer.
+    """
+    from operations.errors import run_command
+    from operations.top.command import TopOptions, run
+
+    options = TopOptions(stack, job, namespace, every, once, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

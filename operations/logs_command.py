@@ -48,7 +48,7 @@ def run(options: LogsOptions) -> int:
     kubernetes = cluster_of(BotoApi(settings.region), settings.name)
     found = list(workers(kubernetes, options.job, namespace, options.tail))
     if not found:
-        raise CommandError(f"there are no pods of a job `{options.job}` in {namespace}", _hint(kubernetes, namespace), code=MISUSE)
+        raise CommandError(f"there are no pods of a job `{options.job}` in {namespace}", known_jobs(kubernetes, namespace), code=MISUSE)
     write_json(found, options.json_file)
     console = results(options.json_file)
     for worker in found:
@@ -60,7 +60,7 @@ def run(options: LogsOptions) -> int:
 
 def workers(kubernetes: Kubernetes, job: str, namespace: str, tail: int) -> Iterator[Worker]:
     """Every container of a job, in the order of the pods' names, ten after two."""
-    pods = [pod for pod in _pods(kubernetes, namespace) if job in _jobs(pod)]
+    pods = [pod for pod in pods_in(kubernetes, namespace) if job in jobs_of(pod)]
     for pod in sorted(pods, key=lambda pod: (len(pod["metadata"]["name"]), pod["metadata"]["name"])):
         name, node = pod["metadata"]["name"], pod["spec"].get("nodeName", "no node")
         statuses = {status["name"]: status["state"] for status in pod.get("status", {}).get("containerStatuses", ())}
@@ -73,15 +73,18 @@ def workers(kubernetes: Kubernetes, job: str, namespace: str, tail: int) -> Iter
             yield Worker(name, container["name"], node, f"{word} {why.get('reason', '')}".rstrip(), tuple(text.splitlines()))
 
 
-def _pods(kubernetes: Kubernetes, namespace: str) -> list[Object]:
+def pods_in(kubernetes: Kubernetes, namespace: str) -> list[Object]:
+    """Pods of one namespace."""
     return [pod for pod in kubernetes.list(PODS) or () if pod["metadata"]["namespace"] == namespace]
 
 
-def _jobs(pod: Object) -> set[str]:
+def jobs_of(pod: Object) -> set[str]:
+    """Jobs that a pod belongs to, by their names."""
     labels = pod["metadata"].get("labels", {})
     return {labels[key] for key in JOB_LABELS if key in labels}
 
 
-def _hint(kubernetes: Kubernetes, namespace: str) -> str:
-    known = sorted({job for pod in _pods(kubernetes, namespace) for job in _jobs(pod)})
+def known_jobs(kubernetes: Kubernetes, namespace: str) -> str:
+    """The hint for a job that is not there."""
+    known = sorted({job for pod in pods_in(kubernetes, namespace) for job in jobs_of(pod)})
     return f"jobs with pods there: {', '.join(known) or 'none'}; --namespace looks elsewhere"

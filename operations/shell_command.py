@@ -1,24 +1,19 @@
 """`trn shell`: a pod with the file system mounted, a shell in it, and the pod gone afterwards."""
 
-import json
-import os
 import secrets
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.kubeconfig import kubeconfig
-from operations.aws.api import BotoApi
-from operations.aws.control_plane import described
+from operations.aws.api import Api, BotoApi
 from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.interruption import ended_like_by_hand
 from operations.kube.api import Kubernetes, Object
+from operations.kube.kubectl import kubectl, needed
 from operations.logs_command import PODS
 from operations.output import errors, write_json
 from operations.rehearse import settings_of
@@ -67,20 +62,13 @@ def run(options: ShellOptions) -> int:
                 f", the file system at {SHARED_PATH}" if settings.storage.lustre.enabled else "; there is no file system in this stack"
             )
             errors().print(f"{name_of(body)} on {node}{mounted}; the pod goes with the shell", markup=False)
-            code = _shell(api, subject, name_of(body), options.command)
+            code = _shell(api, settings, name_of(body), options.command)
         finally:
             subject.kubernetes.delete(PODS, name_of(body), settings.training.namespace)
     image = body["spec"]["containers"][0]["image"]
     told = {"pod": name_of(body), "namespace": settings.training.namespace, "node": node, "image": image, "exitCode": code}
     write_json(told, options.json_file)
     return code
-
-
-def needed(*tools: str) -> None:
-    """Raises CommandError where a tool is not on PATH: before anything is started."""
-    for tool in tools:
-        if shutil.which(tool) is None:
-            raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
 
 
 def pod(subject: Subject, options: ShellOptions) -> Object:
@@ -148,17 +136,7 @@ def _started(subject: Subject, body: Object) -> str:
     return str(running["spec"]["nodeName"])
 
 
-def _shell(api: BotoApi, subject: Subject, name: str, command: Sequence[str]) -> int:
-    """Run kubectl with a kubeconfig of its own, which holds no secret and goes with it."""
-    settings = subject.settings
-    entry = described(api, settings.name) or {}
-    with tempfile.TemporaryDirectory(prefix="trn-") as folder:
-        file = Path(folder) / "kubeconfig"
-        text = json.dumps(kubeconfig(settings.name, settings.region, entry["endpoint"], entry["certificateAuthority"]["data"]))
-        file.write_text(text)
-        # kubectl warns of one that others can read.
-        file.chmod(0o600)
+def _shell(api: Api, settings: Settings, name: str, command: Sequence[str]) -> int:
+    with kubectl(api, settings.name, settings.training.namespace) as first:
         terminal = ["--tty"] if sys.stdin.isatty() else []
-        where = ["--kubeconfig", os.fspath(file), "--namespace", settings.training.namespace]
-        arguments = ["kubectl", *where, "exec", "--stdin", *terminal, name, "--", *(command or SHELL)]
-        return subprocess.run(arguments, check=False).returncode
+        return subprocess.run([*first, "exec", "--stdin", *terminal, name, "--", *(command or SHELL)], check=False).returncode
