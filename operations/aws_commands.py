@@ -30,7 +30,10 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn cost dev --hours 24, or: trn cost dev --compare night")(cost)
     app.command(epilog="Example: trn iam dev --deployer --output build/iam")(iam)
     app.command(epilog="Example: trn status dev --junit build/status.xml")(status)
+    app.command(epilog="Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives")(verify)
     app.command(epilog="Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev")(kubeconfig)
+    app.command(epilog="Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls")(shell)
+    app.command(epilog="Example: trn top dev, or: trn top dev bert --every 2")(top)
     app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
@@ -172,6 +175,32 @@ def status(
     raise typer.Exit(run_command(lambda: run(options)))
 
 
+def verify(
+    stack: Stack = "dev",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="A check of status, or driver, throughput, gang, collectives; may be given again.")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            "--image", help="Image of the collective test, with nccom-test, Open MPI and sshd. Else AWS's of `training.neuronSdk`."
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Whether one can train on a cluster that is up: all that status looks at, then pods that try it. Exits with 1 where anything fails.
+
+    Drivers on every node, FSx mounted and measured, a gang of the cluster's full size, all-reduce across all nodes. Takes every Neuron
+    device for some minutes and starts nothing while a job holds one. What it starts is labelled, ends by itself, and is removed.
+    """
+    from operations.errors import run_command
+    from operations.verify.command import VerifyOptions, run
+
+    options = VerifyOptions(stack, tuple(only or ()), image, junit, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
 def kubeconfig(
     stack: Stack = "dev",
     output: Annotated[Path | None, typer.Option("--output", help="File to write, readable by you alone. Else standard output.")] = None,
@@ -182,6 +211,46 @@ def kubeconfig(
     from operations.kubeconfig_command import KubeconfigOptions, run
 
     options = KubeconfigOptions(stack, output, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def shell(
+    stack: Stack = "dev",
+    command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell; put -- before it.")] = None,
+    node_group: Annotated[str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.")] = None,
+    neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
+    image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
+    hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this, whatever becomes of this machine.")] = 8,
+    json_file: JsonFile = None,
+) -> None:
+    """A shell in a pod in the training namespace, with FSx mounted at /fsx. The pod goes when the shell ends.
+
+    Exits with the shell's own exit code. kubectl and the AWS CLI must be on PATH.
+    """
+    from operations.errors import run_command
+    from operations.shell_command import ShellOptions, run
+
+    options = ShellOptions(stack, tuple(command or ()), node_group, neuron, image, hours, json_file)
+    raise typer.Exit(run_command(lambda: run(options)))
+
+
+def top(
+    stack: Stack = "dev",
+    job: Annotated[str | None, typer.Argument(help="Volcano Job or Kubernetes Job. Else every Neuron node.")] = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")] = None,
+    every: Annotated[float, typer.Option("--every", min=1, help="Seconds between two looks; the exporter itself looks every 5.")] = 5,
+    once: Annotated[bool, typer.Option("--once", help="Look once; so it does in a pipe, and with --json.")] = False,
+    json_file: JsonFile = None,
+) -> None:
+    """NeuronCore use, device memory and errors of a job's nodes, or of all, in one view until Ctrl-C.
+
+    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods. Exits with 1 where a
+    node gave no answer.
+    """
+    from operations.errors import run_command
+    from operations.top.command import TopOptions, run
+
+    options = TopOptions(stack, job, namespace, every, once, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from addons import table
+from addons.images import mirrored
 from addons.registry import SWITCHED
 from addons.table import MirroredImage, Row
 from stacks.addons import is_on
+from stacks.images import started_images
 from stacks.settings import Settings
 
 __all__ = ["MirroredImage", "Row", "addon_rows", "mirror_list", "mirror_values", "switched_addons", "with_needs"]
@@ -17,8 +19,10 @@ def addon_rows(settings: Settings) -> list[Row]:
 
 
 def mirror_list(settings: Settings, registry: str) -> list[MirroredImage]:
-    """Images that a mirror must hold for this configuration."""
-    return table.mirror_list(registry, lambda key: is_on(settings, key))
+    """Images that a mirror must hold for this configuration: of its add-ons, and of what `trn verify` and `trn shell` start."""
+    found = table.mirror_list(registry, lambda key: is_on(settings, key))
+    more = [image for image in started_images(settings) if image not in {item.image for item in found}]
+    return [*found, *(MirroredImage("verify", image, mirrored(image, registry)) for image in more)]
 
 
 def mirror_values(settings: Settings, registry: str) -> Mapping[str, Mapping[str, object]]:

@@ -4,9 +4,11 @@ import base64
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from components.hardware.regions import dns_suffix
 from operations.aws.api import BotoApi
@@ -17,6 +19,8 @@ TOO_MANY_REQUESTS, THROTTLE_WAITS_S = 429, (1, 2, 4, 8)
 """What the API server answers when it has too much to do, and how long is waited before each further try."""
 TOKEN_LIFE_S = 60
 """Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
+TOKEN_RENEWAL_S = 600
+"""A command that waits for images and devices outlives one token."""
 Object = dict[str, Any]
 
 
@@ -37,8 +41,8 @@ class Unreachable(CommandError):
 class Kubernetes(Protocol):
     """What the commands need."""
 
-    def list(self, resource: Resource) -> "list[Object] | None":
-        """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
+    def list(self, resource: Resource, *, namespace: str = "", label: str = "") -> "list[Object] | None":
+        """All objects of a kind, in all namespaces or one, and with `key=value` only those; None where the cluster does not know the kind."""
         ...
 
     def read(self, path: str) -> "Object | None":
@@ -54,7 +58,7 @@ class Kubernetes(Protocol):
         ...
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
-        """Make an object."""
+        """Make an object. Raises CommandError where the cluster does not know the kind, or has no such namespace."""
         ...
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
@@ -65,13 +69,13 @@ class Kubernetes(Protocol):
 class KubernetesClient:
     """A cluster through the official client."""
 
-    def __init__(self, client: Any, bearer: str) -> None:
-        """`client`: a kubernetes.client.ApiClient; `bearer`: the caller's token."""
+    def __init__(self, client: Any, bearer: Callable[[], str]) -> None:
+        """`client`: a kubernetes.client.ApiClient; `bearer`: gives the caller's token."""
         self._client, self._bearer = client, bearer
 
-    def list(self, resource: Resource) -> "list[Object] | None":
-        """All objects of a kind in all namespaces; None where the cluster does not know the kind."""
-        answer = self._call("GET", f"{resource.path}/{resource.plural}")
+    def list(self, resource: Resource, *, namespace: str = "", label: str = "") -> "list[Object] | None":
+        """All objects of a kind, in all namespaces or one, and with `key=value` only those; None where the cluster does not know the kind."""
+        answer = self._call("GET", _path(resource, namespace) + (f"?labelSelector={quote(label, safe='')}" if label else ""))
         return None if answer is None else list(answer["items"])
 
     def read(self, path: str) -> "Object | None":
@@ -88,8 +92,9 @@ class KubernetesClient:
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", {"propagationPolicy": "Foreground"})
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
-        """Make an object."""
-        self._call("POST", _path(resource, namespace), body)
+        """Make an object. Raises CommandError where the cluster does not know the kind, or has no such namespace."""
+        if self._call("POST", _path(resource, namespace), body) is None:
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """Merge fields into an object; one that is gone already is no error."""
@@ -105,7 +110,7 @@ class KubernetesClient:
         from urllib3.exceptions import HTTPError
 
         sends = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer}"}
+        headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer()}"}
         url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:
             while True:
@@ -143,7 +148,21 @@ def connect(api: BotoApi, entry: Object) -> KubernetesClient:
     # A server that is gone is told at once: a destroy goes on without it.
     # What it puts off is tried again above, with its last word in hand.
     configuration.retries = Retry(1, respect_retry_after_header=False)
-    return KubernetesClient(ApiClient(configuration), token(api, entry["name"]))
+    return KubernetesClient(ApiClient(configuration), Bearer(lambda: token(api, entry["name"]), time.monotonic))
+
+
+class Bearer:
+    """A token that is made anew before it ends."""
+
+    def __init__(self, make: Callable[[], str], clock: Callable[[], float]) -> None:
+        """`clock`: seconds that only grow."""
+        self._make, self._clock = make, clock
+        self._token, self._made = "", 0.0
+
+    def __call__(self) -> str:
+        if not self._token or self._clock() - self._made > TOKEN_RENEWAL_S:
+            self._token, self._made = self._make(), self._clock()
+        return self._token
 
 
 def token(api: BotoApi, cluster: str) -> str:

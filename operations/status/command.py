@@ -50,7 +50,7 @@ def run(options: StatusOptions) -> int:
     good = exit_code(found) == 0
     write_json({"stack": options.stack, "healthy": good, "findings": found}, options.json_file)
     if options.junit:
-        write_junit(found, options.stack, options.junit)
+        write_junit(found, f"trn status {options.stack}", options.junit)
     console = results(options.json_file)
     print_findings(console, found)
     verdict = "is as it should be" if good else "is not as it should be"
@@ -59,9 +59,14 @@ def run(options: StatusOptions) -> int:
 
 
 def findings_of(subject: Subject, name: str) -> Iterator[Finding]:
-    """Findings of one check; one that cannot be made is a failure."""
+    """Findings of one check."""
+    yield from guarded(name, CHECKS[name](subject))
+
+
+def guarded(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings of a check; one that cannot be made is a failure."""
     try:
-        yield from CHECKS[name](subject)
+        yield from findings
     except (BotoCoreError, ClientError) as error:
         said = told(error)
         yield failed(name, f"could not check: {said.args[0] if said else error}", said.hint if said and said.hint else "run it again")
@@ -71,11 +76,11 @@ def findings_of(subject: Subject, name: str) -> Iterator[Finding]:
         yield failed(name, f"could not check: the answer makes no sense: {error!r}", "run it again")
 
 
-def junit(findings: Sequence[Finding], stack: str) -> str:
+def junit(findings: Sequence[Finding], suite_name: str) -> str:
     """The findings as JUnit XML, one test case each (the schema of Jenkins' xunit plug-in)."""
     counts = {verdict: str(sum(1 for finding in findings if finding.verdict == verdict)) for verdict in ("fail", "skip")}
     attributes = {"tests": str(len(findings)), "failures": counts["fail"], "skipped": counts["skip"]}
-    suite = ElementTree.Element("testsuite", {"name": f"trn status {stack}", "errors": "0", **attributes})
+    suite = ElementTree.Element("testsuite", {"name": suite_name, "errors": "0", **attributes})
     for finding in findings:
         case = ElementTree.SubElement(suite, "testcase", {"classname": finding.check, "name": finding.what})
         if finding.verdict == "fail":
@@ -87,10 +92,10 @@ def junit(findings: Sequence[Finding], stack: str) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def write_junit(findings: Sequence[Finding], stack: str, path: Path) -> None:
+def write_junit(findings: Sequence[Finding], suite_name: str, path: Path) -> None:
     """Write the JUnit file. Raises CommandError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(junit(findings, stack))
+        path.write_text(junit(findings, suite_name))
     except OSError as error:
         raise CommandError(f"cannot write `{path}`: {error.strerror}", "name a file with --junit") from error

@@ -1,7 +1,9 @@
 """Groups, nodes and their devices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from components.hardware.efa import NetworkInterface
 from components.hardware.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from operations.aws.compute import DESCRIBE_INSTANCES
 from operations.aws.control_plane import DESCRIBE_NODE_GROUP, LIST_NODE_GROUPS
@@ -9,7 +11,7 @@ from operations.aws.made_network import DESCRIBE_RULES
 from operations.aws.sighting import filters
 from operations.findings import Finding, failed, passed, skipped
 from operations.kube.api import Object, Resource
-from operations.status.subject import Subject, core_count, efa_count, hardware, instance_id, name_of
+from operations.status.subject import Subject, core_count, efa_count, efa_interfaces, hardware, instance_id, name_of
 
 DAEMON_SETS = Resource("DaemonSet", "/apis/apps/v1", "daemonsets")
 NEURON_PLUGIN, EFA_PLUGIN = "neuron-device-plugin", "aws-efa-k8s-device-plugin"
@@ -91,23 +93,34 @@ def plugins(subject: Subject) -> Iterator[Finding]:
 
 def interfaces(subject: Subject) -> Iterator[Finding]:
     """Every instance has its EFA interfaces, in a group whose rules let its traffic through both ways."""
-    wanted = {instance_id(node): efa_count(group) for group, node in subject.neuron_nodes if efa_count(group)}
+    wanted = {instance_id(node): efa_interfaces(group) for group, node in subject.neuron_nodes if efa_count(group)}
     if not wanted:
         yield skipped("EFA", "no node with EFA is up")
         return
     security_groups: set[str] = set()
     for reservation in subject.api.pages(DESCRIBE_INSTANCES, "Reservations", InstanceIds=sorted(wanted)):
         for entry in reservation["Instances"]:
-            which, found = entry["InstanceId"], [item for item in entry["NetworkInterfaces"] if item.get("InterfaceType") in EFA_KINDS]
-            security_groups |= {group["GroupId"] for item in found for group in item["Groups"]}
-            text = f"{which}: {len(found)} of {wanted[which]} interfaces"
-            yield (
-                passed("EFA", text)
-                if len(found) == wanted[which]
-                else failed("EFA", text, "the launch template lists them: replace the node")
-            )
+            attached = [item for item in entry["NetworkInterfaces"] if item.get("InterfaceType") in EFA_KINDS]
+            security_groups |= {group["GroupId"] for item in attached for group in item["Groups"]}
+            yield _compared(entry["InstanceId"], wanted[entry["InstanceId"]], frozenset(map(_interface, attached)))
     for group_id in sorted(security_groups):
         yield _self_rules(subject, group_id)
+
+
+def _interface(item: Mapping[str, Any]) -> NetworkInterface:
+    place = item["Attachment"]
+    return NetworkInterface(place.get("NetworkCardIndex", 0), place["DeviceIndex"], item["InterfaceType"])
+
+
+def _compared(instance: str, wanted: frozenset[NetworkInterface], found: frozenset[NetworkInterface]) -> Finding:
+    """Count, kind and card, against the layout of the hardware catalogue."""
+    wrong = [f"card {item.card} has no {item.kind}" for item in sorted(wanted - found, key=lambda item: item.card)]
+    if found - wanted:
+        wrong.append(f"{len(found - wanted)} of another kind or in another place")
+    text = f"{instance}: {len(found & wanted)} of {len(wanted)} interfaces"
+    if wrong:
+        return failed("EFA", f"{text}; {', '.join(wrong)}", "the launch template lists them: replace the node")
+    return passed("EFA", text)
 
 
 def _self_rules(subject: Subject, group_id: str) -> Finding:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from components.hardware.catalogue import InstanceType, instance_type
-from components.hardware.efa import plan_interfaces
+from components.hardware.efa import NetworkInterface, plan_interfaces
 from components.hardware.names import GROUP_LABEL
 from operations.aws.api import Api
 from operations.kube.api import Kubernetes, Object, Resource
@@ -49,11 +49,15 @@ def core_count(group: NodeGroup) -> int:
     return hardware(group).logical_core_count if size is None else hardware(group).cores_at(size)
 
 
+def efa_interfaces(group: NodeGroup) -> frozenset[NetworkInterface]:
+    """EFA interfaces of one node of a group, each on its card and with its kind."""
+    planned = plan_interfaces(hardware(group), group.efa_layout) if uses_efa(group) else ()
+    return frozenset(interface for interface in planned if interface.kind != "interface")
+
+
 def efa_count(group: NodeGroup) -> int:
     """EFA interfaces of one node of a group."""
-    if not uses_efa(group):
-        return 0
-    return sum(1 for interface in plan_interfaces(hardware(group), group.efa_layout) if interface.kind != "interface")
+    return len(efa_interfaces(group))
 
 
 def instance_id(node: Object) -> str:

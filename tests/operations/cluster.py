@@ -26,7 +26,7 @@ class FakeCluster:
         metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}", **entry.pop("metadata", {})}
         self.objects[resource].append({"metadata": metadata, "spec": entry.pop("spec", {}), **entry})
 
-    def list(self, resource: Resource) -> "list[Object] | None":
+    def list(self, resource: Resource, *, namespace: str = "", label: str = "") -> "list[Object] | None":
         """What is there; what is going is one look nearer to its end."""
         if resource not in self.objects:
             return None
@@ -37,7 +37,9 @@ class FakeCluster:
                 self._end(resource, key[1])
         if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
             self.objects[resource] = []
-        return list(self.objects[resource])
+        found = [item for item in self.objects[resource] if namespace in ("", item["metadata"].get("namespace"))]
+        key, _, value = label.partition("=")
+        return [item for item in found if not label or item["metadata"].get("labels", {}).get(key) == value]
 
     def _end(self, resource: Resource, name: str) -> None:
         """What it owns goes with it; what is somebody's else is made anew."""
@@ -90,9 +92,9 @@ class FakeCluster:
                 queue["status"] = {"state": "Closed"}
 
 
-def busy() -> FakeCluster:
+def busy(cluster: FakeCluster | None = None) -> FakeCluster:
     """A cluster at work."""
-    cluster = FakeCluster()
+    cluster = cluster or FakeCluster()
     for name in ("default", "training", "test"):
         cluster.put(kinds.QUEUES, name, "", status={"state": "Open"})
     cluster.put(kinds.VOLCANO_JOBS, "bert")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.hardware.names import NEURON_TAINT
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 from operations.status.nodes import DAEMON_SETS
@@ -10,12 +11,26 @@ from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster import busy
+from tests.operations.running_cluster import RunningCluster
 from tests.support import ROOT
 
 NAME, GROUP, SECURITY_GROUP = "trainium-dev", "trn1-32xl", "sg-1"
 ETCD = "/api/v1/namespaces/training/services/etcd-client:2379/proxy/v2/keys/"
 CLAIM = "/api/v1/namespaces/training/persistentvolumeclaims/fsx-claim"
 OFFERED = {"aws.amazon.com/neuron": "16", "aws.amazon.com/neuroncore": "32", "vpc.amazonaws.com/efa": "8"}
+LOGS = {
+    "trn-verify-driver": "2.27.4.0\n",
+    "trn-verify-throughput": '{"type": "lustre", "write_mb_per_s": 240.4, "read_mb_per_s": 611.6}\n',
+    "trn-verify-collectives-0": """runtime 2.32.31.0-0b044f0ff
+       size(B)    count(elems)    type    time:avg(us)    algbw(GB/s)    busbw(GB/s)
+      33554432         8388608    fp32         2711.20          12.38          24.37
+Avg bus bandwidth:      24.3700GB/s
+       size(B)    count(elems)    type    time:avg(us)    algbw(GB/s)    busbw(GB/s)
+    1073741824       268435456    fp32        41806.10          25.68          50.56
+Avg bus bandwidth:      50.5600GB/s
+""",
+}
+"""What the pods of a good run print, by test."""
 
 
 class Healthy:
@@ -23,7 +38,8 @@ class Healthy:
 
     def __init__(self) -> None:
         self.settings: Settings = settings_of(read_stack_file("dev", ROOT))
-        self.cloud, self.cluster = Cloud(), busy()
+        self.cloud, self.cluster = Cloud(), RunningCluster()
+        busy(self.cluster)
         leave_control_plane(self.cloud, NAME)
         self.control_plane: dict[str, Any] = self.cloud.of("cluster")[NAME]
         version = self.settings.control_plane.kubernetes_version
@@ -40,11 +56,14 @@ class Healthy:
         self.plugins = [self._plugin(name) for name in ("neuron-device-plugin", "aws-efa-k8s-device-plugin")]
         self.claim: dict[str, Any] = {"status": {"phase": "Bound"}}
         self.cluster.served = {ETCD: {"action": "get", "node": {"dir": True}}, CLAIM: self.claim}
-        self.file_system: dict[str, Any] = {"FileSystemId": f"fs-{1:0>17}", "Lifecycle": "AVAILABLE"}
+        size = {"StorageCapacity": 1200, "LustreConfiguration": {"PerUnitStorageThroughput": 125}}
+        self.file_system: dict[str, Any] = {"FileSystemId": f"fs-{1:0>17}", "Lifecycle": "AVAILABLE", **size}
         for which, tags in ((f"fs-{1:0>17}", {"trn:cluster": NAME}), (f"fs-{2:0>17}", {"trn:cluster": f"{NAME}-2"})):
             entry = self.file_system if "1" in which else {"FileSystemId": which, "Lifecycle": "FAILED"}
             self.cloud.put("fsx", which, entry | {"Tags": tag_list(tags)})
         self.file_system = self.cloud.of("fsx")[f"fs-{1:0>17}"]
+        self.cluster.logs = dict(LOGS)
+        self.cluster.stays = {"trn-verify-collectives-0-worker-1"}
 
     @property
     def subject(self) -> Subject:
@@ -56,12 +75,22 @@ class Healthy:
         self.cloud.put("node group", name, {"nodegroupName": name, "status": "ACTIVE", "scalingConfig": scaling, "health": {"issues": []}})
 
     def _node(self, number: int) -> dict[str, Any]:
-        kinds = ["efa", *["efa-only"] * 7, "interface"]
-        interfaces = [{"InterfaceType": kind, "Groups": [{"GroupId": SECURITY_GROUP}]} for kind in kinds]
+        interfaces = [
+            {
+                "InterfaceType": kind,
+                "Groups": [{"GroupId": SECURITY_GROUP}],
+                "Attachment": {"NetworkCardIndex": card, "DeviceIndex": device},
+            }
+            # The last is the VPC CNI's own.
+            for card, device, kind in ((0, 0, "efa"), *((card, 1, "efa-only") for card in range(1, 8)), (0, 1, "interface"))
+        ]
         self.cloud.put("instance", f"i-{number}", {"InstanceId": f"i-{number}", "NetworkInterfaces": interfaces})
         return {
             "metadata": {"name": f"node-{number}", "labels": {"trn/node-group": GROUP}},
-            "spec": {"providerID": f"aws:///us-west-2d/i-{number}"},
+            "spec": {
+                "providerID": f"aws:///us-west-2d/i-{number}",
+                "taints": [{"key": NEURON_TAINT, "value": "true", "effect": "NoSchedule"}],
+            },
             "status": {"allocatable": dict(OFFERED), "conditions": [{"type": "Ready", "status": "True"}]},
         }
 

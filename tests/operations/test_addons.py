@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from addons.registry import REGISTRY
 from operations.cli import app
+from stacks.config import parse_settings
+from stacks.images import small_image, training_image
 from tests.stacks.order_laws import RELEASE
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
@@ -102,6 +104,20 @@ def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.Monkey
             for entry in json.loads(told("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))["images"]
         ]
     }
+
+
+def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.MonkeyPatch):
+    """Each image once: the EFA exporter runs in one of them too."""
+    lines = told("images", monkeypatch=monkeypatch).splitlines()
+    assert [line for line in lines if "neuronx" in line] == [
+        "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
+    ]
+    assert len([line for line in lines if "library/python" in line]) == 1
+    mirrored = parse_settings(merged(dev_configuration(), addons={"mirror": "mirror.example"}), "dev", rehearsal=True)
+    assert small_image(mirrored) == "mirror.example/docker/library/python:3.13.7-alpine3.22"
+    assert str(training_image(mirrored)).startswith("mirror.example/neuron/pytorch-training-neuronx:")
+    unknown = parse_settings(merged(dev_configuration(), training={"neuronSdk": None}), "dev", rehearsal=True)
+    assert training_image(unknown) is None
 
 
 def test_the_key_that_is_told_sets_the_values_that_are_told(monkeypatch: pytest.MonkeyPatch):

@@ -20,7 +20,7 @@ from operations.drain import kinds
 from operations.drain.plan import plan_drain
 from operations.drain.run import Drain
 from operations.errors import CommandError
-from operations.kube.api import KubernetesClient, Unreachable, connect, token
+from operations.kube.api import Bearer, KubernetesClient, Unreachable, connect, token
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.aws.wire import Wire
@@ -267,7 +267,7 @@ class ApiServer(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.seen.append((self.command, self.path, self.headers["Authorization"], json.loads(body) if body else None))
-        status = {"/api/v1/services": 200, "/apis/batch/v1/jobs": 403, "/apis/apps/v1/statefulsets": 500}.get(self.path)
+        status = {"/api/v1/services": 200, "/apis/batch/v1/jobs": 403, "/apis/apps/v1/statefulsets": 500}.get(self.path.partition("?")[0])
         if self.busy:
             status = self.busy.pop()
         elif status is None:
@@ -309,9 +309,13 @@ def server() -> Iterator[str]:
 
 def test_the_client_speaks_to_a_server(server: str):
     """Lists, deletes with what it owns, makes; a kind that is not there is no error, a refusal is one."""
-    client = KubernetesClient(ApiClient(Configuration(host=server)), "secret")
+    client = KubernetesClient(ApiClient(Configuration(host=server)), lambda: "secret")
     assert client.list(kinds.SERVICES) == [{"metadata": {"name": "a"}}]
     assert client.list(kinds.NODE_POOLS) is None
+    assert client.list(kinds.SERVICES, label="trn/verify=train") == [{"metadata": {"name": "a"}}]
+    assert client.list(kinds.JOBS, namespace="training") == [{"metadata": {"name": "a"}}]
+    paths = [path for _, path, _, _ in ApiServer.seen[-2:]]
+    assert paths == ["/api/v1/services?labelSelector=trn%2Fverify%3Dtrain", "/apis/batch/v1/namespaces/training/jobs"]
     assert client.read("/api/v1/services") == {"items": [{"metadata": {"name": "a"}}]}
     assert client.text("/api/v1/services") == '{"items": [{"metadata": {"name": "a"}}]}'
     assert (client.read("/apis/karpenter"), client.text("/apis/karpenter")) == (None, None)
@@ -325,6 +329,8 @@ def test_the_client_speaks_to_a_server(server: str):
         ("type", "application/merge-patch+json", "", None),
         ("PATCH", "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/training", "Bearer secret", {"spec": {}}),
     ]
+    with pytest.raises(CommandError, match="the cluster knows no NodePool, or no namespace training"):
+        client.create(kinds.NODE_POOLS, "training", {})
     with pytest.raises(Unreachable, match="403"):
         client.list(kinds.JOBS)
     with pytest.raises(CommandError, match="500"):
@@ -338,7 +344,7 @@ def test_what_the_server_puts_off_is_asked_again(server: str, monkeypatch: pytes
     entry = {"name": "train", "endpoint": server, "certificateAuthority": {"data": "Q0E="}}
     client = connect(BotoApi("us-west-2", Wire().session()), entry)
     client._client.configuration.ssl_ca_cert = None
-    client = KubernetesClient(ApiClient(client._client.configuration), "secret")
+    client = KubernetesClient(ApiClient(client._client.configuration), lambda: "secret")
     ApiServer.busy[:] = [429, 429]
     assert client.list(kinds.SERVICES) == [{"metadata": {"name": "a"}}]
     assert pauses == [1, 2]
@@ -353,7 +359,7 @@ def test_a_server_that_is_gone_is_told():
     configuration = Configuration(host="http://127.0.0.1:1")
     configuration.retries = 0
     with pytest.raises(Unreachable, match="does not answer"):
-        KubernetesClient(ApiClient(configuration), "x").list(kinds.SERVICES)
+        KubernetesClient(ApiClient(configuration), lambda: "x").list(kinds.SERVICES)
 
 
 def test_the_token_is_a_signed_question_for_this_cluster():
@@ -368,6 +374,19 @@ def test_the_token_is_a_signed_question_for_this_cluster():
     assert "X-Amz-Expires=60" in url
 
 
+def test_a_token_is_made_anew_before_it_ends():
+    """`trn verify` waits for images longer than the 15 minutes of one."""
+    now, made = [0.0], list[str]()
+    bearer = Bearer(lambda: made.append("x") or f"token {len(made)}", lambda: now[0])
+    assert (bearer(), bearer()) == ("token 1", "token 1")
+    now[0] = 599
+    assert bearer() == "token 1"
+    now[0] = 601
+    assert (bearer(), bearer()) == ("token 2", "token 2")
+    now[0] = 1200
+    assert bearer() == "token 2"
+
+
 def test_a_cluster_is_reached_by_what_eks_says_of_it():
     """No kubeconfig of the user's is read or changed."""
     entry = {"name": "train", "endpoint": "https://example", "certificateAuthority": {"data": "Q0E="}}
@@ -375,6 +394,7 @@ def test_a_cluster_is_reached_by_what_eks_says_of_it():
     configuration = client._client.configuration
     assert configuration.host == "https://example"
     assert Path(configuration.ssl_ca_cert).read_text() == "CA"
+    assert client._bearer().startswith("k8s-aws-v1.")
 
 
 # The command

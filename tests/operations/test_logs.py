@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from operations import logs_command
 from operations.cli import app
 from operations.drain.kinds import RAY_CLUSTERS
-from operations.logs_command import PODS, workers
+from operations.kube.job_pods import PODS
+from operations.logs_command import workers
 from tests.operations.cluster import FakeCluster
 from tests.operations.healthy_cluster import Healthy
 from tests.support import ROOT

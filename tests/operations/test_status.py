@@ -59,7 +59,17 @@ BREAKS: list[tuple[str, Callable[[Healthy], Any], str]] = [
     ("devices", lambda it: it.nodes[0]["status"]["allocatable"].pop("vpc.amazonaws.com/efa"), "vpc.amazonaws.com/efa 0 of 8"),
     ("device plug-ins", lambda it: it.plugins[0].update(status={"numberReady": 1}), "neuron-device-plugin: 1 of 2 pods ready"),
     ("device plug-ins", lambda it: it.cluster.objects[DAEMON_SETS].pop(), "there is no DaemonSet aws-efa-k8s-device-plugin"),
-    ("EFA", lambda it: it.cloud.of("instance")["i-1"]["NetworkInterfaces"].pop(0), "i-1: 7 of 8 interfaces"),
+    ("EFA", lambda it: it.cloud.of("instance")["i-1"]["NetworkInterfaces"].pop(0), "i-1: 7 of 8 interfaces; card 0 has no efa"),
+    (
+        "EFA",
+        lambda it: it.cloud.of("instance")["i-2"]["NetworkInterfaces"][3].update(InterfaceType="efa"),
+        "i-2: 7 of 8 interfaces; card 3 has no efa-only, 1 of another kind or in another place",
+    ),
+    (
+        "EFA",
+        lambda it: it.cloud.of("instance")["i-2"]["NetworkInterfaces"][8].update(InterfaceType="efa"),
+        "i-2: 8 of 8 interfaces; 1 of another kind or in another place",
+    ),
     ("EFA", lambda it: it.rules.pop(0), "sg-1 has no rule to itself: in"),
     ("EFA", lambda it: it.rules[1].update(ReferencedGroupInfo={"GroupId": "sg-2"}), "sg-1 has no rule to itself: out"),
     ("EFA", lambda it: it.rules[1].update(IpProtocol="tcp"), "sg-1 has no rule to itself: out"),
@@ -155,7 +165,7 @@ def test_what_is_expected_comes_from_the_hardware_catalogue(instance_type: str, 
 def test_findings_are_written_as_junit():
     """For the pipeline that brought the cluster up."""
     findings = [passed("a", "well"), failed("b", 'no <"device">', "mend & go"), skipped("c", "off"), warned("d", "late", "wait")]
-    suite = ElementTree.fromstring(junit(findings, "dev"))
+    suite = ElementTree.fromstring(junit(findings, "trn status dev"))
     assert suite.attrib == {"name": "trn status dev", "errors": "0", "tests": "4", "failures": "1", "skipped": "1"}
     assert [case.attrib["classname"] for case in suite] == ["a", "b", "c", "d"]
     assert [(part.tag, part.text) for case in suite for part in case] == [

@@ -1,0 +1,33 @@
+"""kubectl for what needs a stream: a shell, or a command in a pod."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from components.kubeconfig import kubeconfig
+from operations.aws.api import Api
+from operations.aws.control_plane import described
+from operations.errors import CommandError
+
+
+def needed(*tools: str) -> None:
+    """Raises CommandError where a tool is not on PATH: before anything is started."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
+
+
+@contextmanager
+def kubectl(api: Api, cluster: str, namespace: str) -> Iterator[list[str]]:
+    """First words of a command line, with a kubeconfig of its own that holds no secret and goes with the block."""
+    entry = described(api, cluster) or {}
+    with tempfile.TemporaryDirectory(prefix="trn-") as folder:
+        file = Path(folder) / "kubeconfig"
+        file.write_text(json.dumps(kubeconfig(cluster, api.region, entry["endpoint"], entry["certificateAuthority"]["data"])))
+        # kubectl warns of one that others can read.
+        file.chmod(0o600)
+        yield ["kubectl", "--kubeconfig", os.fspath(file), "--namespace", namespace]

@@ -1,0 +1,1 @@
+"""`trn top`: NeuronCores and device memory of many nodes in one view."""
