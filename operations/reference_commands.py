@@ -9,6 +9,7 @@ from operations.belonging import NAME_TAGS, owned_key
 from operations.check.run import CHECKS
 from operations.cli import app
 from operations.drain.kinds import KINDS as KINDS_DRAINED
+from operations.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.sweep.plan import KINDS
 
 _BEFORE = """# Operations
@@ -72,12 +73,9 @@ def _details() -> Iterator[str]:
 
 
 def _drained() -> Iterator[str]:
-    yield from (
-        "## What drain does",
-        "",
-        "In this order. Nodes go when all else has gone, or has stayed for 5 minutes; then 5 more are waited.",
-        "",
-    )
+    minutes = PATIENCE * PAUSE_S // 60, ROUNDS * PAUSE_S // 60
+    order = f"In this order. Nodes go when all else has gone, or has stayed for {minutes[0]} minutes; after {minutes[1]} minutes the drain ends."
+    yield from ("## What drain does", "", order, "")
     yield from ("| kind | of | what is done | why |", "| --- | --- | --- | --- |")
     for kind in KINDS_DRAINED:
         yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} |"

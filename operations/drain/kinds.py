@@ -141,7 +141,7 @@ KINDS: tuple[Kind, ...] = (
     _job(VOLCANO_CRON_JOBS, "makes Volcano Jobs", VOLCANO),
     _job(JOB_FLOWS, "makes Volcano Jobs", VOLCANO),
     _job(RAY_CRON_JOBS, "makes RayJobs", KUBERAY),
-    # A RayJob's own label holds its RayCluster's name; the Job that submits it bears its own.
+    # Pods bear no RayJob's name: some their RayCluster's, and those of the Job that submits it that Job's, which is the same.
     _job(RAY_JOBS, "makes a RayCluster and a Job", KUBERAY),
     _job(RAY_SERVICES, "makes RayClusters", KUBERAY),
     _job(RAY_CLUSTERS, "its pods hold nodes and claims", KUBERAY, _RAY_LABEL),

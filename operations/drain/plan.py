@@ -1,6 +1,7 @@
 """What a drain does, in which order: a value made from lists of objects."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from operations.drain.kinds import CLAIMS, KINDS, STATEFUL_SETS, Kind
@@ -73,13 +74,18 @@ def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
 
 
 def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:
-    """Claims of StatefulSets: their pods mount them until Pulumi takes the set away, and the sweep finds the volumes."""
-    return frozenset(
-        Target(CLAIMS, f"{template['metadata']['name']}-{item['metadata']['name']}-{number}", item["metadata"]["namespace"])
-        for item in stateful_sets
-        for template in item["spec"].get("volumeClaimTemplates") or ()
-        for number in range(item["spec"].get("replicas", 1))
-    )
+    """Claims of StatefulSets, made by them or mounted: their pods hold them until Pulumi takes the set away, and the sweep finds the volumes."""
+    return frozenset(Target(CLAIMS, name, item["metadata"]["namespace"]) for item in stateful_sets for name in _claims_of(item))
+
+
+def _claims_of(stateful_set: Object) -> Iterator[str]:
+    spec = stateful_set["spec"]
+    for template in spec.get("volumeClaimTemplates") or ():
+        for number in range(spec.get("replicas", 1)):
+            yield f"{template['metadata']['name']}-{stateful_set['metadata']['name']}-{number}"
+    for volume in spec.get("template", {}).get("spec", {}).get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            yield volume["persistentVolumeClaim"]["claimName"]
 
 
 def target(resource: Resource, item: Object) -> Target:

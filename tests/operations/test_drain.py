@@ -50,6 +50,15 @@ def test_what_pulumi_or_an_owner_looks_after_is_left_to_them():
     assert not names & {"fsx-claim", "data-etcd-0", "volcano-admission-init", "of-a-cron-job", "etcd-server", "default"}
 
 
+def test_a_claim_that_a_stateful_set_mounts_stays_with_it():
+    """Slurm's queue lies in one that Pulumi made, of a storage class: deleted under its controller it would hang, and its jobs with it."""
+    cluster = FakeCluster()
+    cluster.put(kinds.CLAIMS, "slurm-state", spec={"storageClassName": "gp3"})
+    volumes = [{"name": "state", "persistentVolumeClaim": {"claimName": "slurm-state"}}, {"name": "key", "secret": {}}]
+    cluster.put(kinds.STATEFUL_SETS, "slurm-controller", spec={"template": {"spec": {"volumes": volumes}}})
+    assert plan_drain(cluster).steps == ()
+
+
 def test_add_ons_that_are_not_installed_are_named_and_left_out():
     """A cluster without Volcano or Karpenter is drained all the same."""
     cluster = busy()
