@@ -10,7 +10,10 @@ from operations.check.run import CHECKS
 from operations.cli import app
 from operations.drain.kinds import KINDS as KINDS_DRAINED
 from operations.drain.run import PATIENCE, PAUSE_S, ROUNDS
+from operations.kube.rights import RIGHTS
 from operations.sweep.plan import KINDS
+from operations.verify import bandwidth, file_system
+from operations.verify.command import TRIALS
 
 _BEFORE = """# Operations
 
@@ -56,6 +59,7 @@ def _default(parameter: Any) -> str:
 def _details() -> Iterator[str]:
     yield from ("## What check looks at", "", f"Credentials first, then {', '.join(CHECKS)}. What could not be checked is a failure.", "")
     yield from _drained()
+    yield from _verification()
     yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
     tags = ", ".join(f"`{key}=NAME`" for key in NAME_TAGS)
     yield f"A thing is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
@@ -67,6 +71,12 @@ def _details() -> Iterator[str]:
         "Backups of file systems are kept unless `--backups` is given. With `--state`, what Pulumi's state holds is kept, and while the",
     )
     yield "cluster is in it also what the cluster's own controllers made: their volumes, load balancers, interfaces and instances."
+    yield from ("", "## What the commands do in Kubernetes", "")
+    yield "The policy that `controlPlane.accessEntries` gives by default, AmazonEKSClusterAdminPolicy, may do all of it. A role of one's own needs:"
+    yield from ("", "| command | resources and verbs |", "| --- | --- |")
+    for name, rules in RIGHTS.items():
+        told = [f"`{kind}` ({', '.join(verbs)})" for kind, verbs in rules.items()]
+        yield f"| {name} | {', '.join(told)} |"
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
     yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
@@ -86,3 +96,17 @@ def _drained() -> Iterator[str]:
     yield "of StatefulSets, stay until Pulumi takes away what mounts them. A queue that was closed is opened by `vcctl queue operate -a open -n NAME`,"
     yield "Kueue's by setting `stopPolicy` back to `None`, a NodeSet by its `replicas`."
     yield ""
+
+
+def _verification() -> Iterator[str]:
+    yield from ("## What verify tries", "", f"After everything that status looks at: {', '.join(TRIALS)}, one after the other.", "")
+    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no image: AWS"
+    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Whatever is started carries the label"
+    yield "`trn/verify=NAME`, has a deadline of its own, and is removed after each test, after Ctrl-C and SIGTERM, and by the next run."
+    yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
+    yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
+    yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
+    example = ", ".join(f"{figure} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
+    yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth by"
+    yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
+    yield from ("  published for other types.", "")

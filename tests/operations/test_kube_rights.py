@@ -1,0 +1,94 @@
+"""The rights that are told are the rights that are used."""
+
+import re
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from operations import logs_command, shell_command
+from operations.cli import app
+from operations.kube.rights import BY_KUBECTL, RIGHTS
+from operations.logs_command import PODS
+from operations.status import command as status_command
+from operations.top import command as top_command
+from operations.verify import command as verify_command
+from tests.operations.healthy_cluster import Healthy
+from tests.support import ROOT
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "status": ("status", "dev"),
+    "verify": ("verify", "dev"),
+    "shell": ("shell", "dev", "--node-group", "trn1-32xl"),
+    "top": ("top", "dev"),
+    "logs": ("logs", "bert"),
+}
+
+
+def resource(path: str) -> str:
+    """`jobs.batch`, `pods/log` or the like, from a path of the API."""
+    match = re.fullmatch(
+        r"/apis?/(?:(?P<group>[a-z.0-9-]+)/)?v[^/]*/(?:namespaces/[^/]+/)?(?P<kind>[a-z]+)(?:/[^/?]+)?(?:/(?P<sub>[a-z]+).*)?(?:\?.*)?",
+        path,
+    )
+    assert match is not None, path
+    kind = f"{match['kind']}.{match['group']}" if match["group"] else match["kind"]
+    return f"{kind}/{match['sub']}" if match["sub"] else kind
+
+
+@pytest.fixture
+def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+    """The shipped stack, up, with a job and the exporter."""
+    monkeypatch.chdir(ROOT)
+    made = Healthy()
+    for module in (logs_command, shell_command, status_command, top_command, verify_command):
+        monkeypatch.setattr(module, "BotoApi", lambda region: made.cloud.api)
+    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(shell_command.subprocess, "run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))
+    bert: dict[str, Any] = {
+        "metadata": {"labels": {"volcano.sh/job-name": "bert"}},
+        "status": {"phase": "Running", "containerStatuses": []},
+    }
+    state = {"name": "work", "state": {"running": {}}}
+    bert["status"]["containerStatuses"] = [state]
+    made.cluster.put(PODS, "bert-0", **bert, spec={"nodeName": "core", "containers": [{"name": "work"}]})
+    exporter = {"metadata": {"labels": {"app.kubernetes.io/name": "neuron-monitor"}}, "spec": {"nodeName": "node-1", "containers": [{}]}}
+    made.cluster.put(PODS, "monitor-1", "neuron-monitor", **exporter)
+    return made
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_each_command_uses_the_rights_that_are_told_and_no_others(healthy: Healthy, name: str):
+    """One too few fails in the middle; one too many is a right for nothing."""
+    CliRunner().invoke(app, COMMANDS[name], catch_exceptions=False)
+    used = {(verb, resource(path)) for verb, path in healthy.cluster.seen}
+    by_kubectl = _pairs(BY_KUBECTL.get(name, {}))
+    assert used == _pairs(RIGHTS[name]) - by_kubectl
+    assert by_kubectl <= _pairs(RIGHTS[name])
+
+
+def _pairs(rules: Any) -> set[tuple[str, str]]:
+    return {(verb, kind) for kind, verbs in rules.items() for verb in verbs}
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/api/v1/pods", "pods"),
+        ("/api/v1/namespaces/a/pods/b/log?container=c", "pods/log"),
+        ("/api/v1/namespaces/a/services/etcd-client:2379/proxy/v2/keys/", "services/proxy"),
+        ("/api/v1/namespaces/a/persistentvolumeclaims/b", "persistentvolumeclaims"),
+        ("/apis/batch.volcano.sh/v1alpha1/jobs", "jobs.batch.volcano.sh"),
+    ],
+)
+def test_a_path_is_read_as_kubernetes_reads_it(path: str, says: str):
+    """The test above is worth what this one is."""
+    assert resource(path) == says
+
+
+def test_the_page_has_every_right():
+    """Made from the same table."""
+    text = (ROOT / "docs/operations.md").read_text()
+    assert [kind for rules in RIGHTS.values() for kind in rules if f"`{kind}` (" not in text] == []
