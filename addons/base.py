@@ -16,6 +16,9 @@ from components.identity import PodIdentity, ServiceAccount
 TOLERATE_NEURON: dict[str, str] = {"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 """Lets a pod onto Neuron nodes that does not itself ask for a Neuron device."""
 
+NODE_SHARE = 0.86
+"""Part of a node's CPUs and memory that a pod gets which takes the whole node; the rest is kubelet's and the DaemonSets'."""
+
 SHORT_DELETE = pulumi.CustomTimeouts(delete="3m")
 """For custom resources and namespaces: the provider's own limit of 10 minutes is the usual "destroy hangs"."""
 

@@ -7,6 +7,7 @@ import pulumi
 
 from addons import cloudwatch, csi_drivers, node_monitoring
 from addons.base import Addon, AddonArgs
+from addons.batch import Batch, BatchArgs
 from addons.cert_manager import CertManager
 from addons.cloudwatch import CloudWatch, CloudWatchArgs
 from addons.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
@@ -312,6 +313,21 @@ def _slurm(site: Site) -> Addon:
     return Slurm("slurm", args, site.kubernetes, certificates=site.ready("certManager"), after=after)
 
 
+def _batch(site: Site) -> Addon:
+    settings, section = site.settings, site.settings.addons.batch
+    args = BatchArgs(
+        site.name,
+        settings.region,
+        site.control_plane_name,
+        site.control_plane_arn,
+        settings.training.namespace,
+        section.image,
+        {name: NEURON_TYPES[settings.node_groups[name].instance_type] for name in section.node_groups},
+        mirror=site.mirror,
+    )
+    return Batch("batch", args, site.kubernetes, after=[site.namespace])
+
+
 MAKERS: dict[str, Maker] = {
     "neuron": _neuron,
     "efa": _efa,
@@ -338,6 +354,7 @@ MAKERS: dict[str, Maker] = {
     "loadBalancerController": _load_balancer_controller,
     "certManager": _cert_manager,
     "slurm": _slurm,
+    "batch": _batch,
     "kueue": _kueue,
 }
 """By key, in the order in which they are made: what an add-on looks for in `Site.made` stands before it."""

@@ -14,6 +14,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},
     "slurm": {"nodeGroups": ["trn1-32xl", "trn1n-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
+    "batch": {"nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"},
     "kubeRay": {"batchScheduler": "none"},
     "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
