@@ -87,9 +87,7 @@ class Batch(Addon):
     Batch keeps an environment that a queue names, and one whose namespace is gone is INVALID.
     """
 
-    def __init__(
-        self, name: str, args: BatchArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]
-    ) -> None:
+    def __init__(self, name: str, args: BatchArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]) -> None:
         """`after`: the jobs' namespace."""
         super().__init__("Batch", name, args, opts)
         role_arn = args.control_plane_arn.apply(lambda arn: service_role_arn(args.region, arn.split(":")[4]))
@@ -123,7 +121,7 @@ class Batch(Addon):
         )
         if args.image is not None:
             for group, instance in args.instances.items():
-                pod: Any = pod_properties(self.image(args.image), instance)
+                pod: Any = pod_properties(args.image, instance)
                 aws.batch.JobDefinition(
                     f"{name}-{group}",
                     name=f"{args.cluster_name}-{group}",

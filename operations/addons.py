@@ -42,7 +42,7 @@ def _print_addons(settings: Settings, *, as_json: bool) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         told = [row.purpose, row.why, *([f"alone: {row.fights}"] if row.fights else [])]
-        versions = "\n".join(row.versions) or "own manifests"
+        versions = "\n".join(row.versions) or ("own manifests" if row.images else "in AWS alone")
         table.add_row(row.title, "yes" if row.on else "no", versions, "\n".join(row.needs), "\n".join(told), str(len(row.images)))
     Console(highlight=False).print(table)
 

@@ -181,7 +181,13 @@ _POD: Members = {
     **same("hostNetwork"),
     "containers": (
         "containers",
-        [{**same("name", "image"), "resources": ("resources", same("limits", "requests")), "volumeMounts": ("volumeMounts", [same("name", "mountPath")])}],
+        [
+            {
+                **same("name", "image"),
+                "resources": ("resources", same("limits", "requests")),
+                "volumeMounts": ("volumeMounts", [same("name", "mountPath")]),
+            }
+        ],
     ),
     "volumes": ("volumes", [{**same("name"), "emptyDir": ("emptyDir", same("medium", "sizeLimit"))}]),
 }

@@ -39,7 +39,9 @@ def no_entry_for_a_linked_role(world: World, request: Registration) -> Refusal |
     )
 
 
-@rule("create", kinds.ACCESS_POLICY, source="EKS API, AssociateAccessPolicy, ResourceNotFoundException; Batch user guide, eks-access-entries")
+@rule(
+    "create", kinds.ACCESS_POLICY, source="EKS API, AssociateAccessPolicy, ResourceNotFoundException; Batch user guide, eks-access-entries"
+)
 def policy_needs_an_entry(world: World, request: Registration) -> Refusal | None:
     """An access policy is given to a principal that has an access entry; Batch's own is there when its environment is."""
     principal = str(request.inputs["principalArn"])
@@ -59,7 +61,9 @@ def policy_needs_an_entry(world: World, request: Registration) -> Refusal | None
 def queue_names_the_environment(world: World, request: Registration) -> Refusal | None:
     """A compute environment stays while a job queue names it."""
     arn = request.outputs.get("arn")
-    orders = ((queue, order) for queue in world.existing(kinds.JOB_QUEUE) for order in queue.registration.inputs["computeEnvironmentOrders"])
+    orders = (
+        (queue, order) for queue in world.existing(kinds.JOB_QUEUE) for order in queue.registration.inputs["computeEnvironmentOrders"]
+    )
     holders = [str(queue.registration.inputs["name"]) for queue, order in orders if order["computeEnvironment"] == arn]
     if not holders:
         return None

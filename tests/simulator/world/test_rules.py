@@ -8,6 +8,7 @@ import pytest
 from simulator.recording import Registration
 from simulator.world import World, charts, kinds
 from simulator.world.account import Account, Job
+from simulator.world.consequences import of_deletion
 from simulator.world.rule import Rule
 from simulator.world.rules import all_rules
 from tests.simulator.world.standing import (
@@ -26,6 +27,8 @@ from tests.simulator.world.standing import (
 )
 
 RULES = {rule.name: rule for rule in all_rules()}
+NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT)
+"""Types that the shipped stack has none of."""
 Break = Callable[[World], Registration]
 """Breaks something in an account, and gives the request that meets it."""
 
@@ -115,6 +118,25 @@ def _nodes_subnet() -> Registration:
 def _unknown_volume() -> Registration:
     claim = only(kinds.CLAIM)
     return changed(claim, spec={**claim.inputs["spec"], "volumeName": "other"})
+
+
+BATCH_ROLE = "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+
+
+def _environment() -> Registration:
+    over = {"eksClusterArn": "arn", "kubernetesNamespace": "training"}
+    made = extra(kinds.COMPUTE_ENVIRONMENT, "batch", {"name": "batch", "serviceRole": BATCH_ROLE, "eksConfiguration": over})
+    return replace(made, outputs={"arn": "arn:batch"})
+
+
+def _policy() -> Registration:
+    return extra(kinds.ACCESS_POLICY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE, "policyArn": "arn"})
+
+
+def _queued(world: World) -> Registration:
+    world.put(_environment())
+    world.put(extra(kinds.JOB_QUEUE, "jobs", {"name": "jobs", "computeEnvironmentOrders": [{"computeEnvironment": "arn:batch"}]}))
+    return _environment()
 
 
 def _self_rule(name: str) -> Registration:
@@ -221,6 +243,16 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "workload-needs-node": (_with(no_untainted_nodes, only(kinds.STATEFUL_SET)), "0 out of 1 replicas succeeded"),
     "volume-for-claim": (_request(_unknown_volume()), "volume other is not there"),
+    "environment-finds-its-namespace": (
+        _with(lambda world: without(world, only(kinds.NAMESPACE, "training-namespace")), _environment()),
+        "CLIENT_ERROR - Unable to validate Kubernetes Namespace; namespace training is not there",
+    ),
+    "no-entry-for-a-linked-role": (
+        _request(extra(kinds.ACCESS_ENTRY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE})),
+        "The caller is not allowed to modify access entries",
+    ),
+    "policy-needs-an-entry": (_request(_policy()), "The specified principalArn could not be found"),
+    "queue-names-the-environment": (_queued, "found existing JobQueue relationship; job queue jobs names batch"),
     "group-is-active": (_failed_group, "the state takes it for made"),
     "group-can-change": (_failed_group, "not in Active State"),
     "subnet-has-interfaces": (_request(_nodes_subnet()), "held by nodes of core; nodes of trn1-32xl"),
@@ -309,7 +341,21 @@ def test_a_rule_has_its_sentence_and_its_source(rule: Rule):
     """Who reads a refusal wants to know who says so."""
     assert rule.sentence.endswith(".")
     assert len(rule.source) > 10
-    assert any(rule.covers(item.type) for item in recording().resources()) or rule.types == (kinds.PLACEMENT_GROUP,)
+    assert any(rule.covers(item.type) for item in recording().resources()) or rule.types[0] in NOT_SHIPPED
+
+
+def test_batchs_own_access_entry_lets_the_policy_in_and_outlives_the_environment():
+    """Switched off and on again, the program meets the entry that Batch kept."""
+    world, rule = standing(), RULES["policy-needs-an-entry"]
+    world.put(_environment())
+    assert rule.check(world, _policy()) is None
+    world.lose(_environment())
+    assert rule.check(world, _policy()) is not None
+    of_deletion(world, _environment())
+    assert rule.check(world, _policy()) is None
+    assert [what for _, what in world.leftovers() if "access entry" in what] != []
+    of_deletion(world, only(kinds.CLUSTER))
+    assert [what for _, what in world.leftovers() if "access entry" in what] == []
 
 
 def test_every_known_chart_is_a_chart():
