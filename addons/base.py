@@ -114,6 +114,7 @@ class Addon(pulumi.ComponentResource):
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
         delete_timeout: str = "3m",
+        **options: Any,
     ) -> k8s.apiextensions.CustomResource:
         """An object of a kind that a chart brings, made after the chart and deleted before it."""
         return k8s.apiextensions.CustomResource(
@@ -122,5 +123,5 @@ class Addon(pulumi.ComponentResource):
             kind=kind,
             metadata=dict(metadata),
             spec=spec,
-            opts=self.in_cluster(*after, hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout)),
+            opts=self.in_cluster(*after, hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout), **options),
         )

@@ -181,6 +181,14 @@ def _release(_world: World, change: Change, old: Registration, gone: bool) -> It
         yield Caution("red", old.urn, f"release {old.id} is {_word(change)}, and with it every {kind_names} in the cluster")
 
 
+def _node_pool(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if gone:
+        name, template = old.inputs["metadata"]["name"], old.inputs["spec"]["template"]["spec"]
+        severity, stops = ("red", "jobs on them stop") if template.get("taints") else ("amber", "their pods move")
+        why = f" ({', '.join(change.because)})" if change.because else ""
+        yield Caution(severity, old.urn, f"Karpenter pool {name} is {_word(change)}{why}: its nodes are drained, {stops}")
+
+
 def _word(change: Change) -> str:
     return "deleted" if change.kind == "delete" else "replaced"
 
@@ -193,4 +201,5 @@ _TELL: Mapping[str, Any] = {
     kinds.CLAIM: _volume,
     kinds.NAMESPACE: _namespace,
     kinds.RELEASE: _release,
+    kinds.NODE_POOL: _node_pool,
 }

@@ -140,3 +140,48 @@ def test_removing_volcano_deletes_what_its_kinds_hold():
     changed = change(addons={"volcano": {"enabled": False}})
     assert set(kinds(changed).values()) == {"delete"}
     assert any("with it every" in item.text for item in changed.cautions)
+
+
+def pools(**mode: Any) -> dict[str, Any]:
+    """Karpenter with one pool of its own."""
+    pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, **mode}
+    return {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "neuronPools": {"pool": pool}}}
+
+
+def changed_pool(old: dict[str, Any], new: dict[str, Any]) -> Changed:
+    """A cluster with that pool, up, changed to the other."""
+    recordings = [record_stack(merged(dev_configuration(), addons=pools(**mode))) for mode in (old, new)]
+    return rehearse_change(*recordings, seed=0)
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_a_pool_of_another_mode_is_another_pool(now: bool):
+    """Karpenter refuses it in place; its nodes go first, since the new one has its name."""
+    changed = changed_pool({"static": not now}, {"static": now})
+    (pool,) = [item for item in changed.touched if item.registration.name == "node-pool-pool"]
+    assert (pool.kind, pool.delete_first) == ("replace", True)
+    assert changed.phase.errors == []
+    (caution,) = changed.cautions
+    told = "dynamic before, static now" if now else "static before, dynamic now"
+    assert (caution.severity, caution.text) == (
+        "red",
+        f"Karpenter pool pool is replaced ({told}): its nodes are drained, jobs on them stop",
+    )
+
+
+def test_a_static_pool_grows_in_place():
+    """Only the mode is for life."""
+    changed = changed_pool({"static": True}, {"static": True, "maxNodes": 2})
+    assert kinds(changed) == {"NodePool node-pool-pool": "update"}
+    assert (changed.phase.errors, changed.cautions) == ([], [])
+
+
+def test_the_general_pools_pods_move_when_it_goes():
+    """Nothing trains on untainted nodes."""
+    general = {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "generalPool": {"enabled": True}}}
+    having = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons=general))
+    lacking = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons={**general, "karpenter": {"enabled": True}}))
+    changed = rehearse_change(having, lacking, seed=0)
+    assert [(item.severity, item.text) for item in changed.cautions] == [
+        ("amber", "Karpenter pool general is deleted: its nodes are drained, their pods move")
+    ]

@@ -177,3 +177,23 @@ def volume_for_claim(world: World, request: Registration) -> Refusal | None:
         leaves="unready",
         remedy="again",
     )
+
+
+@rule(
+    "update",
+    kinds.NODE_POOL,
+    source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
+)
+def pool_keeps_its_mode(world: World, request: Registration) -> Refusal | None:
+    """A Karpenter pool is static or dynamic for life: `replicas` can be changed, but neither set nor taken away."""
+    thing = world.find(kinds.NODE_POOL, request.id)
+    if thing is None or ("replicas" in thing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
+        return None
+    return Refusal(
+        "Invalid",
+        f'NodePool.karpenter.sh "{request.inputs["metadata"]["name"]}" is invalid: spec: Invalid value: Cannot transition NodePool between'
+        " static (replicas set) and dynamic (replicas unset) provisioning modes",
+        f"{request.name} would change between the two",
+        f"`pulumi up --replace '{request.urn}'`, which drains its nodes",
+        remedy="replace",
+    )

@@ -27,7 +27,7 @@ from tests.simulator.world.standing import (
 )
 
 RULES = {rule.name: rule for rule in all_rules()}
-NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT)
+NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
 """Types that the shipped stack has none of."""
 Break = Callable[[World], Registration]
 """Breaks something in an account, and gives the request that meets it."""
@@ -72,6 +72,11 @@ def _node_pool(world: World) -> Registration:
     pool = extra("kubernetes:karpenter.sh/v1:NodePool", "neuron", {"metadata": {"name": "neuron"}})
     world.put(pool)
     return pool
+
+
+def _pool_of_another_mode(world: World) -> Registration:
+    world.put(replace(_node_pool(world), inputs={"metadata": {"name": "neuron"}, "spec": {"limits": {"nodes": "1"}}}))
+    return replace(_node_pool(World()), inputs={"metadata": {"name": "neuron"}, "spec": {"replicas": 1, "limits": {"nodes": "1"}}})
 
 
 def _karpenter_crds(world: World) -> Registration:
@@ -243,6 +248,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "workload-needs-node": (_with(no_untainted_nodes, only(kinds.STATEFUL_SET)), "0 out of 1 replicas succeeded"),
     "volume-for-claim": (_request(_unknown_volume()), "volume other is not there"),
+    "pool-keeps-its-mode": (_pool_of_another_mode, "Cannot transition NodePool between static"),
     "environment-finds-its-namespace": (
         _with(lambda world: without(world, only(kinds.NAMESPACE, "training-namespace")), _environment()),
         "CLIENT_ERROR - Unable to validate Kubernetes Namespace; namespace training is not there",
