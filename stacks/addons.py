@@ -16,7 +16,7 @@ from addons.efa import Efa, EfaArgs
 from addons.efa_exporter import EfaExporter
 from addons.etcd import Etcd, EtcdArgs
 from addons.fluent_bit import FluentBit, FluentBitArgs
-from addons.grafana import Grafana, GrafanaArgs
+from addons.grafana import Grafana, GrafanaArgs, WorkspaceArgs
 from addons.karpenter import GeneralPoolArgs, Karpenter, KarpenterArgs
 from addons.karpenter_pools import NeuronPoolArgs
 from addons.kuberay import KubeRay, KubeRayArgs
@@ -189,7 +189,11 @@ def _prometheus(site: Site) -> Addon:
 def _grafana(site: Site) -> Addon:
     prometheus = site.made["prometheus"]
     assert isinstance(prometheus, Prometheus)
-    args = GrafanaArgs(site.settings.addons.grafana.admin_secret, mirror=site.mirror)
+    workspace, read = site.made.get("managedPrometheus"), None
+    # By a plug-in from grafana.com, which a cluster with a mirror is taken not to reach.
+    if isinstance(workspace, ManagedPrometheus) and site.mirror is None:
+        read = WorkspaceArgs(site.name, site.settings.region, site.control_plane_name, workspace.arn, workspace.endpoint)
+    args = GrafanaArgs(site.settings.addons.grafana.admin_secret, read, mirror=site.mirror)
     return Grafana("grafana", args, prometheus.namespace_resource, site.kubernetes)
 
 

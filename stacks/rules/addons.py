@@ -173,6 +173,8 @@ def addon_notices(settings: Settings) -> Iterator[str]:
     addons = settings.addons
     if addons.grafana.enabled and not addons.neuron_monitor.enabled and addons.neuron.devices == "device-plugin":
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if addons.grafana.enabled and addons.managed_prometheus.enabled and addons.mirror is not None:
+        yield "`addons.grafana` does not read `addons.managedPrometheus`: its plug-in comes from grafana.com, which `addons.mirror` does not hold"
     if addons.batch.enabled and addons.batch.compute_environment_id is None:
         yield "`addons.batch` is on without `computeEnvironmentId`: no node is labelled as its own, and jobs stay RUNNABLE; the output `batchComputeEnvironmentId` has the command that shows it"
     if addons.load_balancer_controller.enabled:

@@ -388,6 +388,10 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "acted on by nobody",
     ),
+    "workspace that Grafana cannot read": (
+        {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
+        "its plug-in comes from grafana.com",
+    ),
     "Batch without a node of its own": (
         {"addons": {"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}}},
         "no node is labelled as its own, and jobs stay RUNNABLE",
