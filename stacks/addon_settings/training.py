@@ -22,7 +22,7 @@ class TrainerAddon(Section):
     enabled: bool = False
     """TrainJobs."""
     job_set: bool = True
-    """Install JobSet with it. Only off where JobSet is there by other means."""
+    """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
     image: str | None = None
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 

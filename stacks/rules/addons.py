@@ -173,6 +173,8 @@ def addon_notices(settings: Settings) -> Iterator[str]:
     addons = settings.addons
     if addons.grafana.enabled and not addons.neuron_monitor.enabled and addons.neuron.devices == "device-plugin":
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if addons.trainer.enabled and not addons.trainer.job_set:
+        yield "`addons.trainer.jobSet` is off: TrainJobs stay as they are until there is a JobSet by other means"
     if addons.grafana.enabled and addons.managed_prometheus.enabled and addons.mirror is not None:
         yield "`addons.grafana` does not read `addons.managedPrometheus`: its plug-in comes from grafana.com, which `addons.mirror` does not hold"
     if addons.batch.enabled and addons.batch.compute_environment_id is None:

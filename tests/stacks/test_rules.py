@@ -388,6 +388,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "acted on by nobody",
     ),
+    "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
         {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
         "its plug-in comes from grafana.com",

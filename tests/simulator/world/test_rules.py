@@ -125,6 +125,15 @@ def _unknown_volume() -> Registration:
     return changed(claim, spec={**claim.inputs["spec"], "volumeName": "other"})
 
 
+def _job_set() -> Registration:
+    return extra(kinds.RELEASE, "jobset", {"chart": "oci://registry.k8s.io/jobset/charts/jobset", "name": "jobset", "namespace": "default"})
+
+
+def _trainer(**values: object) -> Registration:
+    inputs = {"chart": "kubeflow-trainer", "name": "kubeflow-trainer", "namespace": "kubeflow-system", "values": values}
+    return extra(kinds.RELEASE, "kubeflow-trainer", inputs)
+
+
 BATCH_ROLE = "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
 
 
@@ -241,6 +250,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
             extra(kinds.RELEASE, "two", {"chart": "mpi-operator", "name": "two"}),
         ),
         "kubeflow.org/MPIJob belongs to one already",
+    ),
+    "one-owner-of-object": (
+        _with(lambda world: world.put(_job_set()), _trainer()),
+        "ClusterRole/jobset-controller belongs to jobset already: both bring JobSet",
     ),
     "release-needs-node": (
         _with(no_untainted_nodes, only(kinds.RELEASE, "volcano")),
@@ -362,6 +375,72 @@ def test_batchs_own_access_entry_lets_the_policy_in_and_outlives_the_environment
     assert [what for _, what in world.leftovers() if "access entry" in what] != []
     of_deletion(world, only(kinds.CLUSTER))
     assert [what for _, what in world.leftovers() if "access entry" in what] == []
+
+
+def test_trainer_and_another_jobset_pass_one_by_one():
+    """The clash is of the bundled one: left out, or alone, neither is refused."""
+    rule, world = RULES["one-owner-of-object"], standing()
+    assert rule.check(world, _trainer()) is None
+    world.put(_job_set())
+    assert rule.check(world, _job_set()) is None
+    assert rule.check(world, _trainer(jobset={"install": False})) is None
+    world.lose(_job_set())
+    world.put(_trainer())
+    assert rule.check(world, _job_set()) is not None
+
+
+def _training_operator(*parts: str) -> World:
+    """A cluster in which of the training-operator only the named parts are there."""
+    world = standing()
+    labels = {"app": "training-operator"}
+    of = {"name": "training-operator", "namespace": "kubeflow"}
+    names = {"kind": "PyTorchJob", "plural": "pytorchjobs"}
+    webhook = {
+        "clientConfig": {"service": of},
+        "rules": [{"apiGroups": ["kubeflow.org"], "operations": ["CREATE", "UPDATE"], "resources": ["pytorchjobs"]}],
+    }
+    made = {
+        "kind": extra(kinds.CUSTOM_RESOURCE_DEFINITION, "pytorchjobs", {"spec": {"group": "kubeflow.org", "names": names}}),
+        "webhooks": extra(kinds.VALIDATING_WEBHOOKS, "validator", {"webhooks": [webhook]}),
+        "service": extra(kinds.SERVICE, "training-operator", {"metadata": of, "spec": {"selector": labels}}),
+        "pods": extra(kinds.DEPLOYMENT, "training-operator", {"metadata": of, "spec": {"template": {"metadata": {"labels": labels}}}}),
+        "other pods": extra(kinds.DEPLOYMENT, "other", {"metadata": of, "spec": {"template": {"metadata": {"labels": {"app": "other"}}}}}),
+        "open webhooks": extra(kinds.MUTATING_WEBHOOKS, "validator", {"webhooks": [{**webhook, "failurePolicy": "Ignore"}]}),
+    }
+    for part in parts:
+        world.put(made[part])
+    return world
+
+
+JOB = extra("kubernetes:kubeflow.org/v1:PyTorchJob", "bert", {"metadata": {"name": "bert", "namespace": "training"}})
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("kind", "webhooks"), ("kind", "webhooks", "service"), ("kind", "webhooks", "pods"), ("kind", "webhooks", "service", "other pods")],
+)
+def test_a_webhook_of_our_own_manifests_refuses_while_its_pods_are_not_there(parts: tuple[str, ...]):
+    """As a chart's does: training-operator's fail closed on its own kinds."""
+    world = _training_operator(*parts)
+    for stage in ("webhook-answers", "webhook-answers-on-update"):
+        refusal = RULES[stage].check(world, JOB)
+        assert refusal is not None
+        assert 'https://training-operator.kubeflow.svc:443": no endpoints available' in refusal.text
+        assert refusal.cause == "the webhook of validator guards kubeflow.org/PyTorchJob, and its pods do not answer"
+    assert RULES["webhook-outlives-pods"].check(world, JOB) is None
+
+
+@pytest.mark.parametrize("parts", [("kind", "webhooks", "service", "pods"), ("kind", "open webhooks"), ("webhooks",), ("kind",)])
+def test_a_webhook_that_answers_or_is_not_asked_lets_jobs_in(parts: tuple[str, ...]):
+    """With its pods, without a say, about another kind, or not there at all."""
+    assert RULES["webhook-answers"].check(_training_operator(*parts), JOB) is None
+
+
+def test_a_webhook_without_a_node_for_its_pods_does_not_answer():
+    """They are Pending like everybody's."""
+    world = _training_operator("kind", "webhooks", "service", "pods")
+    no_untainted_nodes(world)
+    assert RULES["webhook-answers"].check(world, JOB) is not None
 
 
 def test_every_known_chart_is_a_chart():
