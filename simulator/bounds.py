@@ -56,6 +56,7 @@ CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd", "slurm-operato
 """Charts whose pods cannot start without another chart's CRDs."""
 BROUGHT_BY: Mapping[str, str] = {
     QUEUE: "volcano",
+    "kubernetes:topology.volcano.sh/v1alpha1:HyperNode": "volcano",
     "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": "kueue",
     "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": "kueue",
     "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": "kueue",

@@ -128,6 +128,7 @@ LIFETIMES: Mapping[str, Lifetime] = {
     ),
     "kubernetes:storage.k8s.io/v1:StorageClass": _OBJECT,
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    "kubernetes:topology.volcano.sh/v1alpha1:HyperNode": _OBJECT,
     "kubernetes:core/v1:ConfigMap": _OBJECT,
     "kubernetes:apps/v1:DaemonSet": Lifetime(
         Latency(0.3, 0.3, 2, "measured: 0.3 s with no node that wants it; those that boot meanwhile are not waited for"),

@@ -60,6 +60,7 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "kubernetes:apps/v1:StatefulSet": (*_OBJECT, "spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
     "kubernetes:storage.k8s.io/v1:StorageClass": (*_OBJECT, "provisioner", "parameters"),
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _OBJECT,
+    "kubernetes:topology.volcano.sh/v1alpha1:HyperNode": _OBJECT,
     # Data of a ConfigMap changes in place: the provider is told that they are mutable.
     "kubernetes:core/v1:ConfigMap": _OBJECT,
     "kubernetes:apps/v1:DaemonSet": (*_OBJECT, "spec.selector"),

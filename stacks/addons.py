@@ -102,6 +102,7 @@ def _volcano(site: Site) -> Addon:
             name: QueueArgs(queue.weight, queue.reclaimable, queue.capability, queue.parent, queue.deserved)
             for name, queue in section.queues.items()
         },
+        networks=[name for name, group in site.settings.node_groups.items() if section.topology and uses_efa(group)],
         mirror=site.mirror,
     )
     return Volcano("volcano", args, site.kubernetes)

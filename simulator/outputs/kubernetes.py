@@ -37,6 +37,7 @@ ANSWERS: Mapping[str, Callable[[Context, Inputs], Answer]] = {
     "kubernetes:apps/v1:StatefulSet": _object,
     "kubernetes:storage.k8s.io/v1:StorageClass": _object,
     "kubernetes:scheduling.volcano.sh/v1beta1:Queue": _object,
+    "kubernetes:topology.volcano.sh/v1alpha1:HyperNode": _object,
     "kubernetes:core/v1:ConfigMap": _object,
     "kubernetes:apps/v1:DaemonSet": _object,
     "kubernetes:monitoring.coreos.com/v1:PodMonitor": _object,

@@ -113,10 +113,13 @@ def chart_takes_or_leaves_its_kinds(world: "World", gone: Registration) -> None:
     if gone.type != kinds.RELEASE:
         return
     for kind in chart.crds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():
-        world.stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn))
+        group = kind.split("/")[0].replace(".", r"\.")
+        remove = f"kubectl get crd -o name | grep '\\.{group}$' | xargs kubectl delete"
+        world.stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn, remove=remove))
     if gone.inputs.get("createNamespace"):
         name = gone.inputs["namespace"]
-        world.stray(Stray(f"namespace {name}", f"namespace {name}, which Helm made and never deletes", gone.urn))
+        what, remove = f"namespace {name}, which Helm made and never deletes", f"kubectl delete namespace {name}"
+        world.stray(Stray(f"namespace {name}", what, gone.urn, remove=remove))
 
 
 CONSEQUENCES: tuple[Consequence, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Consequence))

@@ -10,7 +10,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "neuron": {"schedulerExtension": True, "nodeProblemDetector": True},
     "fluentBit": {"s3Bucket": "pod-logs"},
     "prometheus": {"alertmanager": True},
-    "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
+    "volcano": {
+        "topology": True,
+        "queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}},
+    },
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},
     "slurm": {"nodeGroups": ["trn1-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
