@@ -8,13 +8,25 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from addons.contract import load
-from addons.images import mirror_values, mirrored, overlaid
+from addons.images import Values, mirror_values, mirrored, overlaid
 from addons.versions import Chart
 from components.hardware.names import NEURON_TAINT
 from components.identity import PodIdentity, ServiceAccount
 
 TOLERATE_NEURON: dict[str, str] = {"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 """Lets a pod onto Neuron nodes that does not itself ask for a Neuron device."""
+
+NODE_SHARE = 0.86
+"""Part of a node's CPUs and memory that a pod gets which takes the whole node; the rest is kubelet's and the DaemonSets'."""
+
+ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
+"""All that may be done with objects, for rules of our own manifests."""
+
+
+def own_labels(name: str) -> dict[str, str]:
+    """Labels of the objects of our own manifests."""
+    return {"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "trn"}
+
 
 SHORT_DELETE = pulumi.CustomTimeouts(delete="3m")
 """For custom resources and namespaces: the provider's own limit of 10 minutes is the usual "destroy hangs"."""
@@ -100,6 +112,19 @@ class Addon(pulumi.ComponentResource):
         """A role for one service account. Pods that start before its association have no rights until they start again."""
         return PodIdentity(f"{account.purpose}-identity", account, cluster_name=cluster_name, opts=pulumi.ResourceOptions(parent=self))
 
+    def cluster_rights(self, name: str, namespace: str, rules: Sequence[Values], account: k8s.core.v1.ServiceAccount) -> pulumi.Resource:
+        """What the service account of this name may do in the whole cluster: the last of the objects that give it the right."""
+        labels: Any = {"name": name, "labels": own_labels(name)}
+        given: Any = list(rules)
+        role = k8s.rbac.v1.ClusterRole(name, metadata=labels, rules=given, opts=self.in_cluster())
+        return k8s.rbac.v1.ClusterRoleBinding(
+            name,
+            metadata=labels,
+            role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            subjects=[{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+            opts=self.in_cluster(role, account),
+        )
+
     def custom_resource(
         self,
         name: str,
@@ -111,6 +136,7 @@ class Addon(pulumi.ComponentResource):
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
         delete_timeout: str = "3m",
+        **options: Any,
     ) -> k8s.apiextensions.CustomResource:
         """An object of a kind that a chart brings, made after the chart and deleted before it."""
         return k8s.apiextensions.CustomResource(
@@ -119,5 +145,5 @@ class Addon(pulumi.ComponentResource):
             kind=kind,
             metadata=dict(metadata),
             spec=spec,
-            opts=self.in_cluster(*after, hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout)),
+            opts=self.in_cluster(*after, hooks=hooks, custom_timeouts=pulumi.CustomTimeouts(delete=delete_timeout), **options),
         )

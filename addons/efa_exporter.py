@@ -6,9 +6,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import Addon, AddonArgs, own_labels
 from addons.declaration import Declaration
-from addons.exporters import daemon_set_spec, labels
+from addons.exporters import daemon_set_spec
 from addons.images import Values
 from addons.versions import PYTHON_IMAGE
 from components.hardware.names import EFA_LABEL
@@ -52,7 +52,7 @@ class EfaExporter(Addon):
     def __init__(self, name: str, args: AddonArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("EfaExporter", name, args, opts)
         namespace = self.namespace(NAME)
-        metadata: Any = {"name": NAME, "namespace": NAME, "labels": labels(NAME)}
+        metadata: Any = {"name": NAME, "namespace": NAME, "labels": own_labels(NAME)}
         script = k8s.core.v1.ConfigMap(name, metadata=metadata, data={SCRIPT.name: SCRIPT.read_text()}, opts=self.in_cluster(namespace))
         spec: Any = efa_exporter_spec(self.image(PYTHON_IMAGE))
         k8s.apps.v1.DaemonSet(name, metadata=metadata, spec=spec, opts=self.in_cluster(script))

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import Addon, AddonArgs, own_labels
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.managed import DEFAULT_STORAGE_CLASS
@@ -14,7 +14,7 @@ from addons.versions import ETCD_IMAGE
 
 SERVER, CLIENT, PORT, PEER_PORT = "etcd-server", "etcd-client", 2379, 2380
 """Names and port that TorchX expects."""
-LABELS = {"app.kubernetes.io/name": "etcd", "app.kubernetes.io/part-of": "trn"}
+LABELS = own_labels("etcd")
 DATA_DIRECTORY = "/var/lib/etcd"
 _USER = 65532
 DECLARATION = Declaration(

@@ -3,13 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from addons.base import TOLERATE_NEURON
+from addons.base import TOLERATE_NEURON, own_labels
 from addons.images import Values
-
-
-def labels(name: str) -> dict[str, str]:
-    """Labels by which the monitors find the pods."""
-    return {"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "trn"}
 
 
 def daemon_set_spec(name: str, container: Mapping[str, Any], **pod: Any) -> Values:
@@ -21,4 +16,4 @@ def daemon_set_spec(name: str, container: Mapping[str, Any], **pod: Any) -> Valu
         "containers": [{"name": name, **container}],
         **pod,
     }
-    return {"selector": {"matchLabels": labels(name)}, "template": {"metadata": {"labels": labels(name)}, "spec": spec}}
+    return {"selector": {"matchLabels": own_labels(name)}, "template": {"metadata": {"labels": own_labels(name)}, "spec": spec}}

@@ -123,14 +123,15 @@ class Karpenter(Addon):
         self._after: list[pulumi.Resource] = [controller, entry, *nodes.grants]
         shared = NodeClassArgs(args.node_role_name, args.ami_version, args.security_group_ids, args.tags)
         for key, pool in args.neuron_pools.items():
-            self._pool(key, neuron_node_class_spec(shared, pool), neuron_node_pool_spec(key, pool))
+            mode = "static" if pool.static else "dynamic"
+            self._pool(key, neuron_node_class_spec(shared, pool), neuron_node_pool_spec(key, pool), mode)
         if args.general_pool is not None:
             general = args.general_pool
             pool_spec = general_node_pool_spec(GENERAL, max_vcpu=general.max_vcpu, spot=general.spot)
             self._pool(GENERAL, general_node_class_spec(shared, general.subnet_ids), pool_spec)
         self.register_outputs({})
 
-    def _pool(self, key: str, class_spec: Values, pool_spec: Values) -> None:
+    def _pool(self, key: str, class_spec: Values, pool_spec: Values, mode: str = "dynamic") -> None:
         # A class is gone when the instances of its pools are, and is looked at again every ten minutes only.
         node_class = self.custom_resource(
             f"node-class-{key}",
@@ -149,4 +150,7 @@ class Karpenter(Addon):
             spec=pool_spec,
             after=[node_class],
             delete_timeout=POOL_DELETE,
+            # Its CRD lets no pool change between them: the other mode is another pool, of the same name.
+            delete_before_replace=True,
+            replacement_trigger=mode,
         )

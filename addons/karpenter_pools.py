@@ -80,7 +80,7 @@ def neuron_node_pool_spec(name: str, pool: NeuronPoolArgs) -> Values:
         taints=[{"key": NEURON_TAINT, "value": "true", "effect": "NoSchedule"}],
     )
     if pool.static:
-        # A static pool takes no other limit, and keeps its mode for life.
+        # A static pool takes no other limit.
         return {
             "replicas": pool.max_nodes,
             "limits": {"nodes": str(pool.max_nodes)},

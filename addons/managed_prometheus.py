@@ -14,12 +14,12 @@ from components.identity import ServiceAccount
 DECLARATION = Declaration(
     key="managedPrometheus",
     title="Amazon Managed Prometheus",
-    purpose="A workspace to which Prometheus writes, signed with a role of its own; metrics stay 150 days",
+    purpose="A workspace that Prometheus writes to and Grafana reads, each with a role of its own; metrics stay 150 days",
     component="managed-prometheus",
     namespace=NAMESPACE,
     nodes="none",
     needs=("prometheus",),
-    changes=("prometheus",),
+    changes=("prometheus", "grafana"),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
 )
 
@@ -36,6 +36,8 @@ class ManagedPrometheusArgs(AddonArgs):
 class ManagedPrometheus(Addon):
     """Starts at once: nothing in it needs the cluster but the association."""
 
+    arn: pulumi.Output[str]
+    endpoint: pulumi.Output[str]
     remote_write_url: pulumi.Output[str]
 
     def __init__(self, name: str, args: ManagedPrometheusArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -45,5 +47,6 @@ class ManagedPrometheus(Addon):
             args.cluster_name, args.region, NAMESPACE, SERVICE_ACCOUNT, "remote-write", policy=workspace.arn.apply(remote_write_policy)
         )
         self.ready.append(self.identity(account, args.control_plane_name).association)
+        self.arn, self.endpoint = workspace.arn, workspace.prometheus_endpoint
         self.remote_write_url = workspace.prometheus_endpoint.apply(lambda endpoint: f"{endpoint}api/v1/remote_write")
         self.register_outputs({"remote_write_url": self.remote_write_url})

@@ -6,13 +6,13 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import ALL_VERBS, Addon, AddonArgs, own_labels
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import MPI_OPERATOR_IMAGE
 
 NAME = "mpi-operator"
-LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/part-of": "trn"}
+LABELS = own_labels(NAME)
 DECLARATION = Declaration(
     key="mpiOperator",
     title="MPI operator",
@@ -22,17 +22,16 @@ DECLARATION = Declaration(
     nodes="core",
     images=(MPI_OPERATOR_IMAGE,),
 )
-_ALL = ["create", "delete", "get", "list", "patch", "update", "watch"]
 RULES: tuple[Values, ...] = (
     {"apiGroups": [""], "resources": ["configmaps", "secrets", "services"], "verbs": ["create", "list", "update", "watch"]},
-    {"apiGroups": [""], "resources": ["pods"], "verbs": _ALL},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ALL_VERBS},
     # The launcher's own Role has it, and nobody may hand out more than they have.
     {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "list", "update", "watch"]},
     {"apiGroups": ["kubeflow.org"], "resources": ["mpijobs", "mpijobs/finalizers", "mpijobs/status"], "verbs": ["*"]},
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": _ALL},
-    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues", "podgroups"], "verbs": _ALL},
+    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ALL_VERBS},
+    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues", "podgroups"], "verbs": ALL_VERBS},
     {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["get", "list", "watch"]},
 )
 """What the operator may do in the cluster (kubeflow/mpi-operator manifests/base/cluster-role.yaml, without the right to make CRDs)."""
@@ -60,7 +59,7 @@ def mpi_job_crd_spec() -> Values:
             "mpiImplementation": {"type": "string", "default": "OpenMPI", "enum": ["OpenMPI", "Intel", "MPICH"]},
             "launcherCreationPolicy": {"type": "string", "default": "AtStartup", "enum": ["AtStartup", "WaitForWorkersReady"]},
             "runLauncherAsWorker": {"type": "boolean", "default": False},
-            "sshAuthMountPath": {"type": "string", "default": "/root/.ssh"},
+            "sshAuthMountPath": {"type": "string"},
             "runPolicy": anything,
             "mpiReplicaSpecs": {"type": "object", "additionalProperties": anything},
         },
@@ -103,16 +102,8 @@ class MpiOperator(Addon):
         )
         metadata: Any = {"name": NAME, "namespace": NAME, "labels": LABELS}
         account = k8s.core.v1.ServiceAccount(name, metadata=metadata, opts=self.in_cluster(namespace))
-        rules: Any = list(RULES)
-        role = k8s.rbac.v1.ClusterRole(name, metadata={"name": NAME, "labels": LABELS}, rules=rules, opts=self.in_cluster())
-        binding = k8s.rbac.v1.ClusterRoleBinding(
-            name,
-            metadata={"name": NAME, "labels": LABELS},
-            role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
-            subjects=[{"kind": "ServiceAccount", "name": NAME, "namespace": NAME}],
-            opts=self.in_cluster(role, account),
-        )
+        rights = self.cluster_rights(NAME, NAME, RULES, account)
         spec: Any = mpi_operator_spec(self.image(MPI_OPERATOR_IMAGE), volcano=args.volcano)
-        deployment = k8s.apps.v1.Deployment(name, metadata=metadata, spec=spec, opts=self.in_cluster(crd, binding))
+        deployment = k8s.apps.v1.Deployment(name, metadata=metadata, spec=spec, opts=self.in_cluster(crd, rights))
         self.ready.append(deployment)
         self.register_outputs({})

@@ -6,9 +6,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import Addon, AddonArgs, own_labels
 from addons.declaration import Declaration
-from addons.exporters import daemon_set_spec, labels
+from addons.exporters import daemon_set_spec
 from addons.images import Values
 from addons.versions import NEURON_MONITOR_IMAGE
 from components.hardware.catalogue import NEURON_TYPES
@@ -54,6 +54,6 @@ class NeuronMonitor(Addon):
         namespace = self.namespace(NAME)
         spec: Any = neuron_monitor_spec(self.image(NEURON_MONITOR_IMAGE), list(NEURON_TYPES))
         k8s.apps.v1.DaemonSet(
-            name, metadata={"name": NAME, "namespace": NAME, "labels": labels(NAME)}, spec=spec, opts=self.in_cluster(namespace)
+            name, metadata={"name": NAME, "namespace": NAME, "labels": own_labels(NAME)}, spec=spec, opts=self.in_cluster(namespace)
         )
         self.register_outputs({})

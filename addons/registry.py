@@ -1,6 +1,7 @@
 """All add-ons, in the order in which they are told to users."""
 
 from addons import (
+    batch,
     cert_manager,
     cloudwatch,
     cluster_autoscaler,
@@ -58,6 +59,7 @@ REGISTRY: tuple[Declaration, ...] = (
     load_balancer_controller.DECLARATION,
     cert_manager.DECLARATION,
     slurm.DECLARATION,
+    batch.DECLARATION,
 )
 SWITCHED: dict[str, Declaration] = {declaration.key: declaration for declaration in REGISTRY if declaration.switch}
 """Add-ons with a section `addons.KEY` in the configuration."""

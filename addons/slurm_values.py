@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from addons.base import TOLERATE_NEURON
+from addons.base import NODE_SHARE, TOLERATE_NEURON
 from addons.images import Values
 from addons.versions import SLURM_SIDECAR_TAG
 from components.hardware.catalogue import InstanceType
@@ -14,8 +14,6 @@ LOGIN = "login"
 MOUNT = "/fsx"
 GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 """Label that EKS puts on each node of a managed group (EKS user guide, managed node groups)."""
-NODE_SHARE = 0.86
-"""Part of a node's CPUs and memory that slurmd gets; the rest is kubelet's and the DaemonSets'."""
 
 
 @dataclass(frozen=True)

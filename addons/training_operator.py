@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import ALL_VERBS, Addon, AddonArgs, own_labels
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.training_operator_kinds import KINDS, job_crd_spec
@@ -18,7 +18,7 @@ from addons.versions import TRAINING_OPERATOR_IMAGE
 
 NAME = "training-operator"
 NAMESPACE = "kubeflow"
-LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/part-of": "trn"}
+LABELS = own_labels(NAME)
 CERTIFICATE = "training-operator-webhook-cert"
 """Secret that the operator fills, by the name it looks for."""
 WEBHOOKS = "validator.training-operator.kubeflow.org"
@@ -32,10 +32,9 @@ DECLARATION = Declaration(
     nodes="core",
     images=(TRAINING_OPERATOR_IMAGE,),
 )
-_ALL = ["create", "delete", "get", "list", "patch", "update", "watch"]
 _PLURALS = [kind.plural for kind in KINDS]
 RULES: tuple[Values, ...] = (
-    {"apiGroups": [""], "resources": ["events", "pods"], "verbs": _ALL},
+    {"apiGroups": [""], "resources": ["events", "pods"], "verbs": ALL_VERBS},
     {"apiGroups": [""], "resources": ["services"], "verbs": ["create", "delete", "get", "list", "watch"]},
     {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["validatingwebhookconfigurations"], "verbs": ["get", "list", "watch"]},
     {
@@ -44,11 +43,11 @@ RULES: tuple[Values, ...] = (
         "resourceNames": [WEBHOOKS],
         "verbs": ["update"],
     },
-    {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _ALL},
-    {"apiGroups": ["kubeflow.org"], "resources": _PLURALS, "verbs": _ALL},
+    {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ALL_VERBS},
+    {"apiGroups": ["kubeflow.org"], "resources": _PLURALS, "verbs": ALL_VERBS},
     {"apiGroups": ["kubeflow.org"], "resources": [f"{plural}/finalizers" for plural in _PLURALS], "verbs": ["update"]},
     {"apiGroups": ["kubeflow.org"], "resources": [f"{plural}/status" for plural in _PLURALS], "verbs": ["get", "patch", "update"]},
-    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["podgroups"], "verbs": _ALL},
+    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["podgroups"], "verbs": ALL_VERBS},
 )
 """What the operator may do in the cluster (kubeflow/training-operator v1.9.0 manifests/base/rbac/role.yaml).
 
@@ -154,17 +153,7 @@ class TrainingOperator(Addon):
 
     def _rights(self, name: str, account: k8s.core.v1.ServiceAccount) -> list[pulumi.Resource]:
         subjects: Any = [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}]
-        cluster: Any = {"name": NAME, "labels": LABELS}
-        local: Any = {**cluster, "namespace": NAMESPACE}
-        rules: Any = list(RULES)
-        cluster_role = k8s.rbac.v1.ClusterRole(name, metadata=cluster, rules=rules, opts=self.in_cluster())
-        cluster_binding = k8s.rbac.v1.ClusterRoleBinding(
-            name,
-            metadata=cluster,
-            role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
-            subjects=subjects,
-            opts=self.in_cluster(cluster_role, account),
-        )
+        local: Any = {"name": NAME, "labels": LABELS, "namespace": NAMESPACE}
         secret_rules: Any = list(SECRET_RULES)
         role = k8s.rbac.v1.Role(name, metadata=local, rules=secret_rules, opts=self.in_cluster(account))
         binding = k8s.rbac.v1.RoleBinding(
@@ -174,4 +163,4 @@ class TrainingOperator(Addon):
             subjects=subjects,
             opts=self.in_cluster(role),
         )
-        return [cluster_binding, binding]
+        return [self.cluster_rights(NAME, NAMESPACE, RULES, account), binding]

@@ -61,6 +61,8 @@ NEURON_TRAINING_IMAGES = {
 
 SLURM_SIDECAR_TAG = "3.22"
 """Of docker.io/library/alpine, which the Slurm chart takes from `latest`."""
+MANAGED_PROMETHEUS_PLUGIN_VERSION = "3.3.5"
+"""Of Grafana's grafana-amazonprometheus-datasource (grafana.com/grafana/plugins, 2026-11), for Grafana 11.5 and later."""
 NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
 NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}

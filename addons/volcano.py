@@ -1,6 +1,6 @@
 """Volcano, the gang scheduler, and its queues."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pulumi
@@ -11,6 +11,7 @@ from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import VOLCANO
 from addons.webhook_retry import retry_on_webhook
+from components.hardware.names import GROUP_LABEL
 
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
@@ -23,7 +24,7 @@ DECLARATION = Declaration(
     namespace=NAMESPACE,
     nodes="core",
     charts=(VOLCANO,),
-    kinds=("scheduling.volcano.sh/v1beta1 Queue",),
+    kinds=("scheduling.volcano.sh/v1beta1 Queue", "topology.volcano.sh/v1alpha1 HyperNode"),
 )
 
 
@@ -50,6 +51,8 @@ class VolcanoArgs(AddonArgs):
     autoscaled: bool = False
     """Whether an autoscaler adds nodes for waiting jobs."""
     queues: Mapping[str, QueueArgs] = field(default_factory=dict)
+    networks: Sequence[str] = ()
+    """Node groups that are one EFA network each."""
 
 
 def volcano_values(args: VolcanoArgs) -> Values:
@@ -67,7 +70,9 @@ def volcano_values(args: VolcanoArgs) -> Values:
             "scheduler_resources": {"requests": {"cpu": "200m", "memory": "256Mi"}},
             "controller_resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
             "admission_resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
-            "scheduler_config_override": scheduler_configuration(autoscaled=args.autoscaled, hierarchy=is_hierarchy(args.queues)),
+            "scheduler_config_override": scheduler_configuration(
+                autoscaled=args.autoscaled, hierarchy=is_hierarchy(args.queues), topology=bool(args.networks)
+            ),
         },
     }
 
@@ -77,7 +82,7 @@ def is_hierarchy(queues: Mapping[str, QueueArgs]) -> bool:
     return any(queue.parent is not None for queue in queues.values())
 
 
-def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False) -> str:
+def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False, topology: bool = False) -> str:
     """Volcano's scheduler configuration, YAML.
 
     The `enqueue` action creates no pods until the cluster has room for the whole gang, so an autoscaler never sees them
@@ -101,6 +106,7 @@ def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False) -> str
             *(["  - name: capacity", "    enableHierarchy: true"] if hierarchy else ["  - name: proportion"]),
             "  - name: nodeorder",
             "  - name: binpack",
+            *(["  - name: network-topology-aware", "    arguments:", "      weight: 10"] if topology else []),
             "",
         ]
     )
@@ -114,6 +120,14 @@ def queue_spec(args: QueueArgs) -> Values:
     if args.parent is not None:
         spec["parent"] = args.parent
     return {**spec, "deserved": dict(args.deserved)} if args.deserved else spec
+
+
+def hyper_node_spec(node_group: str) -> Values:
+    """`spec` of the HyperNode of one group, topology.volcano.sh/v1alpha1: tier 1, within which EFA reaches every node.
+
+    By label, so that nodes that come later belong to it (volcano-sh/volcano how_to_use_network_topology_aware_scheduling.md).
+    """
+    return {"tier": 1, "members": [{"type": "Node", "selector": {"labelMatch": {"matchLabels": {GROUP_LABEL: node_group}}}}]}
 
 
 def parents_first(queues: Mapping[str, QueueArgs]) -> list[str]:
@@ -131,7 +145,7 @@ def parents_first(queues: Mapping[str, QueueArgs]) -> list[str]:
 
 
 class Volcano(Addon):
-    """Starts when untainted nodes are there. Queues go before the release: its webhook guards their deletion."""
+    """Starts when untainted nodes are there. Queues and HyperNodes go before the release: its webhook guards their deletion."""
 
     queues: list[k8s.apiextensions.CustomResource]
 
@@ -149,6 +163,16 @@ class Volcano(Addon):
                 metadata={"name": queue},
                 spec=queue_spec(args.queues[queue]),
                 after=[release, *above],
+                hooks=hooks,
+            )
+        for group in args.networks:
+            self.custom_resource(
+                f"network-{group}",
+                "topology.volcano.sh/v1alpha1",
+                "HyperNode",
+                metadata={"name": group},
+                spec=hyper_node_spec(group),
+                after=[release],
                 hooks=hooks,
             )
         self.queues = list(made.values())

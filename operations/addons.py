@@ -42,7 +42,9 @@ def _print_addons(settings: Settings, json_file: Path | None) -> None:
     table.add_column("on", no_wrap=True)
     table.add_column("what for, why here, needs, images", overflow="fold")
     for row in rows:
-        versions = [f"  {part}" for version in row.versions for part in version.split()] or ["  own manifests"]
+        versions = [f"  {part}" for version in row.versions for part in version.split()] or [
+            "  own manifests" if row.images else "  in AWS alone"
+        ]
         told = [row.purpose, row.why, *([f"alone: {row.fights}"] if row.fights else [])]
         told += [f"needs {', '.join(row.needs)}"] if row.needs else []
         told.append(_images_of(row))

@@ -36,6 +36,7 @@ _WITH: Mapping[str, tuple[str, ...]] = {
     "kueue": ("addons.kueue.namespace=kueue-jobs",),
     "mountpointS3": ("addons.mountpointS3.buckets=[corpus]",),
     "slurm": (f"addons.slurm.nodeGroups=[{GROUP}]",),
+    "batch": (f"addons.batch.nodeGroups=[{GROUP}]",),
 }
 """What an add-on must be told to be on."""
 _SAMPLES: Mapping[str, Sample] = {
@@ -131,6 +132,11 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.trainer.image": _one("addons.trainer.image=registry.example.com/train:1.0"),
     "addons.slurm.nodeGroups": _one(f"addons.slurm.nodeGroups=[{GROUP}, trn1n-32xl]"),
     "addons.slurm.sshKeys": _one("addons.slurm.sshKeys=['ssh-ed25519 AAAA demo']"),
+    "addons.batch.nodeGroups": _one(
+        f"addons.batch.nodeGroups=[{GROUP}, trn1n-32xl]", "addons.batch.computeEnvironmentId=00000000-0000-4000-8000-000000000000"
+    ),
+    "addons.batch.computeEnvironmentId": _one("addons.batch.computeEnvironmentId=00000000-0000-4000-8000-000000000000"),
+    "addons.batch.image": _one("addons.batch.image=registry.example.com/train:1.0"),
     "addons.mountpointS3.buckets": _one("addons.mountpointS3.buckets=[corpus, checkpoints]"),
     "budget.limitUsdPerHour": _one("budget.limitUsdPerHour=500"),
     "tags": _one("tags={team: research}"),

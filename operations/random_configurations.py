@@ -46,9 +46,10 @@ def random_configuration(number: int) -> dict[str, Any]:
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }
-    # Slurm takes whole groups; without one there is nothing for it.
-    configuration["addons"]["slurm"]["nodeGroups"] = list(configuration["nodeGroups"])[:1]
-    configuration["addons"]["slurm"]["enabled"] &= bool(configuration["nodeGroups"])
+    # Slurm takes whole groups, and leaves Batch the others; without one there is nothing for them.
+    for key, groups in (("slurm", list(configuration["nodeGroups"])[:1]), ("batch", list(configuration["nodeGroups"])[1:])):
+        configuration["addons"][key]["nodeGroups"] = groups
+        configuration["addons"][key]["enabled"] &= bool(groups)
     configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"

@@ -177,6 +177,21 @@ _GROUP_TAG: Members = {
 _ENDPOINT = titled("vpcId", "serviceName", "vpcEndpointType", "privateDnsEnabled", "routeTableIds", "subnetIds", "securityGroupIds")
 _KEY_ROTATION = Call("kms", "EnableKeyRotation", {}, id_member="KeyId", needs="enableKeyRotation")
 
+_POD: Members = {
+    **same("hostNetwork"),
+    "containers": (
+        "containers",
+        [
+            {
+                **same("name", "image"),
+                "resources": ("resources", same("limits", "requests")),
+                "volumeMounts": ("volumeMounts", [same("name", "mountPath")]),
+            }
+        ],
+    ),
+    "volumes": ("volumes", [{**same("name"), "emptyDir": ("emptyDir", same("medium", "sizeLimit"))}]),
+}
+
 CALLS: Mapping[str, tuple[Call, ...]] = {
     "aws:ec2/vpc:Vpc": (
         Call("ec2", "CreateVpc", {**titled("cidrBlock"), **ec2_tags("vpc")}),
@@ -248,6 +263,35 @@ CALLS: Mapping[str, tuple[Call, ...]] = {
     "aws:cloudwatch/eventRule:EventRule": (Call("events", "PutRule", titled("name", "eventPattern")),),
     "aws:cloudwatch/eventTarget:EventTarget": (
         Call("events", "PutTargets", {"rule": "Rule", "targetId": "Targets[].Id", "arn": "Targets[].Arn"}),
+    ),
+    "aws:batch/computeEnvironment:ComputeEnvironment": (
+        Call(
+            "batch",
+            "CreateComputeEnvironment",
+            {
+                **same("type", "serviceRole"),
+                "name": "computeEnvironmentName",
+                "eksConfiguration": ("eksConfiguration", same("eksClusterArn", "kubernetesNamespace")),
+            },
+        ),
+    ),
+    "aws:batch/jobQueue:JobQueue": (
+        Call(
+            "batch",
+            "CreateJobQueue",
+            {
+                **same("state", "priority"),
+                "name": "jobQueueName",
+                "computeEnvironmentOrders": ("computeEnvironmentOrder", [same("order", "computeEnvironment")]),
+            },
+        ),
+    ),
+    "aws:batch/jobDefinition:JobDefinition": (
+        Call(
+            "batch",
+            "RegisterJobDefinition",
+            {**same("type"), "name": "jobDefinitionName", "eksProperties": ("eksProperties", {"podProperties": ("podProperties", _POD)})},
+        ),
     ),
     "aws:autoscaling/tag:Tag": (Call("autoscaling", "CreateOrUpdateTags", _GROUP_TAG, {"Tags[].ResourceType": "auto-scaling-group"}),),
 }

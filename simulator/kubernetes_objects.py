@@ -31,6 +31,7 @@ OBJECTS: frozenset[str] = frozenset(
         "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding",
         "kubernetes:scheduling.volcano.sh/v1beta1:Queue",
         "kubernetes:storage.k8s.io/v1:StorageClass",
+        "kubernetes:topology.volcano.sh/v1alpha1:HyperNode",
         "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime",
     }
 )

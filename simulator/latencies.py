@@ -111,6 +111,15 @@ LIFETIMES: Mapping[str, Lifetime] = {
     "aws:sqs/queuePolicy:QueuePolicy": _both(2, 26, 60, "inferred: as the queue's own attributes"),
     "aws:cloudwatch/eventRule:EventRule": _INSTANT,
     "aws:cloudwatch/eventTarget:EventTarget": _INSTANT,
+    "aws:batch/computeEnvironment:ComputeEnvironment": Lifetime(
+        Latency(10, 30, 90, "inferred: until VALID"),
+        Latency(120, 180, 240, "published: one to two minutes to be disabled, as much to be deleted (Batch user guide, getting-started-eks)"),
+    ),
+    "aws:batch/jobQueue:JobQueue": Lifetime(
+        Latency(30, 35, 60, "inferred: the provider first looks after 30 s (internal/service/batch/job_queue.go)"),
+        Latency(60, 90, 180, "inferred: disabled, then deleted, 30 s before each first look"),
+    ),
+    "aws:batch/jobDefinition:JobDefinition": _INSTANT,
     **dict.fromkeys(OBJECTS, _OBJECT),
     "kubernetes:core/v1:Namespace": Lifetime(_OBJECT.create, Latency(5, 6, 10, "measured: a clean namespace takes 5 s")),
     "kubernetes:core/v1:PersistentVolume": Lifetime(Latency(0.5, 0.6, 1, "measured: 0.6 s"), _OBJECT.delete),

@@ -50,6 +50,11 @@ FORCES_REPLACEMENT: Mapping[str, tuple[str, ...]] = {
     "aws:sqs/queuePolicy:QueuePolicy": ("queueUrl",),
     "aws:cloudwatch/eventRule:EventRule": ("name",),
     "aws:cloudwatch/eventTarget:EventTarget": ("rule", "targetId"),
+    # Of an environment that launches no instances; the provider's own list, eksConfiguration without accessEntry.
+    "aws:batch/computeEnvironment:ComputeEnvironment": ("name", "type", "eksConfiguration"),
+    "aws:batch/jobQueue:JobQueue": ("name",),
+    # A change registers a new revision and takes the old one back.
+    "aws:batch/jobDefinition:JobDefinition": ("name", "type"),
     **dict.fromkeys(OBJECTS, _OBJECT),
     "kubernetes:core/v1:Service": (*_OBJECT, "spec.clusterIP"),
     "kubernetes:core/v1:PersistentVolume": (*_OBJECT, "spec.csi"),
@@ -79,6 +84,9 @@ _NAME_PROPERTY = {
     "aws:sqs/queue:Queue": "name",
     "aws:cloudwatch/eventRule:EventRule": "name",
     "aws:cloudwatch/eventTarget:EventTarget": "targetId",
+    "aws:batch/computeEnvironment:ComputeEnvironment": "name",
+    "aws:batch/jobQueue:JobQueue": "name",
+    "aws:batch/jobDefinition:JobDefinition": "name",
 }
 """Where a name set by the program makes the provider delete first (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go)."""
 

@@ -7,6 +7,7 @@ import pulumi
 
 from addons import cloudwatch, csi_drivers, node_monitoring
 from addons.base import Addon, AddonArgs
+from addons.batch import Batch, BatchArgs
 from addons.cert_manager import CertManager
 from addons.cloudwatch import CloudWatch, CloudWatchArgs
 from addons.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
@@ -15,7 +16,7 @@ from addons.efa import Efa, EfaArgs
 from addons.efa_exporter import EfaExporter
 from addons.etcd import Etcd, EtcdArgs
 from addons.fluent_bit import FluentBit, FluentBitArgs
-from addons.grafana import Grafana, GrafanaArgs
+from addons.grafana import Grafana, GrafanaArgs, WorkspaceArgs
 from addons.karpenter import GeneralPoolArgs, Karpenter, KarpenterArgs
 from addons.karpenter_pools import NeuronPoolArgs
 from addons.kuberay import KubeRay, KubeRayArgs
@@ -101,6 +102,7 @@ def _volcano(site: Site) -> Addon:
             name: QueueArgs(queue.weight, queue.reclaimable, queue.capability, queue.parent, queue.deserved)
             for name, queue in section.queues.items()
         },
+        networks=[name for name, group in site.settings.node_groups.items() if section.topology and uses_efa(group)],
         mirror=site.mirror,
     )
     return Volcano("volcano", args, site.kubernetes)
@@ -188,7 +190,11 @@ def _prometheus(site: Site) -> Addon:
 def _grafana(site: Site) -> Addon:
     prometheus = site.made["prometheus"]
     assert isinstance(prometheus, Prometheus)
-    args = GrafanaArgs(site.settings.addons.grafana.admin_secret, mirror=site.mirror)
+    workspace, read = site.made.get("managedPrometheus"), None
+    # By a plug-in from grafana.com, which a cluster with a mirror is taken not to reach.
+    if isinstance(workspace, ManagedPrometheus) and site.mirror is None:
+        read = WorkspaceArgs(site.name, site.settings.region, site.control_plane_name, workspace.arn, workspace.endpoint)
+    args = GrafanaArgs(site.settings.addons.grafana.admin_secret, read, mirror=site.mirror)
     return Grafana("grafana", args, prometheus.namespace_resource, site.kubernetes)
 
 
@@ -312,6 +318,21 @@ def _slurm(site: Site) -> Addon:
     return Slurm("slurm", args, site.kubernetes, certificates=site.ready("certManager"), after=after)
 
 
+def _batch(site: Site) -> Addon:
+    settings, section = site.settings, site.settings.addons.batch
+    args = BatchArgs(
+        site.name,
+        settings.region,
+        site.control_plane_name,
+        site.control_plane_arn,
+        settings.training.namespace,
+        section.image,
+        {name: NEURON_TYPES[settings.node_groups[name].instance_type] for name in section.node_groups},
+        mirror=site.mirror,
+    )
+    return Batch("batch", args, site.kubernetes, after=[site.namespace])
+
+
 MAKERS: dict[str, Maker] = {
     "neuron": _neuron,
     "efa": _efa,
@@ -338,6 +359,7 @@ MAKERS: dict[str, Maker] = {
     "loadBalancerController": _load_balancer_controller,
     "certManager": _cert_manager,
     "slurm": _slurm,
+    "batch": _batch,
     "kueue": _kueue,
 }
 """By key, in the order in which they are made: what an add-on looks for in `Site.made` stands before it."""

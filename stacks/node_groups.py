@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from addons.batch import NODE_LABEL
 from components.hardware import names
 from components.hardware.catalogue import NEURON_TYPES, InstanceType
 from components.hardware.efa import NetworkInterface, plan_interfaces, pod_capacity
@@ -78,7 +79,7 @@ def neuron_group_args(settings: Settings, name: str, context: NodeContext) -> No
         interfaces=interfaces,
         user_data=neuron_user_data(group, instance, interfaces),
         root_volume_gib=group.root_volume_gib,
-        labels=neuron_labels(group),
+        labels={**neuron_labels(group), **batch_labels(settings, name)},
         taint_key=names.NEURON_TAINT,
         capacity_type=group.capacity_type,
         capacity_reservation_id=group.capacity_reservation_id,
@@ -100,6 +101,14 @@ def neuron_user_data(group: NodeGroup, instance: InstanceType, interfaces: Seque
 def neuron_labels(group: NodeGroup) -> dict[str, str]:
     """Labels of the group's nodes: the user's own, and one that tells the EFA plug-in where interfaces are."""
     return {**group.labels, names.EFA_LABEL: "true"} if uses_efa(group) else dict(group.labels)
+
+
+def batch_labels(settings: Settings, name: str) -> dict[str, str]:
+    """The label by which AWS Batch knows the group's nodes as its own, once its environment has told its id."""
+    batch = settings.addons.batch
+    if not batch.enabled or name not in batch.node_groups or batch.compute_environment_id is None:
+        return {}
+    return {NODE_LABEL: batch.compute_environment_id}
 
 
 def extended_resources(group: NodeGroup) -> dict[str, int]:

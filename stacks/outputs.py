@@ -30,6 +30,11 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
         values["grafanaPassword"] = (
             f"kubectl -n {prometheus_values.NAMESPACE} get secret grafana -o jsonpath='{{.data.admin-password}}' | base64 -d"
         )
+    if settings.addons.batch.enabled:
+        values["batchComputeEnvironmentId"] = (
+            f"aws batch describe-compute-environments --region {settings.region} --compute-environments {settings.name}"
+            " --query 'computeEnvironments[0].uuid' --output text"
+        )
     if lustre is not None:
         values["fileSystemId"] = lustre.file_system_id
         values["fileSystemDnsName"] = lustre.dns_name

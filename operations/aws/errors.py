@@ -27,6 +27,8 @@ IN_USE = frozenset(
         "InvalidIPAddress.InUse", "InvalidNetworkInterface.InUse", "IncorrectState", "OperationAbortedException", "BackupInProgress",
         # EC2, DeleteNetworkInterface: "Network interface 'eni-...' is currently in use."
         "InvalidParameterValue",
+        # Batch's one code for all that is the caller's: "Cannot delete, found existing JobQueue relationship", "resource is being modified".
+        "ClientException",
     }
 )  # fmt: skip
 """Codes that say: not yet, something still hangs on it. The second and later tries may do."""

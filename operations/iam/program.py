@@ -38,6 +38,7 @@ def _linked_role(service: str) -> Grant:
     return Grant("iam", "CreateServiceLinkedRole", (scope,))
 
 
+_BATCH_ROLE = "arn:{partition}:iam::*:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
 _TAGS_AT_CREATION = (Scope("*", (("Null", "ec2:CreateAction", "false"),)), *TAGGED)
 _GROUPS = (Scope("*", (("StringEquals", "aws:ResourceTag/eks:cluster-name", "{cluster}"),)),)
 
@@ -208,6 +209,26 @@ PROGRAM: Mapping[str, tuple[Grant, ...]] = {
         Grant("aps", "DescribeWorkspace DescribeLoggingConfiguration DescribeWorkspaceConfiguration ListTagsForResource"),
         Grant("aps", "CreateWorkspace TagResource", BEING_TAGGED),
         Grant("aps", "UpdateWorkspaceAlias DeleteWorkspace UntagResource", TAGGED),
+    ),
+    "aws:batch/computeEnvironment:ComputeEnvironment": (
+        Grant("batch", "DescribeComputeEnvironments ListTagsForResource"),
+        Grant("batch", "CreateComputeEnvironment TagResource", BEING_TAGGED),
+        Grant("batch", "UpdateComputeEnvironment DeleteComputeEnvironment UntagResource", TAGGED),
+        # Batch makes its way into the cluster in the caller's name (Batch user guide, eks-access-entries, required permissions).
+        Grant("eks", "DescribeCluster CreateAccessEntry", CLUSTER),
+        Grant("eks", "DescribeAccessEntry AssociateAccessPolicy DeleteAccessEntry", part_of_cluster("access-entry")),
+        Grant("iam", "PassRole", (Scope(_BATCH_ROLE, (("StringEquals", "iam:PassedToService", "batch.amazonaws.com"),)),)),
+        _linked_role("batch.amazonaws.com"),
+    ),
+    "aws:batch/jobQueue:JobQueue": (
+        Grant("batch", "DescribeJobQueues ListTagsForResource"),
+        Grant("batch", "CreateJobQueue TagResource", BEING_TAGGED),
+        Grant("batch", "UpdateJobQueue DeleteJobQueue UntagResource", TAGGED),
+    ),
+    "aws:batch/jobDefinition:JobDefinition": (
+        Grant("batch", "DescribeJobDefinitions ListTagsForResource"),
+        Grant("batch", "RegisterJobDefinition TagResource", BEING_TAGGED),
+        Grant("batch", "DeregisterJobDefinition UntagResource", TAGGED),
     ),
     "aws:sqs/queue:Queue": (
         Grant("sqs", "CreateQueue GetQueueAttributes GetQueueUrl SetQueueAttributes DeleteQueue TagQueue UntagQueue ListQueueTags", QUEUE),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from operations.aws import made_cluster, made_elsewhere, made_network
+from operations.aws import batch, made_cluster, made_elsewhere, made_network
 from operations.aws.api import Api
 from operations.aws.sighting import Finder, Sighting
 from operations.errors import CommandError
@@ -12,7 +12,7 @@ from operations.recover.objects import Objects
 from operations.recover.plan import Plan, plan_recovery
 from operations.recover.state import Pending, State
 
-FINDERS: Mapping[str, Finder] = {**made_network.FINDERS, **made_cluster.FINDERS, **made_elsewhere.FINDERS}
+FINDERS: Mapping[str, Finder] = {**made_network.FINDERS, **made_cluster.FINDERS, **made_elsewhere.FINDERS, **batch.FINDERS}
 ROUNDS, PAUSE_S = 160, 15
 """Together 40 minutes: the provider itself waits 30 for a control plane."""
 

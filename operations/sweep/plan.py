@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from operations.aws import account_wide, balancers, compute, control_plane, fsx, network
+from operations.aws import account_wide, balancers, batch, compute, control_plane, fsx, network
 from operations.aws.found import Found, Kind
 
 KINDS: tuple[Kind, ...] = (
+    batch.JOB_QUEUES,
+    batch.COMPUTE_ENVIRONMENTS,
+    batch.JOB_DEFINITIONS,
     control_plane.NODE_GROUPS,
     compute.INSTANCES,
     balancers.LOAD_BALANCERS,

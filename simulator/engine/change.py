@@ -13,10 +13,11 @@ from simulator.world import World, kinds, view
 from simulator.world.account import Account
 from simulator.world.faults import Faults
 from simulator.world.rules.capacity import surge
+from simulator.world.things import Stray
 from simulator.world.world import exists_in_cloud
 
 Severity = Literal["red", "amber"]
-"""Red: running jobs or data would go. Amber: something stops for a while and comes back as it was."""
+"""Red: running jobs or data would go. Amber: something stops for a while and comes back as it was, or something is left behind."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,21 @@ def rehearse_change(
     changes = plan(engine.state, after, creations=engine.world.creations, seed=seed)
     nodes = [effect for change in changes.values() for effect in _nodes(engine.world, change, seed)]
     cautions = [caution for change in changes.values() for caution in _cautions(engine.world, change)]
+    standing = set(engine.world.strays)
     phase = engine.up(after)
+    cautions += _left_behind([stray for name, stray in engine.world.strays.items() if name not in standing])
     rates = (costs.total(costs.items(before), idle=False), costs.total(costs.items(after), idle=False))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
+
+
+def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:
+    """What a change leaves in the cluster or the account, once for each resource and each way to take it away."""
+    ways = sorted({(stray.urn, stray.remove) for stray in strays})
+    for urn, remove in ways:
+        left = [stray for stray in strays if (stray.urn, stray.remove) == (urn, remove)]
+        more = f" and {len(left) - 1} more of its kind" if len(left) > 1 else ""
+        end = f"; `{remove}` takes it away, with all objects in it" if remove else "; it goes with the cluster"
+        yield Caution("amber", urn, f"left behind: {left[0].what}{more}{end}")
 
 
 def _nodes(world: World, change: Change, seed: int) -> Iterator[NodeEffect]:
@@ -167,9 +180,14 @@ def _volume(_world: World, change: Change, old: Registration, gone: bool) -> Ite
         yield Caution("red", old.urn, f"{old.type.rsplit(':', 1)[-1]} {old.id} is {_word(change)}: pods that mount it must end first")
 
 
-def _namespace(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
-    if gone:
-        yield Caution("red", old.urn, f"namespace {old.id} is {_word(change)}: all jobs in it are deleted")
+def _namespace(world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if not gone:
+        return
+    name = old.inputs["metadata"]["name"]
+    if view.is_of_addon(world, name):
+        yield Caution("amber", old.urn, f"namespace {name} is {_word(change)} with its add-on, and whatever else was put there")
+    else:
+        yield Caution("red", old.urn, f"namespace {name} is {_word(change)}: all jobs in it are deleted")
 
 
 def _release(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
@@ -179,6 +197,14 @@ def _release(_world: World, change: Change, old: Registration, gone: bool) -> It
     if gone and chart is not None and chart.crds:
         kind_names = ", ".join(sorted({kind.split("/")[1] for kind in chart.crds})[:4])
         yield Caution("red", old.urn, f"release {old.id} is {_word(change)}, and with it every {kind_names} in the cluster")
+
+
+def _node_pool(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+    if gone:
+        name, template = old.inputs["metadata"]["name"], old.inputs["spec"]["template"]["spec"]
+        severity, stops = ("red", "jobs on them stop") if template.get("taints") else ("amber", "their pods move")
+        why = f" ({', '.join(change.because)})" if change.because else ""
+        yield Caution(severity, old.urn, f"Karpenter pool {name} is {_word(change)}{why}: its nodes are drained, {stops}")
 
 
 def _word(change: Change) -> str:
@@ -193,4 +219,5 @@ _TELL: Mapping[str, Any] = {
     kinds.CLAIM: _volume,
     kinds.NAMESPACE: _namespace,
     kinds.RELEASE: _release,
+    kinds.NODE_POOL: _node_pool,
 }

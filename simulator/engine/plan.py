@@ -100,6 +100,9 @@ class _Planner:
         forced = tuple(replacing_paths(recorded.type, changed, old.inputs, inputs))
         if forced:
             return forced
+        triggers = [str(item.options.get("replacement_trigger")) for item in (old, recorded)]
+        if triggers[0] != triggers[1]:
+            return (f"{triggers[0]} before, {triggers[1]} now",)
         resting = self._resting_on(recorded, inputs)
         if resting:
             return tuple(f"rests on {urn.rsplit('::', 1)[-1]}" for urn in resting)

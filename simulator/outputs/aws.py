@@ -205,6 +205,22 @@ def _autoscaling_tag(context: Context, inputs: Inputs) -> Answer:
     return f"{inputs['autoscalingGroupName']},{inputs['tag']['key']}", {}
 
 
+def _compute_environment(context: Context, inputs: Inputs) -> Answer:
+    name = inputs["name"]
+    healthy = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
+    return name, {"arn": context.arn("batch", f"compute-environment/{name}"), "ecsClusterArn": "", **healthy}
+
+
+def _job_queue(context: Context, inputs: Inputs) -> Answer:
+    arn = context.arn("batch", f"job-queue/{inputs['name']}")
+    return arn, {"arn": arn}
+
+
+def _job_definition(context: Context, inputs: Inputs) -> Answer:
+    prefix = context.arn("batch", f"job-definition/{inputs['name']}")
+    return f"{prefix}:1", {"arn": f"{prefix}:1", "arnPrefix": prefix, "revision": 1}
+
+
 ANSWERS: Mapping[str, Make] = {
     "aws:ec2/vpc:Vpc": _vpc,
     "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": _only_id("vpc-cidr-assoc"),
@@ -241,4 +257,7 @@ ANSWERS: Mapping[str, Make] = {
     "aws:sqs/queuePolicy:QueuePolicy": _queue_policy,
     "aws:cloudwatch/eventRule:EventRule": _event_rule,
     "aws:cloudwatch/eventTarget:EventTarget": _event_target,
+    "aws:batch/computeEnvironment:ComputeEnvironment": _compute_environment,
+    "aws:batch/jobQueue:JobQueue": _job_queue,
+    "aws:batch/jobDefinition:JobDefinition": _job_definition,
 }

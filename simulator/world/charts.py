@@ -41,6 +41,10 @@ class Chart:
     """Kinds that its fail-closed webhooks are asked about, and on which operations."""
     guards_off_by: Mapping[str, str] = field(default_factory=dict)
     """Guarded kinds to the value that, set to false, takes the guard away."""
+    cluster_objects: tuple[str, ...] = ()
+    """Cluster-wide objects (`Kind/name`) that another chart brings too."""
+    cluster_objects_off_by: str = ""
+    """Value, dotted, that leaves them out when it is false."""
     finalizers: tuple[str, ...] = ()
     """Kinds whose objects only its controller lets go."""
 
@@ -92,6 +96,17 @@ def guards(registration: Registration, kind: str, operation: str) -> bool:
         return False
     switch = chart.guards_off_by.get(kind)
     return switch is None or (registration.inputs.get("values") or {}).get(switch) is not False
+
+
+def cluster_objects(registration: Registration) -> tuple[str, ...]:
+    """Cluster-wide objects of a release, with its values, that another chart brings too."""
+    chart = chart_of(registration)
+    if chart is None:
+        return ()
+    value: Any = registration.inputs.get("values") or {}
+    for part in chart.cluster_objects_off_by.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return () if value is False else chart.cluster_objects
 
 
 def known_charts() -> list[str]:

@@ -57,7 +57,7 @@ def all_that_the_cluster_stored_goes(world: "World", gone: Registration) -> None
     held = [thing.registration for thing in world if kinds.is_kubernetes(thing.registration.type) or thing.registration.type == kinds.ADDON]
     for registration in held:
         world.lose(registration)
-    for name in [name for name in world.strays if name.startswith(("crd ", "namespace ", "pod on "))]:
+    for name in [name for name in world.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
         del world.strays[name]
 
 
@@ -77,6 +77,15 @@ def log_group_returns(world: "World", gone: Registration) -> None:
     found = view.cluster(world)
     if found is not None and gone.inputs["name"] == f"/aws/eks/{found.registration.id}/cluster":
         world.stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS made anew and which never expires", gone.urn))
+
+
+@_consequence(kinds.COMPUTE_ENVIRONMENT, source="Batch user guide, eks-access-entries: deleting an environment does not remove the entry")
+def batch_keeps_its_way_in(world: "World", gone: Registration) -> None:
+    """The access entry that Batch made for its role stays on the cluster, which can never again take it back in this mode."""
+    role = gone.inputs.get("serviceRole")
+    if role and view.cluster(world) is not None:
+        what = "access entry of AWSServiceRoleForBatch, which Batch made and keeps"
+        world.stray(Stray(f"access entry {role}", what, gone.urn))
 
 
 @_consequence(kinds.NAMESPACE, source="Kubernetes API, namespace deletion")
@@ -104,10 +113,13 @@ def chart_takes_or_leaves_its_kinds(world: "World", gone: Registration) -> None:
     if gone.type != kinds.RELEASE:
         return
     for kind in chart.crds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():
-        world.stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn))
+        group = kind.split("/")[0].replace(".", r"\.")
+        remove = f"kubectl get crd -o name | grep '\\.{group}$' | xargs kubectl delete"
+        world.stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn, remove=remove))
     if gone.inputs.get("createNamespace"):
         name = gone.inputs["namespace"]
-        world.stray(Stray(f"namespace {name}", f"namespace {name}, which Helm made and never deletes", gone.urn))
+        what, remove = f"namespace {name}, which Helm made and never deletes", f"kubectl delete namespace {name}"
+        world.stray(Stray(f"namespace {name}", what, gone.urn, remove=remove))
 
 
 CONSEQUENCES: tuple[Consequence, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Consequence))

@@ -35,3 +35,5 @@ class Stray:
     security_group_ids: tuple[str, ...] = ()
     """Security groups that its interfaces carry."""
     usd_per_hour: float = 0.0
+    remove: str = ""
+    """Command that takes it away; empty where nothing does but the end of the cluster, or the report's own hints."""

@@ -158,3 +158,14 @@ def namespace_exists(world: "World", name: str) -> bool:
     return any(
         thing.registration.inputs.get("createNamespace") and thing.registration.inputs.get("namespace") == name for thing in releases(world)
     )
+
+
+def is_of_addon(world: "World", namespace: str) -> bool:
+    """Whether a namespace is an add-on's own: pods of the program run in it, and it holds no claim and no state, as that of jobs does."""
+
+    def inside(*types: str) -> bool:
+        things = (thing.registration for kind in types for thing in world.existing(kind))
+        return any(item.inputs["metadata"].get("namespace") == namespace for item in things)
+
+    runs = any(thing.registration.inputs.get("namespace") == namespace for thing in releases(world))
+    return (runs or inside(kinds.DEPLOYMENT, kinds.DAEMON_SET)) and not inside(kinds.CLAIM, kinds.STATEFUL_SET)

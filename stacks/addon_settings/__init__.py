@@ -6,6 +6,7 @@ from stacks.addon_settings.access import CertManagerAddon, EfsCsiAddon, LoadBala
 from stacks.addon_settings.core import EfaAddon, EtcdAddon, NeuronAddon, VolcanoAddon
 from stacks.addon_settings.scaling import ClusterAutoscalerAddon, CoreDnsAddon, KarpenterAddon, MetricsServerAddon
 from stacks.addon_settings.training import (
+    BatchAddon,
     KubeRayAddon,
     KueueAddon,
     LeaderWorkerSetAddon,
@@ -72,6 +73,8 @@ class Addons(Section):
     """Kubeflow training-operator."""
     slurm: SlurmAddon = SlurmAddon()
     """Slurm."""
+    batch: BatchAddon = BatchAddon()
+    """AWS Batch."""
     mpi_operator: MpiOperatorAddon = MpiOperatorAddon()
     """MPI operator."""
     kube_ray: KubeRayAddon = KubeRayAddon()

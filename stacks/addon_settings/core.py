@@ -59,6 +59,8 @@ class VolcanoAddon(Section):
     """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
     image_registry: str = "docker.io"
     """Registry of the images. Docker Hub limits anonymous pulls."""
+    topology: bool = False
+    """A HyperNode for each group with EFA: jobs with `networkTopology: {mode: hard, highestTierAllowed: 1}` stay within one, and so on one EFA network."""
     queues: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], Queue] = Field(default_factory=_default_queues)
     """Queues by name."""
 

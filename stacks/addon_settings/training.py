@@ -22,7 +22,7 @@ class TrainerAddon(Section):
     enabled: bool = False
     """TrainJobs."""
     job_set: bool = True
-    """Install JobSet with it. Only off where JobSet is there by other means."""
+    """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
     image: str | None = None
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 
@@ -63,6 +63,19 @@ class SlurmAddon(Section):
     """Node groups whose nodes Slurm takes, whole: other jobs find no free devices there. At least one; the first is the default partition."""
     ssh_keys: tuple[str, ...] = ()
     """Public keys that may log in as root to the login pod, by `kubectl port-forward`. Without any, use `kubectl exec`."""
+
+
+class BatchAddon(Section):
+    """AWS Batch."""
+
+    enabled: bool = False
+    """A compute environment over the node groups named, with a queue; both bear the cluster's name. The account needs Batch's service-linked role: `aws iam create-service-linked-role --aws-service-name batch.amazonaws.com`."""
+    node_groups: tuple[str, ...] = ()
+    """Node groups whose nodes Batch may use. At least one. Their nodes stay the stack's: Batch starts and ends none."""
+    compute_environment_id: str | None = Field(default=None, pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+    """The environment's UUID, which labels the groups' nodes as its own. Batch makes it up: set it after the first `pulumi up`, with what the output `batchComputeEnvironmentId` prints. Without it jobs stay RUNNABLE."""
+    image: str | None = None
+    """Image of the job definitions, one for each group, each over a whole node. Without it none is made, and jobs need definitions of yours."""
 
 
 class LeaderWorkerSetAddon(Section):

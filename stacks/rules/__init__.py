@@ -39,6 +39,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     addons.device_drivers: ("controlPlane", "addons"),
     addons.repairers: ("nodeGroups", "addons"),
     addons.slurm: ("nodeGroups", "addons"),
+    addons.batch: ("nodeGroups", "training", "addons"),
     addons.queueing: ("training", "addons"),
     addons.buckets: ("addons",),
     workloads.queue_hierarchy: ("addons",),

@@ -1,6 +1,6 @@
 """Rules on add-ons that need, or fight, each other. Each says why."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from addons.registry import SWITCHED
 from components.hardware.catalogue import NEURON_TYPES
@@ -124,21 +124,41 @@ def slurm(settings: Settings) -> Iterator[Problem]:
     section = settings.addons.slurm
     if not section.enabled:
         return
-    if not section.node_groups:
-        hint = "`pulumi config set --path 'trn:addons.slurm.nodeGroups[0]' NAME`"
-        yield missing("addons.slurm.nodeGroups", "Slurm has no nodes; `addons.slurm.nodeGroups` names none", hint=hint)
-    unknown = [name for name in section.node_groups if name not in settings.node_groups]
-    for name in unknown:
-        allowed = ", ".join(sorted(settings.node_groups)) or "none: there is no Neuron node group"
-        yield Problem("addons.slurm.nodeGroups", name, "no node group of the stack", allowed, "name a key of `nodeGroups`")
-    kinds = {NEURON_TYPES[settings.node_groups[name].instance_type] for name in section.node_groups if name not in unknown}
+    yield from _lent_groups(settings, "slurm", section.node_groups)
+    kinds = {NEURON_TYPES[settings.node_groups[name].instance_type] for name in section.node_groups if name in settings.node_groups}
     if len({(instance.chip, instance.chip_count) for instance in kinds}) > 1:
         wrong = "slurmd ends on nodes with other devices than its one table of them says"
         hint = "name groups of one type, such as trn1.32xlarge and trn1n.32xlarge"
         yield Problem("addons.slurm.nodeGroups", ", ".join(section.node_groups), wrong, "groups with the same devices on each node", hint)
+
+
+def batch(settings: Settings) -> Iterator[Problem]:
+    """Batch counts devices of the device plug-in, in groups that are there and no other scheduler fills, in a namespace it takes."""
+    section, namespace = settings.addons.batch, settings.training.namespace
+    if not section.enabled:
+        return
+    yield from _lent_groups(settings, "batch", section.node_groups)
+    for name in section.node_groups:
+        if settings.addons.slurm.enabled and name in settings.addons.slurm.node_groups:
+            wrong = "Slurm takes all devices of its nodes, and Batch's jobs there would wait for ever"
+            yield Problem("addons.batch.nodeGroups", name, wrong, "groups that Slurm has not", "name another group in one of the two")
+    if namespace.startswith("kube-"):
+        wrong = "a namespace that AWS Batch refuses (Batch API, EksConfiguration)"
+        yield Problem("training.namespace", namespace, wrong, "names that do not start with kube-", "take another name")
+
+
+def _lent_groups(settings: Settings, key: str, node_groups: Collection[str]) -> Iterator[Problem]:
+    """A scheduler of its own has nodes, of groups that are there, with devices that its pods can ask for."""
+    title, path = SWITCHED[key].title, f"addons.{key}.nodeGroups"
+    if not node_groups:
+        yield missing(path, f"{title} has no nodes; `{path}` names none", hint=f"`pulumi config set --path 'trn:{path}[0]' NAME`")
+    for name in node_groups:
+        if name not in settings.node_groups:
+            allowed = ", ".join(sorted(settings.node_groups)) or "none: there is no Neuron node group"
+            yield Problem(path, name, "no node group of the stack", allowed, "name a key of `nodeGroups`")
     if settings.addons.neuron.devices == "dra":
-        wrong = "Slurm's pods ask for devices of the plug-in, and would wait for ever"
-        yield Problem("addons.slurm.enabled", True, wrong, "false", "set it to false, or `addons.neuron.devices: device-plugin`")
+        wrong = f"{title}'s pods ask for devices of the plug-in, and would wait for ever"
+        yield Problem(f"addons.{key}.enabled", True, wrong, "false", "set it to false, or `addons.neuron.devices: device-plugin`")
 
 
 def buckets(settings: Settings) -> Iterator[Problem]:
@@ -153,6 +173,12 @@ def addon_notices(settings: Settings) -> Iterator[str]:
     addons = settings.addons
     if addons.grafana.enabled and not addons.neuron_monitor.enabled and addons.neuron.devices == "device-plugin":
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if addons.trainer.enabled and not addons.trainer.job_set:
+        yield "`addons.trainer.jobSet` is off: TrainJobs stay as they are until there is a JobSet by other means"
+    if addons.grafana.enabled and addons.managed_prometheus.enabled and addons.mirror is not None:
+        yield "`addons.grafana` does not read `addons.managedPrometheus`: its plug-in comes from grafana.com, which `addons.mirror` does not hold"
+    if addons.batch.enabled and addons.batch.compute_environment_id is None:
+        yield "`addons.batch` is on without `computeEnvironmentId`: no node is labelled as its own, and jobs stay RUNNABLE; the output `batchComputeEnvironmentId` has the command that shows it"
     if addons.load_balancer_controller.enabled:
         yield "`addons.loadBalancerController` is on: load balancers of Services outside the training namespace hold the VPC, delete them before a destroy"
     if addons.node_monitoring.enabled and settings.node_groups and not any(group.node_repair for group in settings.node_groups.values()):

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pulumi
+
 from addons.cert_manager import cert_manager_values
 from addons.cluster_autoscaler import ClusterAutoscalerArgs, cluster_autoscaler_values
 from addons.efa import efa_values
 from addons.fluent_bit import FluentBitArgs, fluent_bit_values
-from addons.grafana import GrafanaArgs, grafana_values
+from addons.grafana import GrafanaArgs, WorkspaceArgs, grafana_values
 from addons.karpenter import KarpenterArgs, karpenter_values
 from addons.karpenter_pools import NeuronPoolArgs
 from addons.kuberay import KubeRayArgs, kuberay_values
@@ -88,6 +90,12 @@ CASES: dict[str, Case] = {
         prometheus_values(replace(PROMETHEUS_ARGS, remote_write_url="https://aps.example/api/v1/remote_write", alertmanager=True)),
     ),
     "grafana": Case(GRAFANA, grafana_values(GrafanaArgs())),
+    "grafana-workspace": Case(
+        GRAFANA,
+        grafana_values(
+            GrafanaArgs(workspace=WorkspaceArgs("demo", "us-west-2", "demo", pulumi.Output.from_input("arn"), "https://aps.example/"))
+        ),
+    ),
     "grafana-own-secret": Case(GRAFANA, grafana_values(GrafanaArgs("grafana-admin"))),
     "fluent-bit": Case(FLUENT_BIT, fluent_bit_values(FluentBitArgs("demo", "us-west-2"))),
     "fluent-bit-s3": Case(FLUENT_BIT, fluent_bit_values(FluentBitArgs("demo", "us-west-2", s3_bucket="pod-logs"))),

@@ -1,13 +1,16 @@
 """Custom resources satisfy their CRDs, and the check refuses what a real API server refused."""
 
 import copy
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
 
+from addons.base import NODE_SHARE, TOLERATE_NEURON
 from addons.karpenter_pools import (
     NodeClassArgs,
     general_node_class_spec,
@@ -18,15 +21,22 @@ from addons.karpenter_pools import (
 from addons.kueue_objects import FlavorArgs, cluster_queue_spec, flavor_spec
 from addons.registry import REGISTRY
 from addons.trainer import runtime_spec
-from addons.volcano import QueueArgs, queue_spec
+from addons.volcano import QueueArgs, hyper_node_spec, queue_spec, scheduler_configuration
 from components.hardware.catalogue import NEURON_TYPES
+from components.hardware.names import GROUP_LABEL
+from stacks.config import parse_settings
 from tests.addons.cases import TRN1
 from tests.addons.custom_resources import errors, schemas
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import custom_kind, recorded
+from tests.support import ROOT, dev_configuration
 
 CLASS, POOL, QUEUE = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool", "scheduling.volcano.sh/v1beta1 Queue"
 FLAVOR, CLUSTER_QUEUE, LOCAL_QUEUE = (f"kueue.x-k8s.io/v1beta2 {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue"))
+NETWORK, RAY = "topology.volcano.sh/v1alpha1 HyperNode", "ray.io/v1 RayCluster"
+SAMPLES: dict[str, dict[str, Any]] = {
+    path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "docs/samples").glob("*.yaml"))
+}
 RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
 SHARED = NodeClassArgs("demo-node", "v20260505", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
 BLOCK = replace(
@@ -41,6 +51,8 @@ BASES: dict[tuple[str, str], dict[str, Any]] = {
     (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
     (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
     (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
+    (NETWORK, ""): hyper_node_spec("trn1-32xl"),
+    (RAY, ""): SAMPLES["ray-cluster"]["spec"],
     (QUEUE, ""): queue_spec(QueueArgs(1, False, {"aws.amazon.com/neuron": 32})),
 }
 """Our own objects, to be broken."""
@@ -87,7 +99,8 @@ def test_every_recorded_custom_resource_satisfies_its_crd(alternative: str):
 
 def test_every_declared_kind_has_a_schema_and_every_schema_a_kind():
     """A kind without one would pass unchecked."""
-    assert schemas().keys() == {kind for declaration in REGISTRY for kind in declaration.kinds}
+    samples = {f"{sample['apiVersion']} {sample['kind']}" for sample in SAMPLES.values()}
+    assert schemas().keys() == {kind for declaration in REGISTRY for kind in declaration.kinds} | samples
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: f"{refusal['kind'].split()[1]}: {refusal['case']}")
@@ -131,3 +144,42 @@ def test_a_pool_cannot_grow_beyond_what_was_said():
     assert BASES[POOL, ""]["limits"] == {"nodes": "2", "aws.amazon.com/neuron": "32"}
     assert BASES[POOL, "static"]["limits"] == {"nodes": "2"}
     assert BASES[POOL, "static"]["replicas"] == 2
+
+
+def test_the_ray_sample_fits_the_shipped_stack():
+    """Its namespace, claim, group and devices are there: it starts as it stands but for the image."""
+    sample = SAMPLES["ray-cluster"]
+    settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
+    (workers,) = sample["spec"]["workerGroupSpecs"]
+    pod = workers["template"]["spec"]
+    group = settings.node_groups[pod["nodeSelector"][GROUP_LABEL]]
+    instance = NEURON_TYPES[group.instance_type]
+    (container,) = pod["containers"]
+    asked = container["resources"]["requests"]
+    assert sample["metadata"]["namespace"] == settings.training.namespace
+    assert pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == settings.storage.lustre.claim_name
+    assert pod["tolerations"] == [TOLERATE_NEURON]
+    assert workers["replicas"] == group.size
+    assert (asked["aws.amazon.com/neuron"], asked["vpc.amazonaws.com/efa"]) == (instance.chip_count, instance.efa_count)
+    assert json.loads(json.loads(workers["rayStartParams"]["resources"])) == {"neuron_cores": instance.chip_count * 2}
+    assert int(asked["cpu"]) < instance.vcpu_count * NODE_SHARE
+    assert int(asked["memory"].removesuffix("Gi")) < instance.memory_gib * NODE_SHARE
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_pods_of_a_sample_satisfy_kubernetes(name: str):
+    """Its CRD takes them as they are; the API server refuses them when they are made."""
+    spec = SAMPLES[name]["spec"]
+    for template in (spec["headGroupSpec"]["template"], *(group["template"] for group in spec["workerGroupSpecs"])):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": template["spec"]}
+        kubernetes_validate.validate(pod, "1.35", strict=True)
+
+
+def test_a_group_with_efa_is_one_network_and_the_scheduler_looks_at_them():
+    """Jobs over groups in two zones have no EFA between them. Without the switch nothing is said of it."""
+    recording = recorded("everything")
+    made = {item.inputs["metadata"]["name"]: item.inputs["spec"] for item in recording if item.type.endswith(":HyperNode")}
+    assert made == {name: hyper_node_spec(name) for name in ("trn1-32xl", "trn1n-32xl")}
+    assert hyper_node_spec("g")["members"][0]["selector"] == {"labelMatch": {"matchLabels": {GROUP_LABEL: "g"}}}
+    assert "network-topology-aware" in scheduler_configuration(autoscaled=False, topology=True)
+    assert "network-topology-aware" not in scheduler_configuration(autoscaled=False)

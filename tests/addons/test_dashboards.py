@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from addons.grafana import DASHBOARDS, dashboards
+from addons.grafana import DASHBOARDS, MANAGED, MANAGED_PLUGIN, dashboards, managed_dashboards
 from addons.prometheus import alert_rules
 from addons.prometheus_values import POD_MONITORS, SERVICE_MONITORS
+from simulator.engine.change import rehearse_change
+from simulator.recording import Recording
 from tests.stacks.order_laws import RELEASE
 from tests.support import dev_configuration, merged, record_stack
 
@@ -135,3 +137,73 @@ def test_the_exporters_series_get_the_name_of_their_node():
     relabeling = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
     assert POD_MONITORS["neuron-monitor"]["podMetricsEndpoints"][0]["relabelings"] == [relabeling]
     assert SERVICE_MONITORS["karpenter"]["endpoints"][0]["relabelings"] == [relabeling]
+
+
+WATCHED = {"prometheus": {"enabled": True}, "grafana": {"enabled": True}}
+
+
+def watched(*, managed: bool, mirror: str | None = None) -> Recording:
+    """The shipped stack with Grafana, with and without Amazon Managed Prometheus."""
+    return record_stack(merged(dev_configuration(), addons={**WATCHED, "managedPrometheus": {"enabled": managed}, "mirror": mirror}))
+
+
+def sources(recording: Recording) -> dict[str, Any]:
+    """Grafana's data sources by uid."""
+    (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
+    return {source["uid"]: source for source in release.inputs["values"]["datasources"]["datasources.yaml"]["datasources"]}
+
+
+def test_grafana_reads_the_workspace_with_a_right_to_it_alone():
+    """Signed by Pod Identity: no key stands in values or state, and nothing can be written."""
+    recording = watched(managed=True)
+    source = sources(recording)[MANAGED]
+    assert source["type"] == MANAGED_PLUGIN
+    assert source["url"].startswith("https://aps-workspaces.us-west-2.amazonaws.com/workspaces/ws-")
+    assert source["jsonData"] == {"httpMethod": "POST", "sigV4Auth": True, "sigV4AuthType": "default", "sigV4Region": "us-west-2"}
+    assert "secureJsonData" not in source
+    (association,) = [
+        item for item in recording.of_type("aws:eks/podIdentityAssociation:PodIdentityAssociation") if item.name == "grafana-identity"
+    ]
+    assert (association.inputs["namespace"], association.inputs["serviceAccount"]) == ("monitoring", "grafana")
+    (policy,) = [item for item in recording.of_type("aws:iam/rolePolicy:RolePolicy") if item.inputs["name"] == "grafana"]
+    (statement,) = json.loads(policy.inputs["policy"])["Statement"]
+    assert statement["Action"] == ["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"]
+    (workspace,) = recording.of_type("aws:amp/workspace:Workspace")
+    assert statement["Resource"] == workspace.outputs["arn"]
+    (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
+    assert release.inputs["values"]["serviceAccount"] == {"name": "grafana"}
+    assert association.urn in release.dependencies
+
+
+@pytest.mark.parametrize("recorded", [{"managed": False}, {"managed": True, "mirror": "mirror.example"}])
+def test_without_a_workspace_or_a_way_to_the_plug_in_there_is_one_source(recorded: dict[str, Any]):
+    """A plug-in that cannot be fetched keeps Grafana from starting."""
+    recording = watched(**recorded)
+    assert sources(recording).keys() == {"prometheus"}
+    (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
+    assert "plugins" not in release.inputs["values"]
+    assert [item.name for item in recording if item.name.startswith("dashboard-") and item.name.endswith("-managed")] == []
+
+
+def test_every_dashboard_is_there_over_the_workspace_too():
+    """The same panels, asked of the other source, under names of their own."""
+    made = {name: json.loads(text) for name, text in managed_dashboards().items()}
+    assert made.keys() == {f"{name}-managed" for name in MODELS}
+    for name, model in MODELS.items():
+        other = made[f"{name}-managed"]
+        assert (other["uid"], other["title"]) == (f"{name}-managed", f"{model['title']} (Amazon Managed Prometheus)")
+        assert {json.dumps(panel["datasource"]) for panel in other["panels"]} == {json.dumps({"type": MANAGED_PLUGIN, "uid": MANAGED})}
+        assert [panel["targets"] for panel in other["panels"]] == [panel["targets"] for panel in model["panels"]]
+    shown = [item.name for item in watched(managed=True) if item.name.startswith("dashboard-") and item.name.endswith("-managed")]
+    assert sorted(shown) == sorted(f"dashboard-{name}" for name in made)
+
+
+def test_without_the_workspace_only_those_that_use_it_change():
+    """Switched off beside Grafana it goes from both, and nothing else moves."""
+    result = rehearse_change(watched(managed=True), watched(managed=False), seed=0)
+    assert [step.error for step in result.phase.errors] == []
+    names = {(item.kind, item.registration.name) for item in result.touched if not item.registration.name.startswith("dashboard-")}
+    own = {item.name for item in watched(managed=True)} - {item.name for item in watched(managed=False)}
+    assert {name for kind, name in names if kind == "update"} == {"kube-prometheus-stack", "grafana"}
+    assert {name for kind, name in names if kind == "delete"} <= own
+    assert {kind for kind, _ in names} == {"update", "delete"}

@@ -53,7 +53,19 @@ def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.M
 def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
     """In a terminal it says the same in columns."""
     text = told("addons", monkeypatch=monkeypatch)
-    for word in ("add-on", "Volcano", "Karpenter", "yes", "no", "needs untainted nodes", "3 images", "1 image\n", "own registry"):
+    for word in (
+        "add-on",
+        "Volcano",
+        "Karpenter",
+        "yes",
+        "no",
+        "needs untainted nodes",
+        "3 images",
+        "1 image\n",
+        "own registry",
+        "own manifests",
+        "in AWS alone",
+    ):
         assert word in re.sub(" +\n", "\n", text)
 
 

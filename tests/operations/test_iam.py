@@ -38,6 +38,7 @@ def resource_types() -> frozenset[str]:
         nodeGroups={"trn1-32xl": {"placementGroup": True}},
         controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}},
         storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
+        addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"}},
     )
     recordings = [record_stack(everything), *(record_stack(random_configuration(number)) for number in range(4))]
     return frozenset(item.type for recording in recordings for item in recording.resources() if item.type.startswith("aws:"))
@@ -210,11 +211,13 @@ def test_reads_of_any_account_are_allowed():
 
 
 def test_passing_roles_is_limited_to_the_clusters_own_and_to_three_services():
-    """With `iam:PassRole` on everything the deployer is an administrator."""
+    """With `iam:PassRole` on everything the deployer is an administrator. Batch is handed its own role, which nobody else can take."""
     found = [item for item in _deployer() if "iam:PassRole" in item["Action"]]
-    assert {item["Resource"] for item in found} == {"arn:aws:iam::*:role/train-us-west-2-*"}
-    services = {item["Condition"]["StringEquals"]["iam:PassedToService"] for item in found}
-    assert services == {"eks.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com"}
+    passed = {(item["Resource"], item["Condition"]["StringEquals"]["iam:PassedToService"]) for item in found}
+    own = "arn:aws:iam::*:role/train-us-west-2-*"
+    linked = "arn:aws:iam::*:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+    services = ("eks.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com")
+    assert passed == {*((own, service) for service in services), (linked, "batch.amazonaws.com")}
 
 
 def test_no_change_is_granted_on_everything():

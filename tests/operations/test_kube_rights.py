@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from operations import logs_command, shell_command
 from operations.cli import app
+from operations.kube.job_pods import PODS
 from operations.kube.rights import BY_KUBECTL, RIGHTS
-from operations.logs_command import PODS
 from operations.status import command as status_command
 from operations.top import command as top_command
 from operations.verify import command as verify_command

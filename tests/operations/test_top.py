@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from addons import neuron_monitor
-from addons.exporters import labels
+from addons.base import own_labels
 from operations.cli import app
 from operations.kube.job_pods import PODS
 from operations.status.subject import NODES
@@ -152,7 +152,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
     monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
     for number, job in ((1, "bert"), (2, "llama")):
-        named = {"metadata": {"labels": labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
+        named = {"metadata": {"labels": own_labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
         made.cluster.put(PODS, f"monitor-{number}", neuron_monitor.NAME, **named)
         path = f"/api/v1/namespaces/{neuron_monitor.NAME}/pods/monitor-{number}:{neuron_monitor.PORT}/proxy/metrics"
         made.cluster.texts[path] = series(dict.fromkeys(range(32), number / 4), number * 64 * GIB)
@@ -305,4 +305,4 @@ def test_the_exporter_is_looked_for_where_the_add_on_puts_it():
     """Two places that must say the same."""
     assert (command.EXPORTER_NAMESPACE, command.EXPORTER_PORT) == (neuron_monitor.NAME, neuron_monitor.PORT)
     key, _, value = command.EXPORTER_LABEL.partition("=")
-    assert labels(neuron_monitor.NAME)[key] == value
+    assert own_labels(neuron_monitor.NAME)[key] == value

@@ -140,3 +140,93 @@ def test_removing_volcano_deletes_what_its_kinds_hold():
     changed = change(addons={"volcano": {"enabled": False}})
     assert set(kinds(changed).values()) == {"delete"}
     assert any("with it every" in item.text for item in changed.cautions)
+
+
+def pools(**mode: Any) -> dict[str, Any]:
+    """Karpenter with one pool of its own."""
+    pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, **mode}
+    return {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "neuronPools": {"pool": pool}}}
+
+
+def changed_pool(old: dict[str, Any], new: dict[str, Any]) -> Changed:
+    """A cluster with that pool, up, changed to the other."""
+    recordings = [record_stack(merged(dev_configuration(), addons=pools(**mode))) for mode in (old, new)]
+    return rehearse_change(*recordings, seed=0)
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_a_pool_of_another_mode_is_another_pool(now: bool):
+    """Karpenter refuses it in place; its nodes go first, since the new one has its name."""
+    changed = changed_pool({"static": not now}, {"static": now})
+    (pool,) = [item for item in changed.touched if item.registration.name == "node-pool-pool"]
+    assert (pool.kind, pool.delete_first) == ("replace", True)
+    assert changed.phase.errors == []
+    (caution,) = changed.cautions
+    told = "dynamic before, static now" if now else "static before, dynamic now"
+    assert (caution.severity, caution.text) == (
+        "red",
+        f"Karpenter pool pool is replaced ({told}): its nodes are drained, jobs on them stop",
+    )
+
+
+def test_a_static_pool_grows_in_place():
+    """Only the mode is for life."""
+    changed = changed_pool({"static": True}, {"static": True, "maxNodes": 2})
+    assert kinds(changed) == {"NodePool node-pool-pool": "update"}
+    assert (changed.phase.errors, changed.cautions) == ([], [])
+
+
+def test_the_general_pools_pods_move_when_it_goes():
+    """Nothing trains on untainted nodes."""
+    general = {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "generalPool": {"enabled": True}}}
+    having = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons=general))
+    lacking = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons={**general, "karpenter": {"enabled": True}}))
+    changed = rehearse_change(having, lacking, seed=0)
+    assert [(item.severity, item.text) for item in changed.cautions] == [
+        ("amber", "Karpenter pool general is deleted: its nodes are drained, their pods move")
+    ]
+
+
+def switched(off: str, **settings: Any) -> Changed:
+    """A cluster with an add-on, up, from which it is taken away."""
+    having, lacking = ({"addons": {off: {**settings, "enabled": on}}} for on in (True, False))
+    return rehearse_change(
+        record_stack(merged(dev_configuration(), **having)), record_stack(merged(dev_configuration(), **lacking)), seed=0
+    )
+
+
+def test_kinds_that_stay_are_told_with_the_command_that_removes_them():
+    """Helm never deletes them: their objects live on with nobody to look after them, and block the next operator's."""
+    changed = switched("kubeRay")
+    assert changed.phase.errors == []
+    (left,) = [item for item in changed.cautions if "left behind" in item.text]
+    assert left.severity == "amber"
+    assert left.text == (
+        "left behind: custom resource definition of ray.io/RayCluster, which Helm never deletes and 3 more of its kind;"
+        r" `kubectl get crd -o name | grep '\.ray\.io$' | xargs kubectl delete` takes it away, with all objects in it"
+    )
+
+
+def test_what_nothing_takes_away_is_told_too():
+    """Batch keeps its way into the cluster."""
+    texts = [item.text for item in switched("batch", nodeGroups=[TRAIN]).cautions]
+    assert texts == ["left behind: access entry of AWSServiceRoleForBatch, which Batch made and keeps; it goes with the cluster"]
+
+
+def test_an_add_ons_own_namespace_is_no_namespace_of_jobs():
+    """Who reads that all jobs are deleted does not switch an add-on off."""
+    for addon, name in (("kubeRay", "kuberay-system"), ("trainingOperator", "kubeflow")):
+        told = {item.severity: item.text for item in switched(addon).cautions if item.text.startswith("namespace")}
+        assert told == {"amber": f"namespace {name} is deleted with its add-on, and whatever else was put there"}
+
+
+def test_a_namespace_of_jobs_takes_them_along():
+    """The training namespace by another name, and the one that Kueue was given."""
+    renamed = [item.text for item in change(training={"namespace": "jobs"}).cautions if item.severity == "red"]
+    assert "namespace training is deleted: all jobs in it are deleted" in renamed
+    slurm = {"certManager": {"enabled": True}, "slurm": {"enabled": True, "nodeGroups": [TRAIN]}, "etcd": {"enabled": False}}
+    recordings = [record_stack(merged(dev_configuration(), training={"namespace": name}, addons=slurm)) for name in ("training", "jobs")]
+    texts = [item.text for item in rehearse_change(*recordings, seed=0).cautions]
+    assert "namespace training is deleted: all jobs in it are deleted" in texts
+    kueue = [item.text for item in switched("kueue", namespace="kueue-jobs").cautions if item.severity == "red"]
+    assert "namespace kueue-jobs is deleted: all jobs in it are deleted" in kueue

@@ -10,10 +10,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "neuron": {"schedulerExtension": True, "nodeProblemDetector": True},
     "fluentBit": {"s3Bucket": "pod-logs"},
     "prometheus": {"alertmanager": True},
-    "volcano": {"queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}}},
+    "volcano": {
+        "topology": True,
+        "queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}},
+    },
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},
-    "slurm": {"nodeGroups": ["trn1-32xl", "trn1n-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
+    "slurm": {"nodeGroups": ["trn1-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
+    "batch": {"nodeGroups": ["trn1n-32xl"], "image": "registry.example/train:1.0"},
     "kubeRay": {"batchScheduler": "none"},
     "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
@@ -29,6 +33,7 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
     "DRA in place of the plug-ins": {
         "neuron": {"devices": "dra", "schedulerExtension": False, "nodeProblemDetector": False},
         "slurm": {"enabled": False},
+        "batch": {"enabled": False},
         "efa": {"devices": "dra"},
         "neuronMonitor": {"enabled": False},
         "cloudWatch": {"neuronMetrics": True, "containerLogs": True},

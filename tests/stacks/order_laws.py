@@ -124,6 +124,12 @@ ADDON_LAWS: dict[str, tuple[Kind, Kind]] = {law: pair for declaration in REGISTR
         lambda item: _type("Deployment")(item) and item.name == "mpi-operator",
         lambda item: item.name == "mpijobs",
     ),
+    "Batch: the right to the namespace before the environment, with which its entry comes": (
+        lambda item: item.type.endswith(":AccessPolicyAssociation") and item.name == "batch",
+        _type("ComputeEnvironment"),
+    ),
+    "Batch: the queue before the environment that it names": (_type("JobQueue"), _type("ComputeEnvironment")),
+    "Batch: the environment before its namespace": (_type("ComputeEnvironment"), lambda item: item.name == "training-namespace"),
     "Kueue: queues before flavors": (_type("ClusterQueue"), _type("ResourceFlavor")),
     "Volcano: queues before those above them": (lambda item: item.name == "queue-nlp", lambda item: item.name == "queue-team"),
     "Karpenter: pools before classes": (_type("NodePool"), _type("EC2NodeClass")),

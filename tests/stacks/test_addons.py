@@ -46,6 +46,13 @@ def below(recording: Recording, component: str) -> set[str]:
     return {root, *recording.descendants(root)}
 
 
+def told(recording: Recording, key: str) -> set[str]:
+    """URNs of the add-ons whose values one adds to, as far as they are on."""
+    there = {item.name for item in recording if item.type.startswith("trn:addons:")}
+    components = {SWITCHED[other].component for other in SWITCHED[key].changes}
+    return set().union(*(below(recording, component) for component in components & there))
+
+
 def custom_kind(item: Registration) -> str | None:
     """API version and kind of a custom resource; None for all else."""
     if not item.type.startswith("kubernetes:") or item.type.removeprefix("kubernetes:").startswith(CUSTOM_GROUPS_OF_KUBERNETES):
@@ -65,7 +72,7 @@ def test_switched_off_it_goes_and_touches_nothing_else(key: str):
     gone = set(having.registrations) - set(lacking.registrations)
     assert gone == below(having, SWITCHED[key].component)
     assert set(lacking.registrations) < set(having.registrations)
-    added_to = set().union(*(below(having, SWITCHED[other].component) for other in SWITCHED[key].changes))
+    added_to = told(having, key)
     changed = [
         item.name for item in lacking.resources() if item.inputs != having.registrations[item.urn].inputs and item.urn not in added_to
     ]
@@ -80,8 +87,7 @@ def test_nothing_that_stays_waits_for_it(key: str):
     if SWITCHED[key].early:
         # The training namespace, and what is in it, must go first; switched off, they no longer name it.
         return
-    told = set().union(*(below(having, SWITCHED[other].component) for other in SWITCHED[key].changes))
-    waiting = [item.name for item in having if item.urn not in own | told and item.dependencies & own]
+    waiting = [item.name for item in having if item.urn not in own | told(having, key) and item.dependencies & own]
     assert waiting == []
 
 

@@ -261,6 +261,29 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         },
         "Slurm's pods ask for devices of the plug-in",
     ),
+    "Batch without nodes": ({"addons": {"batch": {"enabled": True}}}, "AWS Batch has no nodes"),
+    "Batch on a group that is not there": (
+        {"addons": {"batch": {"enabled": True, "nodeGroups": ["trn9"]}}},
+        "`addons.batch.nodeGroups` is `trn9`",
+    ),
+    "Batch on Slurm's nodes": (
+        {
+            "addons": {
+                "certManager": {"enabled": True},
+                "slurm": {"enabled": True, "nodeGroups": ["trn1-32xl"]},
+                "batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]},
+            }
+        },
+        "Slurm takes all devices of its nodes",
+    ),
+    "Batch without the device plug-in": (
+        {"addons": {"neuron": {"devices": "dra"}, "batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}}},
+        "AWS Batch's pods ask for devices of the plug-in",
+    ),
+    "Batch in a namespace it refuses": (
+        {"training": {"namespace": "kube-jobs"}, "addons": {"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}}},
+        "a namespace that AWS Batch refuses",
+    ),
     "MPI without its scheduler": (
         {"addons": {"volcano": {"enabled": False}, "mpiOperator": {"enabled": True, "batchScheduler": "volcano"}}},
         "`addons.mpiOperator.batchScheduler` is `volcano`",
@@ -356,6 +379,15 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
             "addons": {"nodeMonitoring": {"enabled": True}},
         },
         "acted on by nobody",
+    ),
+    "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
+    "workspace that Grafana cannot read": (
+        {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
+        "its plug-in comes from grafana.com",
+    ),
+    "Batch without a node of its own": (
+        {"addons": {"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}}},
+        "no node is labelled as its own, and jobs stay RUNNABLE",
     ),
     "load balancers that hold the VPC": ({"addons": {"loadBalancerController": {"enabled": True}}}, "delete them before a destroy"),
     "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),

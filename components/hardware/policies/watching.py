@@ -8,6 +8,12 @@ def remote_write_policy(workspace_arn: str) -> Document:
     return document({"Effect": "Allow", "Action": "aps:RemoteWrite", "Resource": workspace_arn})
 
 
+def query_policy(workspace_arn: str) -> Document:
+    """Reading metrics of one workspace (AmazonPrometheusQueryAccess v1, which may read all)."""
+    actions = ["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"]
+    return document({"Effect": "Allow", "Action": actions, "Resource": workspace_arn})
+
+
 def log_shipper_policy(partition: str, region: str, log_group: str, bucket: str | None) -> Document:
     """Writing into one log group, and below one bucket where there is one. The group is made by the program, not the shipper."""
     group = f"arn:{partition}:logs:{region}:*:log-group:{log_group}"

@@ -6,7 +6,7 @@ from importlib import import_module
 from simulator.world.rule import Rule, Stage, named
 
 _MODULES = (
-    "engine", "names", "network", "launch_templates", "capacity", "joining", "efa", "control_plane", "storage", "kubernetes",
+    "engine", "names", "network", "launch_templates", "capacity", "joining", "efa", "control_plane", "storage", "kubernetes", "batch",
     "standing", "deletion_network", "deletion_cluster",
 )  # fmt: skip
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from simulator.recording import Registration
 from simulator.world import kinds, view
-from simulator.world.charts import chart_of, guards, kinds_with_finalizers
+from simulator.world.charts import chart_of, kinds_with_finalizers
 from simulator.world.limits import HELM_S, KUBERNETES_DELETE_S
 from simulator.world.rule import Refusal, rule
-from simulator.world.rules.kubernetes import answers, webhook_failed
+from simulator.world.rules.kubernetes import webhook_failed
 from simulator.world.things import Thing
+from simulator.world.webhooks import answers, guards_of
 from simulator.world.world import World
 
 _MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
@@ -83,10 +84,7 @@ def webhook_outlives_pods(world: World, request: Registration) -> Refusal | None
     if world.find(request.type, request.id) is None or request.type == kinds.RELEASE:
         return None
     kind = kinds.object_kind(request.type)
-    for thing in view.releases(world):
-        if guards(thing.registration, kind, "DELETE") and not answers(world, thing):
-            return webhook_failed(thing.registration, kind)
-    return None
+    return next((webhook_failed(guard, kind) for guard in guards_of(world, kind, "DELETE") if not guard.answers), None)
 
 
 @rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)

@@ -2,10 +2,10 @@
 
 from simulator.recording import Registration
 from simulator.world import kinds, view
-from simulator.world.charts import chart_of, guards, needs_node
+from simulator.world.charts import chart_of, cluster_objects, needs_node
 from simulator.world.limits import HELM_S, KIND_RETRY_S
 from simulator.world.rule import Refusal, rule
-from simulator.world.things import Thing
+from simulator.world.webhooks import Guard, guards_of
 from simulator.world.world import World
 
 _MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
@@ -72,29 +72,21 @@ def webhook_answers_on_update(world: World, request: Registration) -> Refusal | 
 def dead_webhook(world: World, request: Registration, operation: str) -> Refusal | None:
     """The refusal of a webhook that guards the kind and has no pods; None where all answer."""
     touched = {"v1/Service", "batch/Job"} if request.type == kinds.RELEASE else {kinds.object_kind(request.type)}
-    for thing in view.releases(world):
-        if thing.registration.urn == request.urn:
-            continue
-        guarded = [kind for kind in sorted(touched) if guards(thing.registration, kind, operation)]
-        if guarded and not answers(world, thing):
-            return webhook_failed(thing.registration, guarded[0])
+    for kind in sorted(touched):
+        for guard in guards_of(world, kind, operation):
+            if not guard.answers and guard.owner.urn != request.urn:
+                return webhook_failed(guard, kind)
     return None
 
 
-def answers(world: World, release: Thing) -> bool:
-    """Whether the pods of a release are there to answer."""
-    return release.status == "ready" and bool(view.untainted_groups(world))
-
-
-def webhook_failed(release: Registration, kind: str) -> Refusal:
+def webhook_failed(guard: Guard, kind: str) -> Refusal:
     """What a call of a webhook without endpoints ends with."""
-    service = f"{release.inputs['name']}-admission-service"
     return Refusal(
         "InternalError",
-        f'Internal error occurred: failed calling webhook: failed to call webhook: Post "https://{service}.{release.inputs["namespace"]}.svc:443": '
-        f'no endpoints available for service "{service}"',
-        f"the webhook of {release.name} guards {kind}, and its pods do not answer",
-        f"`pulumi up` again once the pods in {release.inputs['namespace']} are ready",
+        f'Internal error occurred: failed calling webhook: failed to call webhook: Post "https://{guard.service}.{guard.namespace}.svc:443": '
+        f'no endpoints available for service "{guard.service}"',
+        f"the webhook of {guard.owner.name} guards {kind}, and its pods do not answer",
+        f"`pulumi up` again once the pods in {guard.namespace} are ready",
         remedy="again",
     )
 
@@ -112,6 +104,28 @@ def one_owner_of_kind(world: World, request: Registration) -> Refusal | None:
                 f" exists and cannot be imported into the current release: invalid ownership metadata",
                 f"{kind} belongs to {owners[0].name} already",
                 "install one of the two",
+            )
+    return None
+
+
+@rule(
+    "create",
+    kinds.RELEASE,
+    source="helm/helm pkg/action/validate.go; kubeflow-trainer 2.3.0, values.yaml: jobset.install and fullnameOverride",
+)
+def one_owner_of_object(world: World, request: Registration) -> Refusal | None:
+    """Two releases do not bring the same cluster-wide object, as Trainer's bundled JobSet and another JobSet would."""
+    for name in cluster_objects(request):
+        owners = [thing.registration for thing in view.releases(world) if name in cluster_objects(thing.registration)]
+        if owners and owners[0].urn != request.urn:
+            kind, _, short = name.partition("/")
+            return Refusal(
+                "InvalidOwnership",
+                f'Unable to continue with install: {kind} "{short}" in namespace "" exists and cannot be imported into the current release:'
+                f' invalid ownership metadata; annotation validation error: key "meta.helm.sh/release-name" must equal'
+                f' "{request.inputs["name"]}": current value is "{owners[0].inputs["name"]}"',
+                f"{name} belongs to {owners[0].name} already: both bring JobSet",
+                "install one of the two: `addons.trainer.jobSet: false` leaves it out of Trainer",
             )
     return None
 
@@ -176,4 +190,24 @@ def volume_for_claim(world: World, request: Registration) -> Refusal | None:
         retry_s=300,
         leaves="unready",
         remedy="again",
+    )
+
+
+@rule(
+    "update",
+    kinds.NODE_POOL,
+    source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
+)
+def pool_keeps_its_mode(world: World, request: Registration) -> Refusal | None:
+    """A Karpenter pool is static or dynamic for life: `replicas` can be changed, but neither set nor taken away."""
+    thing = world.find(kinds.NODE_POOL, request.id)
+    if thing is None or ("replicas" in thing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
+        return None
+    return Refusal(
+        "Invalid",
+        f'NodePool.karpenter.sh "{request.inputs["metadata"]["name"]}" is invalid: spec: Invalid value: Cannot transition NodePool between'
+        " static (replicas set) and dynamic (replicas unset) provisioning modes",
+        f"{request.name} would change between the two",
+        f"`pulumi up --replace '{request.urn}'`, which drains its nodes",
+        remedy="replace",
     )

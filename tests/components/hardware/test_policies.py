@@ -19,6 +19,7 @@ def documents(partition: str, region: str) -> dict[str, list[Document]]:
     """The documents of each role."""
     return {
         "cluster-autoscaler": [scaling.cluster_autoscaler_policy("demo")],
+        "query": [watching.query_policy(f"arn:{partition}:aps:{region}:123456789012:workspace/ws-1")],
         "remote-write": [watching.remote_write_policy(f"arn:{partition}:aps:{region}:123456789012:workspace/ws-1")],
         "fluent-bit": [watching.log_shipper_policy(partition, region, "/aws/eks/demo/pods", "pod-logs")],
         "cloudwatch-agent": [watching.container_insights_policy(partition, region, "demo")],

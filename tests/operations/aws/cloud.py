@@ -48,7 +48,15 @@ _NOT_FOUND = {
     "group": "InvalidGroup.NotFound",
     "volume": "InvalidVolume.NotFound",
 }
-_SLOW = {"nat": "deleting", "instance": "shutting-down", "fsx": "DELETING", "cluster": "DELETING", "node group": "DELETING"}
+_SLOW = {
+    "queue": "DELETING",
+    "environment": "DELETING",
+    "nat": "deleting",
+    "instance": "shutting-down",
+    "fsx": "DELETING",
+    "cluster": "DELETING",
+    "node group": "DELETING",
+}
 """What takes time, and the state it shows meanwhile."""
 
 
@@ -97,6 +105,7 @@ class Cloud:
         yield from self._balancer_handlers()
         yield from self._eks_handlers()
         yield from self._other_handlers()
+        yield from self._batch_handlers()
 
     def _balancer_handlers(self) -> Iterator[tuple[str, Callable[[Entry], Entry]]]:
         for kind, key, parameter in (("lb", "LoadBalancer", "LoadBalancerArn"), ("target group", "TargetGroup", "TargetGroupArn")):
@@ -134,6 +143,22 @@ class Cloud:
         yield "resourcegroupstaggingapi.GetResources", self._tagged_keys
         yield "kms.DescribeKey", lambda given: {"KeyMetadata": _key(given["KeyId"].rsplit("/", 1)[-1], self.of("key"))}
         yield "kms.ScheduleKeyDeletion", lambda given: self.of("key")[given["KeyId"]].update(state="PendingDeletion") or {}
+
+    def _batch_handlers(self) -> Iterator[tuple[str, Callable[[Entry], Entry]]]:
+        for kind, name, parameter in (("queue", "JobQueue", "jobQueue"), ("environment", "ComputeEnvironment", "computeEnvironment")):
+            yield f"batch.Describe{name}s", self._lister(kind, f"{parameter}s")
+            yield f"batch.Update{name}", self._disabler(kind, parameter)
+            yield f"batch.Delete{name}", self._deleter(kind, parameter)
+        yield "batch.DescribeJobDefinitions", self._lister("definition", "jobDefinitions")
+        yield "batch.DeregisterJobDefinition", self._deleter("definition", "jobDefinition")
+
+    def _disabler(self, kind: str, parameter: str) -> Callable[[Entry], Entry]:
+        def answer(given: Entry) -> Entry:
+            assert given["state"] == "DISABLED"
+            self.of(kind)[given[parameter]]["state"] = "DISABLED"
+            return {}
+
+        return answer
 
     # Lists
 
@@ -203,7 +228,14 @@ class Cloud:
             raise Refused(code, f"{which} is held by {holder}")
         if kind in _SLOW:
             entry, state = self.of(kind)[which], _SLOW[kind]
-            field = {"nat": "State", "fsx": "Lifecycle", "cluster": "status", "node group": "status"}.get(kind)
+            field = {
+                "nat": "State",
+                "fsx": "Lifecycle",
+                "cluster": "status",
+                "node group": "status",
+                "queue": "status",
+                "environment": "status",
+            }.get(kind)
             entry.update({field: state} if field else {"State": {"Name": state}})
             self._going.setdefault((kind, which), self.lag)
         else:
@@ -221,6 +253,8 @@ class Cloud:
                     yield _HOLD_CODES.get(kind, "DependencyViolation"), other
         if kind == "role" and (self.of("role")[which]["attached"] or self.of("role")[which]["inline"]):
             yield "DeleteConflict", "policies"
+        if kind in ("queue", "environment") and self.of(kind)[which]["state"] == "ENABLED":
+            yield "ClientException", "its state"
         if kind == "cluster" and self.of("node group"):
             yield "ResourceInUseException", "node groups"
 
@@ -265,8 +299,9 @@ _HELD_BY: dict[str, tuple[tuple[str, str], ...]] = {
     "group": (("interface", "Groups"), ("instance", "SecurityGroups"), ("group", "IpPermissions"), ("endpoint", "Groups")),
     "address": (("nat", "NatGatewayAddresses"),),
     "placement group": (("instance", "Placement"),),
+    "environment": (("queue", "computeEnvironmentOrder"),),
 }
-_HOLD_CODES = {"address": "InvalidIPAddress.InUse", "placement group": "InvalidPlacementGroup.InUse"}
+_HOLD_CODES = {"environment": "ClientException", "address": "InvalidIPAddress.InUse", "placement group": "InvalidPlacementGroup.InUse"}
 
 
 def _matches(entry: Entry, name: str, values: list[str]) -> bool:

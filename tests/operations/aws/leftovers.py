@@ -101,6 +101,27 @@ def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
     cloud.put("log group", log_group, {"logGroupName": log_group, "storedBytes": 5_000_000_000})
     cloud.put("role", f"{cluster}-{REGION}-node", {"tags": tags, "attached": ["arn:aws:iam::aws:policy/X-policy-name"], "inline": ["boot"]})
     cloud.put("key", f"0000-{mark}", {"tags": tags, "state": "Enabled"})
+    leave_batch(cloud, cluster, mark)
+
+
+def leave_batch(cloud: Cloud, cluster: str, mark: str) -> None:
+    """A queue that takes jobs, the environment that it names, a job definition."""
+    tags, arn = {"trn:cluster": cluster}, f"arn:aws:batch:{REGION}:{ACCOUNT}"
+    on = {"state": "ENABLED", "status": "VALID", "tags": tags}
+    name, queue, definition = f"batch-{mark}", f"{arn}:job-queue/{mark}", f"{arn}:job-definition/{mark}:1"
+    environment = {"computeEnvironmentName": name, "computeEnvironmentArn": f"{arn}:compute-environment/{name}"}
+    cloud.put("environment", name, {**environment, "type": "UNMANAGED", **on})
+    orders = [{"order": 1, "computeEnvironment": environment["computeEnvironmentArn"]}]
+    cloud.put("queue", queue, {"jobQueueName": mark, "jobQueueArn": queue, "priority": 1, "computeEnvironmentOrder": orders, **on})
+    plain = {
+        "jobDefinitionName": mark,
+        "jobDefinitionArn": definition,
+        "revision": 1,
+        "type": "container",
+        "status": "ACTIVE",
+        "tags": tags,
+    }
+    cloud.put("definition", definition, plain)
 
 
 def leave_control_plane(cloud: Cloud, cluster: str, mark: str = "a") -> None:

@@ -162,6 +162,18 @@ def _asg_tag(group: str, key: str) -> Entry:
 
 SUBNET = "subnet-00000001"
 IN_CLUSTER = {"clusterName": CLUSTER}
+
+
+def _batch(what: str, name: str, cluster: str, status: str = "VALID") -> Entry:
+    entry = {f"{what}Name": name, f"{what}Arn": f"arn:{what}/{name}", "status": status, "tags": {"trn:cluster": cluster}}
+    more: dict[str, Entry] = {
+        "computeEnvironment": {"state": "ENABLED"},
+        "jobQueue": {"state": "ENABLED", "priority": 1, "computeEnvironmentOrder": []},
+        "jobDefinition": {"revision": 1, "type": "container"},
+    }
+    return {**entry, **more[what]}
+
+
 LISTED = (
     Made(
         "aws:eks/podIdentityAssociation:PodIdentityAssociation", {**IN_CLUSTER, "namespace": "n", "serviceAccount": "s"},
@@ -210,6 +222,19 @@ LISTED = (
     Made(
         "aws:amp/workspace:Workspace", {"alias": "train"}, "amp.ListWorkspaces", "workspaces", _workspace("ws-1", "train", CLUSTER),
         (_workspace("ws-2", "train-2", CLUSTER), _workspace("ws-3", "train", "my-train")), "ws-1",
+    ),
+    Made(
+        "aws:batch/computeEnvironment:ComputeEnvironment", {"name": "train"}, "batch.DescribeComputeEnvironments", "computeEnvironments",
+        _batch("computeEnvironment", "train", CLUSTER),
+        (_batch("computeEnvironment", "train-2", CLUSTER), _batch("computeEnvironment", "train", "my-train")), "train",
+    ),
+    Made(
+        "aws:batch/jobQueue:JobQueue", {"name": "train"}, "batch.DescribeJobQueues", "jobQueues", _batch("jobQueue", "train", CLUSTER),
+        (_batch("jobQueue", "train-2", CLUSTER), _batch("jobQueue", "train", CLUSTER, status="DELETING")), "arn:jobQueue/train",
+    ),
+    Made(
+        "aws:batch/jobDefinition:JobDefinition", {"name": "train"}, "batch.DescribeJobDefinitions", "jobDefinitions",
+        _batch("jobDefinition", "train", CLUSTER), (_batch("jobDefinition", "train-2", CLUSTER),), "arn:jobDefinition/train",
     ),
     Made(
         "aws:cloudwatch/eventTarget:EventTarget", {"rule": "r", "targetId": "t"}, "events.ListTargetsByRule", "Targets",

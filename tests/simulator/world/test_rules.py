@@ -8,6 +8,7 @@ import pytest
 from simulator.recording import Registration
 from simulator.world import World, charts, kinds
 from simulator.world.account import Account, Job
+from simulator.world.consequences import of_deletion
 from simulator.world.rule import Rule
 from simulator.world.rules import all_rules
 from tests.simulator.world.standing import (
@@ -26,6 +27,8 @@ from tests.simulator.world.standing import (
 )
 
 RULES = {rule.name: rule for rule in all_rules()}
+NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
+"""Types that the shipped stack has none of."""
 Break = Callable[[World], Registration]
 """Breaks something in an account, and gives the request that meets it."""
 
@@ -69,6 +72,11 @@ def _node_pool(world: World) -> Registration:
     pool = extra("kubernetes:karpenter.sh/v1:NodePool", "neuron", {"metadata": {"name": "neuron"}})
     world.put(pool)
     return pool
+
+
+def _pool_of_another_mode(world: World) -> Registration:
+    world.put(replace(_node_pool(world), inputs={"metadata": {"name": "neuron"}, "spec": {"limits": {"nodes": "1"}}}))
+    return replace(_node_pool(World()), inputs={"metadata": {"name": "neuron"}, "spec": {"replicas": 1, "limits": {"nodes": "1"}}})
 
 
 def _karpenter_crds(world: World) -> Registration:
@@ -115,6 +123,34 @@ def _nodes_subnet() -> Registration:
 def _unknown_volume() -> Registration:
     claim = only(kinds.CLAIM)
     return changed(claim, spec={**claim.inputs["spec"], "volumeName": "other"})
+
+
+def _job_set() -> Registration:
+    return extra(kinds.RELEASE, "jobset", {"chart": "oci://registry.k8s.io/jobset/charts/jobset", "name": "jobset", "namespace": "default"})
+
+
+def _trainer(**values: object) -> Registration:
+    inputs = {"chart": "kubeflow-trainer", "name": "kubeflow-trainer", "namespace": "kubeflow-system", "values": values}
+    return extra(kinds.RELEASE, "kubeflow-trainer", inputs)
+
+
+BATCH_ROLE = "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+
+
+def _environment() -> Registration:
+    over = {"eksClusterArn": "arn", "kubernetesNamespace": "training"}
+    made = extra(kinds.COMPUTE_ENVIRONMENT, "batch", {"name": "batch", "serviceRole": BATCH_ROLE, "eksConfiguration": over})
+    return replace(made, outputs={"arn": "arn:batch"})
+
+
+def _policy() -> Registration:
+    return extra(kinds.ACCESS_POLICY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE, "policyArn": "arn"})
+
+
+def _queued(world: World) -> Registration:
+    world.put(_environment())
+    world.put(extra(kinds.JOB_QUEUE, "jobs", {"name": "jobs", "computeEnvironmentOrders": [{"computeEnvironment": "arn:batch"}]}))
+    return _environment()
 
 
 def _self_rule(name: str) -> Registration:
@@ -215,12 +251,27 @@ BROKEN: dict[str, tuple[Break, str]] = {
         ),
         "kubeflow.org/MPIJob belongs to one already",
     ),
+    "one-owner-of-object": (
+        _with(lambda world: world.put(_job_set()), _trainer()),
+        "ClusterRole/jobset-controller belongs to jobset already: both bring JobSet",
+    ),
     "release-needs-node": (
         _with(no_untainted_nodes, only(kinds.RELEASE, "volcano")),
         "has been uninstalled due to atomic being set: failed pre-install",
     ),
     "workload-needs-node": (_with(no_untainted_nodes, only(kinds.STATEFUL_SET)), "0 out of 1 replicas succeeded"),
     "volume-for-claim": (_request(_unknown_volume()), "volume other is not there"),
+    "pool-keeps-its-mode": (_pool_of_another_mode, "Cannot transition NodePool between static"),
+    "environment-finds-its-namespace": (
+        _with(lambda world: without(world, only(kinds.NAMESPACE, "training-namespace")), _environment()),
+        "CLIENT_ERROR - Unable to validate Kubernetes Namespace; namespace training is not there",
+    ),
+    "no-entry-for-a-linked-role": (
+        _request(extra(kinds.ACCESS_ENTRY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE})),
+        "The caller is not allowed to modify access entries",
+    ),
+    "policy-needs-an-entry": (_request(_policy()), "The specified principalArn could not be found"),
+    "queue-names-the-environment": (_queued, "found existing JobQueue relationship; job queue jobs names batch"),
     "group-is-active": (_failed_group, "the state takes it for made"),
     "group-can-change": (_failed_group, "not in Active State"),
     "subnet-has-interfaces": (_request(_nodes_subnet()), "held by nodes of core; nodes of trn1-32xl"),
@@ -309,7 +360,87 @@ def test_a_rule_has_its_sentence_and_its_source(rule: Rule):
     """Who reads a refusal wants to know who says so."""
     assert rule.sentence.endswith(".")
     assert len(rule.source) > 10
-    assert any(rule.covers(item.type) for item in recording().resources()) or rule.types == (kinds.PLACEMENT_GROUP,)
+    assert any(rule.covers(item.type) for item in recording().resources()) or rule.types[0] in NOT_SHIPPED
+
+
+def test_batchs_own_access_entry_lets_the_policy_in_and_outlives_the_environment():
+    """Switched off and on again, the program meets the entry that Batch kept."""
+    world, rule = standing(), RULES["policy-needs-an-entry"]
+    world.put(_environment())
+    assert rule.check(world, _policy()) is None
+    world.lose(_environment())
+    assert rule.check(world, _policy()) is not None
+    of_deletion(world, _environment())
+    assert rule.check(world, _policy()) is None
+    assert [what for _, what in world.leftovers() if "access entry" in what] != []
+    of_deletion(world, only(kinds.CLUSTER))
+    assert [what for _, what in world.leftovers() if "access entry" in what] == []
+
+
+def test_trainer_and_another_jobset_pass_one_by_one():
+    """The clash is of the bundled one: left out, or alone, neither is refused."""
+    rule, world = RULES["one-owner-of-object"], standing()
+    assert rule.check(world, _trainer()) is None
+    world.put(_job_set())
+    assert rule.check(world, _job_set()) is None
+    assert rule.check(world, _trainer(jobset={"install": False})) is None
+    world.lose(_job_set())
+    world.put(_trainer())
+    assert rule.check(world, _job_set()) is not None
+
+
+def _training_operator(*parts: str) -> World:
+    """A cluster in which of the training-operator only the named parts are there."""
+    world = standing()
+    labels = {"app": "training-operator"}
+    of = {"name": "training-operator", "namespace": "kubeflow"}
+    names = {"kind": "PyTorchJob", "plural": "pytorchjobs"}
+    webhook = {
+        "clientConfig": {"service": of},
+        "rules": [{"apiGroups": ["kubeflow.org"], "operations": ["CREATE", "UPDATE"], "resources": ["pytorchjobs"]}],
+    }
+    made = {
+        "kind": extra(kinds.CUSTOM_RESOURCE_DEFINITION, "pytorchjobs", {"spec": {"group": "kubeflow.org", "names": names}}),
+        "webhooks": extra(kinds.VALIDATING_WEBHOOKS, "validator", {"webhooks": [webhook]}),
+        "service": extra(kinds.SERVICE, "training-operator", {"metadata": of, "spec": {"selector": labels}}),
+        "pods": extra(kinds.DEPLOYMENT, "training-operator", {"metadata": of, "spec": {"template": {"metadata": {"labels": labels}}}}),
+        "other pods": extra(kinds.DEPLOYMENT, "other", {"metadata": of, "spec": {"template": {"metadata": {"labels": {"app": "other"}}}}}),
+        "open webhooks": extra(kinds.MUTATING_WEBHOOKS, "validator", {"webhooks": [{**webhook, "failurePolicy": "Ignore"}]}),
+    }
+    for part in parts:
+        world.put(made[part])
+    return world
+
+
+JOB = extra("kubernetes:kubeflow.org/v1:PyTorchJob", "bert", {"metadata": {"name": "bert", "namespace": "training"}})
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("kind", "webhooks"), ("kind", "webhooks", "service"), ("kind", "webhooks", "pods"), ("kind", "webhooks", "service", "other pods")],
+)
+def test_a_webhook_of_our_own_manifests_refuses_while_its_pods_are_not_there(parts: tuple[str, ...]):
+    """As a chart's does: training-operator's fail closed on its own kinds."""
+    world = _training_operator(*parts)
+    for stage in ("webhook-answers", "webhook-answers-on-update"):
+        refusal = RULES[stage].check(world, JOB)
+        assert refusal is not None
+        assert 'https://training-operator.kubeflow.svc:443": no endpoints available' in refusal.text
+        assert refusal.cause == "the webhook of validator guards kubeflow.org/PyTorchJob, and its pods do not answer"
+    assert RULES["webhook-outlives-pods"].check(world, JOB) is None
+
+
+@pytest.mark.parametrize("parts", [("kind", "webhooks", "service", "pods"), ("kind", "open webhooks"), ("webhooks",), ("kind",)])
+def test_a_webhook_that_answers_or_is_not_asked_lets_jobs_in(parts: tuple[str, ...]):
+    """With its pods, without a say, about another kind, or not there at all."""
+    assert RULES["webhook-answers"].check(_training_operator(*parts), JOB) is None
+
+
+def test_a_webhook_without_a_node_for_its_pods_does_not_answer():
+    """They are Pending like everybody's."""
+    world = _training_operator("kind", "webhooks", "service", "pods")
+    no_untainted_nodes(world)
+    assert RULES["webhook-answers"].check(world, JOB) is not None
 
 
 def test_every_known_chart_is_a_chart():
