@@ -19,7 +19,6 @@ from operations.drain.command import print_plan as print_drain
 from operations.drain.plan import Target, plan_drain
 from operations.drain.run import Drain
 from operations.errors import CommandError
-from operations.kube.api import Unreachable
 from operations.output import errors, results, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
@@ -81,7 +80,7 @@ def run(options: DestroyOptions) -> int:
 
 
 def _drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
-    """Drain what answers. A cluster that is gone, or does not answer, cannot be drained and is destroyed all the same."""
+    """Drain what answers. A cluster that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
     entry = described(api, cluster)
     if entry is None or entry["status"] != "ACTIVE":
         tell("there is no cluster to drain, going on")
@@ -92,7 +91,7 @@ def _drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], Non
         print_drain(errors(), cluster, plan)
         report.undrained = list(Drain(kubernetes, time.sleep, tell).run(plan))
         report.drained = not report.undrained
-    except Unreachable as error:
+    except CommandError as error:
         tell(f"cannot drain, going on: {error.args[0]}")
 
 

@@ -182,11 +182,12 @@ def test_no_means_that_nothing_happens(world: Any):
     assert "with its data?" in err
 
 
-def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, monkeypatch: pytest.MonkeyPatch):
-    """It cannot be drained; the sweep finds what its controllers left."""
+@pytest.mark.parametrize("error", [Unreachable("the API server does not answer"), CommandError("500 Internal Server Error")])
+def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError):
+    """Or answers with errors: it cannot be drained; the sweep finds what its controllers left."""
 
     def gone(api: Any, entry: Any) -> Any:
-        raise Unreachable("the API server does not answer")
+        raise error
 
     monkeypatch.setattr("operations.drain.command.connect", gone)
     code, out, err = trn("dev", "--yes")
