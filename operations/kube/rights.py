@@ -12,6 +12,7 @@ _LOOKED_AT: Rules = {
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
 }
+_JOBS_FOUND: Rules = {"rayclusters.ray.io": ("list",)}
 RIGHTS: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
@@ -30,10 +31,12 @@ RIGHTS: Mapping[str, Rules] = {
         "nodes": ("list",),
         "pods": ("list",),
         "pods/proxy": ("get",),
+        **_JOBS_FOUND,
     },
     "logs": {
         "pods": ("list",),
         "pods/log": ("get",),
+        **_JOBS_FOUND,
     },
 }
 BY_KUBECTL: Mapping[str, Rules] = {"shell": {"pods": ("get",), "pods/exec": ("create", "get")}}

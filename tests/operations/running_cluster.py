@@ -48,9 +48,9 @@ class RunningCluster(FakeCluster):
         self.log.append(f"create {resource.kind} {name}")
         self.started.append(body)
         if resource == PODS:
-            self._place([{**body, "spec": dict(body["spec"]), "status": {"phase": "Pending"}}], gang=False)
+            self._place([{**_made(body), "spec": dict(body["spec"]), "status": {"phase": "Pending"}}], gang=False)
             return
-        self.objects[resource].append(body)
+        self.objects[resource].append(_made(body))
         self._place(_pods_of(body), gang=resource == kinds.VOLCANO_JOBS)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
@@ -140,6 +140,11 @@ class RunningCluster(FakeCluster):
         return found
 
 
+def _made(body: Object) -> Object:
+    """As the API server keeps it."""
+    return {**body, "metadata": {**body["metadata"], "uid": f"uid-{body['metadata']['name']}"}}
+
+
 def _test(pod: Object) -> str:
     return str(pod["metadata"].get("labels", {}).get(TEST_LABEL, ""))
 
@@ -162,9 +167,11 @@ def _pods_of(body: Object) -> "list[Object]":
         parts = [(f"{name}-{number}", spec["template"]) for number in range(spec["completions"])]
     return [
         {
-            "metadata": {"name": pod, "namespace": namespace, "labels": dict(template["metadata"]["labels"]), "owner": name},
+            "metadata": {
+                "name": pod, "namespace": namespace, "uid": f"uid-{pod}", "labels": dict(template["metadata"]["labels"]), "owner": name,
+            },
             "spec": dict(template["spec"]),
             "status": {"phase": "Pending"},
         }
         for pod, template in parts
-    ]
+    ]  # fmt: skip
