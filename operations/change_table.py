@@ -43,7 +43,9 @@ def effect(changed: Changed) -> str:
     """What a change does, in one cell: what goes first, then how many resources, and how long."""
     if not changed.touched:
         return "nothing in a running cluster"
-    said = [f"**{caution.text}**" if caution.severity == "red" else caution.text for caution in changed.cautions]
+    # A bare stroke, such as a command's pipe, would begin another cell.
+    texts = [(caution.severity, caution.text.replace("|", r"\|")) for caution in changed.cautions]
+    said = [f"**{text}**" if severity == "red" else text for severity, text in texts]
     kinds = counts(changed.changes)
     if sum(kinds.values()) == 1:
         (change,) = changed.touched
