@@ -43,9 +43,7 @@ def effect(changed: Changed) -> str:
     """What a change does, in one cell: what goes first, then how many resources, and how long."""
     if not changed.touched:
         return "nothing in a running cluster"
-    # A bare stroke, such as a command's pipe, would begin another cell.
-    texts = [(caution.severity, caution.text.replace("|", r"\|")) for caution in changed.cautions]
-    said = [f"**{text}**" if severity == "red" else text for severity, text in texts]
+    said = [f"**{caution.text}**" if caution.severity == "red" else caution.text for caution in changed.cautions]
     kinds = counts(changed.changes)
     if sum(kinds.values()) == 1:
         (change,) = changed.touched
@@ -53,7 +51,8 @@ def effect(changed: Changed) -> str:
     else:
         what = ", ".join(f"{kind}s {count}" for kind, count in sorted(kinds.items())) + " resources"
     said += [f"{step.urn.rsplit('::', 1)[-1]} is refused: {step.error}" for step in changed.phase.errors]
-    return "; ".join([what, *said, f"{duration(changed.phase.seconds)}"]).replace("|", "/").replace("updates", "changes")
+    # A bare stroke, such as a command's pipe, would begin another cell.
+    return "; ".join([what, *said, f"{duration(changed.phase.seconds)}"]).replace("|", r"\|").replace("updates", "changes")
 
 
 def frame() -> list[str]:
