@@ -48,7 +48,7 @@ class WorkspaceArgs:
     cluster_name: str
     region: str
     control_plane_name: pulumi.Input[str]
-    arn: pulumi.Output[str]
+    arn: pulumi.Input[str]
     endpoint: pulumi.Input[str]
 
 
@@ -139,5 +139,5 @@ class Grafana(Addon):
 
 
 def _reader(workspace: WorkspaceArgs) -> ServiceAccount:
-    policy = workspace.arn.apply(query_policy)
+    policy = pulumi.Output.from_input(workspace.arn).apply(query_policy)
     return ServiceAccount(workspace.cluster_name, workspace.region, NAMESPACE, SERVICE_ACCOUNT, "grafana", policy=policy)

@@ -51,7 +51,8 @@ def effect(changed: Changed) -> str:
     else:
         what = ", ".join(f"{kind}s {count}" for kind, count in sorted(kinds.items())) + " resources"
     said += [f"{step.urn.rsplit('::', 1)[-1]} is refused: {step.error}" for step in changed.phase.errors]
-    return "; ".join([what, *said, f"{duration(changed.phase.seconds)}"]).replace("|", "/").replace("updates", "changes")
+    # A bare stroke, such as a command's pipe, would begin another cell.
+    return "; ".join([what, *said, f"{duration(changed.phase.seconds)}"]).replace("|", r"\|").replace("updates", "changes")
 
 
 def frame() -> list[str]:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pulumi
-
 from addons.cert_manager import cert_manager_values
 from addons.cluster_autoscaler import ClusterAutoscalerArgs, cluster_autoscaler_values
 from addons.efa import efa_values
@@ -92,9 +90,7 @@ CASES: dict[str, Case] = {
     "grafana": Case(GRAFANA, grafana_values(GrafanaArgs())),
     "grafana-workspace": Case(
         GRAFANA,
-        grafana_values(
-            GrafanaArgs(workspace=WorkspaceArgs("demo", "us-west-2", "demo", pulumi.Output.from_input("arn"), "https://aps.example/"))
-        ),
+        grafana_values(GrafanaArgs(workspace=WorkspaceArgs("demo", "us-west-2", "demo", "arn", "https://aps.example/"))),
     ),
     "grafana-own-secret": Case(GRAFANA, grafana_values(GrafanaArgs("grafana-admin"))),
     "fluent-bit": Case(FLUENT_BIT, fluent_bit_values(FluentBitArgs("demo", "us-west-2"))),

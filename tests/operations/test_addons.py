@@ -37,7 +37,7 @@ def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyP
     assert rows["kueue"]["on"] is False
     assert "`addons.kueue.enabled` is false" in rows["kueue"]["why"]
     assert "fail closed" in rows["kueue"]["fights"]
-    assert rows["grafana"]["needs"] == ["addons.prometheus", "untainted nodes"]
+    assert rows["grafana"]["needs"] == ["addons.prometheus", "untainted nodes", "identity of monitoring/grafana"]
     assert "identity of kube-system/cluster-autoscaler" in rows["clusterAutoscaler"]["needs"]
     assert rows["etcd"]["images"] == ["quay.io/coreos/etcd:v3.5.33"]
 

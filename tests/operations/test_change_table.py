@@ -1,5 +1,7 @@
 """docs/changes.md says of every key what a rehearsal of its change says today."""
 
+import re
+
 import pytest
 
 from operations.change_samples import sample_of
@@ -42,3 +44,10 @@ def test_of_an_add_on_that_is_off_the_running_cluster_has_it_and_what_it_needs()
     assert sample_of(Key("addons.volcano.replicas", 2, ())).before == ()
     assert sample_of(Key("addons.volcano.enabled", True, ())).settings == ("addons.volcano.enabled=false",)
     assert sample_of(Key("addons.slurm.enabled", False, ())).settings == ("addons.slurm.enabled=true",)
+
+
+def test_every_row_has_three_cells():
+    """A command's pipe would begin another."""
+    rows_of_page = [re.split(r"(?<!\\)\|", line)[1:-1] for line in PAGE[len(frame()) :]]
+    assert {len(cells) for cells in rows_of_page} == {3}
+    assert any("kubectl get crd" in cells[2] for cells in rows_of_page)
