@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: trn logs bert --stack dev --tail 20")(logs)
     app.command(epilog="Example: trn scale trn1-32xl 0 --stack dev")(scale)
     app.command(epilog="Example: trn drain dev --yes")(drain)
-    app.command(epilog="Example: trn recover --stack dev, or: trn recover --stack dev --orphans")(recover)
+    app.command(epilog="Example: trn recover dev, or: trn recover dev --orphans")(recover)
     app.command(epilog="Example: trn destroy dev")(destroy)
     app.command(epilog="Example: trn sweep dev, then: trn sweep dev --delete")(sweep)
 
@@ -302,7 +302,7 @@ def drain(
 
 
 def recover(
-    stack: StackOption = "dev",
+    stack: Stack = "dev",
     orphans: Annotated[
         bool,
         typer.Option("--orphans", help="Without operations that have no end: import what `pulumi up` would make and is there already."),

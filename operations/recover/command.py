@@ -54,7 +54,7 @@ def run(options: RecoverOptions) -> int:
     if options.orphans:
         if state.pending:
             raise CommandError(
-                f"{len(state.pending)} operations have no end yet", f"run `trn recover --stack {options.stack}` first, without --orphans"
+                f"{len(state.pending)} operations have no end yet", f"run `trn recover {options.stack}` first, without --orphans"
             )
         state = with_orphans(state, options.stack, ask_pulumi)
     plan = recovery.plan(state)
@@ -187,7 +187,7 @@ def report_lines(plan: Plan, options: RecoverOptions, *, done: bool) -> list[str
     stack = options.stack
     if not done:
         first = f"{len(plan.unclear)} unclear: nothing was changed" if plan.unclear else "Pulumi failed; what it printed last says why"
-        return [first, f"next     trn recover --stack {stack}: it may be run again"]
+        return [first, f"next     trn recover {stack}: it may be run again"]
     if options.orphans and not plan.imports and not plan.uninstalls:
         return ["no orphans: nothing that `pulumi up` would make is there already"]
     if not plan.has_work:

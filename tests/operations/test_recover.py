@@ -316,7 +316,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeC
 
 def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, ["recover", "--stack", "dev", *arguments], input=answer)
+    result = CliRunner().invoke(app, ["recover", "dev", *arguments], input=answer)
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -393,7 +393,7 @@ def test_an_import_that_fails_clears_nothing(world: Any):
     code, out, _ = trn("--yes")
     assert (code, engine.ran) == (1, [IMPORT])
     assert out.splitlines() == [
-        "Pulumi failed; what it printed last says why", "next     trn recover --stack dev: it may be run again",
+        "Pulumi failed; what it printed last says why", "next     trn recover dev: it may be run again",
     ]  # fmt: skip
 
 
@@ -419,7 +419,7 @@ def test_orphans_are_what_the_next_run_would_make_and_is_there(world: Any):
         }
     }
     code, _, err = trn("--orphans", "--yes")
-    assert (code, "run `trn recover --stack dev` first" in err) == (1, True)
+    assert (code, "run `trn recover dev` first" in err) == (1, True)
     engine.export = exported()
     code, out, err = trn("--orphans", "--yes")
     assert (code, engine.ran) == (0, [IMPORT, REFRESH])
