@@ -19,7 +19,7 @@ from addons.base import NODE_SHARE, Addon, AddonArgs
 from addons.declaration import Declaration
 from components.hardware import iam, regions
 from components.hardware.catalogue import InstanceType
-from components.hardware.names import NEURON_RESOURCE
+from components.hardware.names import BATCH_ROLE, NEURON_RESOURCE
 
 NODE_LABEL = "batch.amazonaws.com/compute-environment-uuid"
 """By which an unmanaged environment knows its nodes (Batch user guide, create-compute-environment-unmanaged-eks)."""
@@ -55,7 +55,7 @@ class BatchArgs(AddonArgs):
 
 def service_role_arn(region: str, account_id: str) -> str:
     """ARN of Batch's service-linked role, one for the account."""
-    return f"arn:{regions.partition(region)}:iam::{account_id}:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+    return f"arn:{regions.partition(region)}:iam::{account_id}:role/aws-service-role/batch.amazonaws.com/{BATCH_ROLE}"
 
 
 def pod_properties(image: str, instance: InstanceType) -> dict[str, Any]:

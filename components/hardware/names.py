@@ -42,5 +42,7 @@ AUTOSCALED_TAG = "trn/autoscaled"
 NEURON_RESOURCE = "aws.amazon.com/neuron"
 NEURON_CORE_RESOURCE = "aws.amazon.com/neuroncore"
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
+BATCH_ROLE = "AWSServiceRoleForBatch"
+"""The service-linked role of AWS Batch, one for the account."""
 NEURON_TAINT = NEURON_RESOURCE
 """Taint key of Neuron nodes: EKS adds the matching toleration to every pod that asks for the resource of that name."""

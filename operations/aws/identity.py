@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from operations.aws.api import Api, Call
+from operations.aws.sighting import described
 
 GET_CALLER = Call("sts", "GetCallerIdentity")
 GET_ROLE = Call("iam", "GetRole")
@@ -37,6 +38,11 @@ def principal_arn(api: Api, who: Caller) -> str:
     """ARN that holds the policies: the role behind a session, with its path, or the user."""
     session = _ASSUMED.fullmatch(who.arn)
     return api.call(GET_ROLE, RoleName=session["role"])["Role"]["Arn"] if session else who.arn
+
+
+def has_role(api: Api, name: str) -> bool:
+    """Whether the account has a role of this name."""
+    return bool(described(api, GET_ROLE, RoleName=name))
 
 
 @dataclass(frozen=True)

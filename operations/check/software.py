@@ -5,8 +5,10 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from components.hardware.names import BATCH_ROLE
 from components.hardware.neuron_releases import RELEASE_PATTERN, SDK_RELEASES, ami_driver, runtime_conflict, version_text
 from operations.aws.eks import addon_versions, support_dates
+from operations.aws.identity import has_role
 from operations.aws.releases import recommended_release, release_exists
 from operations.check.subject import Subject
 from operations.findings import Finding, failed, passed, warned
@@ -88,6 +90,16 @@ def addons(subject: Subject) -> Iterator[Finding]:
             newest = ", ".join(there[:3]) or "none"
             do = f"pin one of them in addons/versions.py: {newest}"
             yield failed("add-on", f"{name} has no {version} for Kubernetes {minor} in {subject.region}", do)
+    if subject.settings.addons.batch.enabled:
+        yield _batch_role(subject)
+
+
+def _batch_role(subject: Subject) -> Finding:
+    """Batch makes its role by itself for managed environments only; the program's is not."""
+    if has_role(subject.api, BATCH_ROLE):
+        return passed("add-on", f"AWS Batch has its {BATCH_ROLE}")
+    do = "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com"
+    return failed("add-on", f"AWS Batch has no {BATCH_ROLE} in this account", do)
 
 
 def tools(subject: Subject) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ pulumi/pulumi-aws-native (2026-08-07); scopes are our own. Never run against an 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from components.hardware.names import BATCH_ROLE
 from operations.aws.api import ANYTHING, Scope
 from operations.iam.scopes import BEING_TAGGED, CLUSTER, EVENT_RULES, IN_REGION, LOGS, QUEUE, ROLES, TAGGED, part_of_cluster
 
@@ -38,7 +39,7 @@ def _linked_role(service: str) -> Grant:
     return Grant("iam", "CreateServiceLinkedRole", (scope,))
 
 
-_BATCH_ROLE = "arn:{partition}:iam::*:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+_BATCH_ROLE = f"arn:{{partition}}:iam::*:role/aws-service-role/batch.amazonaws.com/{BATCH_ROLE}"
 _TAGS_AT_CREATION = (Scope("*", (("Null", "ec2:CreateAction", "false"),)), *TAGGED)
 _GROUPS = (Scope("*", (("StringEquals", "aws:ResourceTag/eks:cluster-name", "{cluster}"),)),)
 

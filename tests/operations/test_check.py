@@ -344,6 +344,21 @@ def test_the_driver_is_held_against_the_training_images_runtime():
     assert worst(check("AMI releases", subject)).do.startswith("pin `nodeGroups.trn1-32xl.releaseVersion`")
 
 
+def test_batch_is_missed_its_role():
+    """It makes the role by itself for environments that launch instances; the program's does not, and would be refused."""
+    aws = HealthyAccount()
+    subject = subject_of(aws, addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}})
+    assert worst(check("add-ons", subject)).verdict == "pass"
+
+    def refuse(given: dict[str, Any]) -> dict[str, Any]:
+        raise Refused("NoSuchEntity")
+
+    aws.wire.handlers["iam.GetRole"] = refuse
+    found = worst(check("add-ons", subject))
+    assert (found.verdict, found.do) == ("fail", "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com")
+    assert worst(check("add-ons", subject_of(aws))).verdict == "pass"
+
+
 def test_without_a_known_sdk_the_driver_is_a_warning():
     """It may still be wrong, and nobody has said which image will run."""
     configuration = merged(dev_configuration(), training={"neuronSdk": None})
