@@ -28,6 +28,8 @@ needs_cli = pytest.mark.skipif(
     reason="no Pulumi CLI with pulumi-language-python on PATH",
 )
 TRN = [sys.executable, "-c", "from operations.cli import main; main()"]
+QUIET_S = 2.0
+"""How long nothing has been written before a moment counts as quiet."""
 PATIENCE_S = 60
 """How long a test waits for something to be under way before it gives up."""
 
@@ -122,9 +124,9 @@ class Engine:
         return any('"creating"' in path.read_text() for path in self.folder.world.glob(pattern))
 
     def is_waiting_for(self, *urns: str) -> bool:
-        """Whether these are all that is being made, and the engine has written that down."""
+        """Whether these are all that is being made, and the engine has long written that down, with all that belongs to it."""
         try:
-            return set(self.pending()) == set(urns)
+            return set(self.pending()) == set(urns) and time.time() - self.stored.stat().st_mtime > QUIET_S
         except (OSError, ValueError):
             # It is being written, or not there yet.
             return False
