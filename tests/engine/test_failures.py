@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from tests.engine.cli import Engine, name_of, needs_cli
+from tests.engine.recovering import recover
 
 pytestmark = [pytest.mark.engine, needs_cli]
 
@@ -66,6 +67,16 @@ def test_a_provider_that_dies_leaves_a_conflict_that_an_import_mends(growing: En
     assert {name_of(call.urn) for call in growing.calls("Create")} == {"extra-efa", "extra-neuron", "extra-neuroncore"}
     assert growing.planned() == {}
     growing.destroy_all()
+
+
+def test_what_a_dead_provider_was_making_is_found_as_an_orphan(growing: Engine):
+    """No operation is pending: what the next up would make is looked for, and imported where it is there already."""
+    growing.up(options=("--fault", "kill-provider@NodeGroup/extra"), fails=True)
+    plan = recover(growing, orphans=True)
+    assert [item.pending.urn for item in plan.imports] == [GROUP]
+    growing.up()
+    assert GROUP not in {call.urn for call in growing.calls("Create")}
+    assert growing.planned() == {}
 
 
 def test_an_interrupted_up_keeps_what_was_under_way_and_goes_on(growing: Engine):

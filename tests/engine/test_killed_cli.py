@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from operations.aws.sighting import Sighting
-from operations.recover.command import pulumi_recover
-from operations.recover.plan import Plan, plan_recovery
-from operations.recover.state import read_state
 from tests.engine.cli import Engine, kind_of, needs_cli
+from tests.engine.recovering import recover
 
 pytestmark = [pytest.mark.engine, needs_cli]
 
@@ -36,21 +33,6 @@ def cancelled(killed: Engine, tmp_path: Path) -> Engine:
     engine = killed.copy(tmp_path / "engine")
     engine.run("cancel", "--yes", "dev")
     return engine
-
-
-def recover(engine: Engine) -> Plan:
-    """What `trn recover` does, with the simulated cloud looked into instead of an account."""
-    state = read_state(engine.run("stack", "export", quiet=True))
-    made = {item.urn: (Sighting(item.id),) for item in engine.world.values()}
-    plan = plan_recovery(state, {pending.urn: made.get(pending.urn, ()) for pending in state.pending})
-
-    def run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-        # The stack is named by trn here, and Pulumi must not be told of another.
-        assert (command[0], command[-2:], environment) == ("pulumi", ("--stack", "dev"), {})
-        return 0, engine.run(*command[1:-2])
-
-    assert pulumi_recover(plan, "dev", run)
-    return plan
 
 
 def test_the_stack_is_locked_until_the_dead_run_is_cancelled(killed: Engine, tmp_path: Path):

@@ -1,0 +1,31 @@
+"""`trn recover` with the real engine: its plan and what it tells Pulumi, with the simulated cloud looked into instead of an account."""
+
+from operations.aws.sighting import Sighting
+from operations.recover.command import exported, pulumi_recover, with_orphans
+from operations.recover.plan import Plan, plan_recovery
+from tests.engine.cli import Engine
+
+
+def recover(engine: Engine, *, orphans: bool = False) -> Plan:
+    """One recovery; gives what it did."""
+
+    def asked(command: tuple[str, ...]) -> tuple[int, str]:
+        return 0, engine.run(*_arguments(command), quiet=True)
+
+    def run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+        assert environment == {}
+        return 0, engine.run(*_arguments(command))
+
+    state = exported("dev", asked)
+    if orphans:
+        state = with_orphans(state, "dev", asked)
+    made = {item.urn: (Sighting(item.id),) for item in engine.world.values()}
+    plan = plan_recovery(state, {pending.urn: made.get(pending.urn, ()) for pending in state.pending})
+    assert pulumi_recover(plan, "dev", run)
+    return plan
+
+
+def _arguments(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Behind `trn engine --`, which names the stack itself and lets nobody else name it."""
+    assert (command[0], command[-2:]) == ("pulumi", ("--stack", "dev"))
+    return command[1:-2]
