@@ -98,8 +98,9 @@ def check(
 ) -> None:
     """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
 
-    What could not be checked is a failure, never a pass. Where a group's capacity block is missing, wrong or near its end, blocks on offer
-    are listed with their prices, and what buys them.
+    What could not be checked is a failure, never a pass.
+
+    Where a group's capacity block is missing, wrong or near its end, blocks on offer are listed with prices and what buys them.
     """
     from operations.check.command import CheckOptions, run
     from operations.errors import run_command
@@ -191,8 +192,11 @@ def verify(
 ) -> None:
     """Whether one can train on a cluster that is up: all that status looks at, then pods that try it. Exits with 1 where anything fails.
 
-    Drivers on every node, FSx mounted and measured, a gang of the cluster's full size, all-reduce across all nodes. Takes every Neuron
-    device for some minutes and starts nothing while a job holds one. What it starts is labelled, ends by itself, and is removed.
+    Drivers on every node, FSx mounted and measured, a gang of the cluster's full size, all-reduce across all nodes.
+
+    Takes every Neuron device for some minutes and starts nothing while a job holds one.
+
+    What it starts is labelled, ends by itself, and is removed.
     """
     from operations.errors import run_command
     from operations.verify.command import VerifyOptions, run
@@ -244,8 +248,9 @@ def top(
 ) -> None:
     """NeuronCore use, device memory and errors of a job's nodes, or of all, in one view until Ctrl-C.
 
-    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods. Exits with 1 where a
-    node gave no answer.
+    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods.
+
+    Exits with 1 where a node gave no answer.
     """
     from operations.errors import run_command
     from operations.top.command import TopOptions, run

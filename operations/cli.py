@@ -184,9 +184,9 @@ def engine(
 ) -> None:
     """Run the real Pulumi CLI on the program, with the simulated cloud in AWS's place. No account is touched.
 
-    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its world/ to
-    lose an object. It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as
-    long as a create would.
+    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its world/ to lose an object.
+
+    It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as long as a create would.
     """
     from operations.engine import EngineOptions, run
 
