@@ -6,10 +6,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.kubeconfig import kubeconfig
 from operations.aws.api import BotoApi
-from operations.aws.control_plane import described
-from operations.errors import MISUSE, CommandError
+from operations.errors import CommandError
+from operations.kube.cluster import kubeconfig_of
 from operations.output import errors, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
@@ -27,11 +26,7 @@ class KubeconfigOptions:
 def run(options: KubeconfigOptions) -> int:
     """Print it, or write it where nobody else can read it. JSON is YAML that kubectl takes."""
     settings = settings_of(read_stack_file(options.stack))
-    entry = described(BotoApi(settings.region), settings.name)
-    if entry is None or "endpoint" not in entry:
-        wrong = f"there is no cluster `{settings.name}` in {settings.region} that could be reached"
-        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
-    made = kubeconfig(settings.name, settings.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+    made = kubeconfig_of(BotoApi(settings.region), settings.name)
     write_json(made, options.json_file)
     text = json.dumps(made, indent=2) + "\n"
     if options.output is not None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from operations.aws.api import BotoApi
-from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes
+from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import known_jobs, pods_of
 from operations.output import results, write_json
 from operations.rehearse import settings_of

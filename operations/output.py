@@ -72,3 +72,21 @@ def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
+
+
+@contextmanager
+def told_steps() -> Iterator[Callable[[str], None]]:
+    """Tells one step: a line that changes on a terminal; in a pipe a line for each step that is another, without what follows `;`."""
+    console, said = errors(), [""]
+    if console.is_terminal:
+        with console.status("") as status:
+            yield lambda text: status.update(text)
+        return
+
+    def tell(text: str) -> None:
+        step = text.partition(";")[0]
+        if step != said[0]:
+            said[0] = step
+            console.print(step, markup=False)
+
+    yield tell

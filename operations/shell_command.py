@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from operations.aws.api import Api, BotoApi
-from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.interruption import ended_like_by_hand
 from operations.kube.api import Kubernetes, Object
+from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import PODS
 from operations.kube.kubectl import kubectl, needed
-from operations.output import errors, write_json
+from operations.output import errors, told_steps, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 from operations.status.subject import Subject, name_of
-from operations.steps import told_steps
 from operations.verify.devices import whole_nodes
 from operations.verify.objects import SHARED_PATH, TEST_LABEL, Work, pod_spec
 from operations.verify.stage import Stage, phase, states

@@ -14,11 +14,11 @@ import typer
 from operations.aws.api import BotoApi
 from operations.aws.control_plane import described
 from operations.destroy.recovery import Attempt, first, following
-from operations.drain.command import cluster_of
 from operations.drain.command import print_plan as print_drain
 from operations.drain.plan import Target, plan_drain
 from operations.drain.run import Drain
 from operations.errors import CommandError
+from operations.kube.cluster import cluster_of
 from operations.output import errors, results, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file

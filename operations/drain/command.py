@@ -9,11 +9,9 @@ import typer
 from rich.console import Console
 
 from operations.aws.api import BotoApi
-from operations.aws.control_plane import described
 from operations.drain.plan import DrainPlan, Target, plan_drain
 from operations.drain.run import Drain
-from operations.errors import MISUSE, CommandError
-from operations.kube.api import Kubernetes, connect
+from operations.kube.cluster import cluster_of
 from operations.output import errors, gauge, results, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
@@ -42,15 +40,6 @@ def run(options: DrainOptions) -> int:
     write_json(as_data(plan, left), options.json_file)
     print_left(console, left)
     return 1 if left else 0
-
-
-def cluster_of(api: BotoApi, cluster: str) -> Kubernetes:
-    """A client of the cluster. Raises CommandError where there is none."""
-    entry = described(api, cluster)
-    if entry is None or "endpoint" not in entry:
-        wrong = f"there is no cluster `{cluster}` in {api.region}"
-        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
-    return connect(api, entry)
 
 
 def as_data(plan: DrainPlan, left: tuple[Target, ...]) -> dict[str, Any]:

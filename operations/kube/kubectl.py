@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from components.kubeconfig import kubeconfig
 from operations.aws.api import Api
-from operations.aws.control_plane import described
 from operations.errors import CommandError
+from operations.kube.cluster import kubeconfig_of
 
 
 def needed(*tools: str) -> None:
@@ -24,10 +23,10 @@ def needed(*tools: str) -> None:
 @contextmanager
 def kubectl(api: Api, cluster: str, namespace: str) -> Iterator[list[str]]:
     """First words of a command line, with a kubeconfig of its own that holds no secret and goes with the block."""
-    entry = described(api, cluster) or {}
+    made = kubeconfig_of(api, cluster)
     with tempfile.TemporaryDirectory(prefix="trn-") as folder:
         file = Path(folder) / "kubeconfig"
-        file.write_text(json.dumps(kubeconfig(cluster, api.region, entry["endpoint"], entry["certificateAuthority"]["data"])))
+        file.write_text(json.dumps(made))
         # kubectl warns of one that others can read.
         file.chmod(0o600)
         yield ["kubectl", "--kubeconfig", os.fspath(file), "--namespace", namespace]

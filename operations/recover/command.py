@@ -16,8 +16,8 @@ from operations.aws.api import BotoApi
 from operations.aws.control_plane import described
 from operations.destroy.command import run_pulumi
 from operations.destroy.recovery import refuse_misuse
-from operations.drain.command import cluster_of
 from operations.errors import CommandError
+from operations.kube.cluster import cluster_of
 from operations.output import errors, results, write_json
 from operations.recover.look import Recovery
 from operations.recover.objects import Objects

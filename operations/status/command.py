@@ -9,9 +9,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from operations.aws.api import BotoApi
 from operations.aws.errors import told
-from operations.drain.command import cluster_of
 from operations.errors import CommandError
 from operations.findings import Finding, exit_code, failed, print_findings
+from operations.kube.cluster import cluster_of
 from operations.output import results, tracked, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from components.hardware.names import NEURON_RESOURCE
 from operations.aws.api import BotoApi
-from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
+from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import PODS, known_jobs, pods_of
 from operations.kube.kubectl import kubectl, needed
 from operations.output import results, write_json

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from operations.aws.api import BotoApi
-from operations.drain.command import cluster_of
 from operations.errors import MISUSE, CommandError
 from operations.findings import Finding, exit_code, failed, print_findings
 from operations.interruption import ended_like_by_hand
-from operations.output import results, tracked, write_json
+from operations.kube.cluster import cluster_of
+from operations.output import results, told_steps, tracked, write_json
 from operations.rehearse import settings_of
 from operations.stack_file import read_stack_file
 from operations.status.command import CHECKS, findings_of, guarded, write_junit
 from operations.status.subject import Subject
-from operations.steps import told_steps
 from operations.verify import collectives, driver, file_system, gang
 from operations.verify.stage import Stage
 from stacks.images import small_image, training_image

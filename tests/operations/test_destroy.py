@@ -148,7 +148,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
 
     monkeypatch.setattr(command, "BotoApi", lambda region: account.api)
     monkeypatch.setattr(command, "run_pulumi", run)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return account, cluster, pulumi
 
@@ -189,7 +189,7 @@ def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, mo
     def gone(api: Any, entry: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("operations.drain.command.connect", gone)
+    monkeypatch.setattr("operations.kube.cluster.connect", gone)
     code, out, err = trn("dev", "--yes")
     assert (code, "cannot drain, going on" in err, out.startswith("drain    left out")) == (0, True, True)
 

@@ -417,7 +417,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
     monkeypatch.setattr("operations.drain.command.BotoApi", lambda region: cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

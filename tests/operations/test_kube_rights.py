@@ -43,7 +43,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     made = Healthy()
     for module in (logs_command, shell_command, status_command, top_command, verify_command):
         monkeypatch.setattr(module, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(shell_command.subprocess, "run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))

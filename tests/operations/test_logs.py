@@ -35,7 +35,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     monkeypatch.chdir(ROOT)
     healthy = Healthy()
     monkeypatch.setattr(logs_command, "BotoApi", lambda region: healthy.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: healthy.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: healthy.cluster)
     put(healthy.cluster, "bert-worker-10", "bert", {"waiting": {"reason": "ImagePullBackOff"}})
     put(healthy.cluster, "bert-worker-2", "bert", {"running": {"startedAt": "2026-11-01T00:00:00Z"}})
     put(healthy.cluster, "bert-worker-3", "bert")

@@ -309,7 +309,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeC
     monkeypatch.setattr(command, "BotoApi", lambda region: cloud.api)
     monkeypatch.setattr(command, "ask_pulumi", engine.ask)
     monkeypatch.setattr(command, "run_pulumi", engine.run)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return cloud, cluster, engine
 

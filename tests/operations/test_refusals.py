@@ -61,7 +61,7 @@ class World:
         }
         for module in MODULES:
             monkeypatch.setattr(f"operations.{module}.BotoApi", lambda region: self.cloud.api)
-        monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: self.healthy.cluster)
+        monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: self.healthy.cluster)
         monkeypatch.setattr("operations.destroy.command.run_pulumi", self._pulumi)
         monkeypatch.setattr("time.sleep", lambda _: None)
 

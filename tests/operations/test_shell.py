@@ -51,7 +51,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("TOLD", str(tmp_path / "told"))
     monkeypatch.setattr(shell_command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

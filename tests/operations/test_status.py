@@ -183,7 +183,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     made = Healthy()
     monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
     monkeypatch.setattr(kubeconfig_command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     return made
 
 

@@ -150,7 +150,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     monkeypatch.chdir(ROOT)
     made = Healthy()
     monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     for number, job in ((1, "bert"), (2, "llama")):
         named = {"metadata": {"labels": own_labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
         made.cluster.put(PODS, f"monitor-{number}", neuron_monitor.NAME, **named)

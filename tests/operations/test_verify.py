@@ -381,7 +381,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Healthy]:
     monkeypatch.chdir(ROOT)
     made = Healthy()
     monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.drain.command.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     yield made
     assert left(made) == []

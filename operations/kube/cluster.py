@@ -1,0 +1,29 @@
+"""Ways into the cluster of a stack: a client, and a kubeconfig, both from what EKS says of it."""
+
+from typing import Any
+
+from components.kubeconfig import kubeconfig
+from operations.aws.api import Api, BotoApi
+from operations.aws.control_plane import described
+from operations.errors import MISUSE, CommandError
+from operations.kube.api import Kubernetes, Object, connect
+
+
+def cluster_of(api: BotoApi, cluster: str) -> Kubernetes:
+    """A client of the cluster. Raises CommandError where there is none, or none yet that answers."""
+    return connect(api, _reachable(api, cluster))
+
+
+def kubeconfig_of(api: Api, cluster: str) -> dict[str, Any]:
+    """A kubeconfig that asks the AWS CLI for tokens and holds no secret. Raises CommandError as `cluster_of` does."""
+    entry = _reachable(api, cluster)
+    return kubeconfig(cluster, api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+
+
+def _reachable(api: Api, cluster: str) -> Object:
+    entry = described(api, cluster)
+    # One that is being made has no endpoint yet.
+    if entry is None or "endpoint" not in entry:
+        wrong = f"there is no cluster `{cluster}` in {api.region} that could be reached"
+        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+    return entry
