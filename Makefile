@@ -23,7 +23,7 @@ bench: $(STAMP)
 
 # Everything under docs/ that is made from the code.
 docs: $(STAMP)
-	@$(BIN)/python -m operations.reference
+	@$(BIN)/python -m operations.docs.pages
 
 venv: $(STAMP)
 

@@ -10,8 +10,8 @@ import pulumi_kubernetes as k8s
 from addons.contract import load
 from addons.images import Values, mirror_values, mirrored, overlaid
 from addons.versions import Chart
-from components.hardware.names import NEURON_TAINT
 from components.identity import PodIdentity, ServiceAccount
+from facts.names import NEURON_TAINT
 
 TOLERATE_NEURON: dict[str, str] = {"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 """Lets a pod onto Neuron nodes that does not itself ask for a Neuron device."""

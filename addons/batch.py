@@ -17,9 +17,9 @@ import pulumi_aws as aws
 
 from addons.base import NODE_SHARE, Addon, AddonArgs
 from addons.declaration import Declaration
-from components.hardware import iam, regions
-from components.hardware.catalogue import InstanceType
-from components.hardware.names import BATCH_ROLE, NEURON_RESOURCE
+from facts import iam, regions
+from facts.catalogue import InstanceType
+from facts.names import BATCH_ROLE, NEURON_RESOURCE
 
 NODE_LABEL = "batch.amazonaws.com/compute-environment-uuid"
 """By which an unmanaged environment knows its nodes (Batch user guide, create-compute-environment-unmanaged-eks)."""

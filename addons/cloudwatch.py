@@ -9,9 +9,9 @@ import pulumi_aws as aws
 from addons.base import Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.managed import ManagedAddon, ManagedAddonArgs
-from components.hardware import regions
-from components.hardware.policies.watching import container_insights_policy
 from components.identity import ServiceAccount
+from facts import regions
+from facts.policies.watching import container_insights_policy
 
 EKS_NAME = "amazon-cloudwatch-observability"
 NAMESPACE = "amazon-cloudwatch"

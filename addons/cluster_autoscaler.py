@@ -8,9 +8,9 @@ from addons.base import Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_TAGS
-from components.hardware.names import AUTOSCALED_TAG
-from components.hardware.policies.scaling import cluster_autoscaler_policy
 from components.identity import ServiceAccount
+from facts.names import AUTOSCALED_TAG
+from facts.policies.scaling import cluster_autoscaler_policy
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"

@@ -9,7 +9,7 @@ from addons.base import TOLERATE_NEURON, Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import AWS_DRANET, EFA_DEVICE_PLUGIN
-from components.hardware.names import EFA_LABEL, EFA_RESOURCE
+from facts.names import EFA_LABEL, EFA_RESOURCE
 
 NAMESPACE = "kube-system"
 DECLARATION = Declaration(

@@ -11,7 +11,7 @@ from addons.declaration import Declaration
 from addons.exporters import daemon_set_spec
 from addons.images import Values
 from addons.versions import PYTHON_IMAGE
-from components.hardware.names import EFA_LABEL
+from facts.names import EFA_LABEL
 
 NAME = "efa-exporter"
 PORT = 9817

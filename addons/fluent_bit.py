@@ -9,9 +9,9 @@ from addons.base import Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import FLUENT_BIT
-from components.hardware import regions
-from components.hardware.policies.watching import log_shipper_policy
 from components.identity import ServiceAccount
+from facts import regions
+from facts.policies.watching import log_shipper_policy
 
 NAMESPACE = "logging"
 SERVICE_ACCOUNT = "aws-for-fluent-bit"

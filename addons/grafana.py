@@ -17,8 +17,8 @@ from addons.declaration import Declaration
 from addons.images import Values
 from addons.prometheus_values import NAMESPACE, URL
 from addons.versions import GRAFANA, MANAGED_PROMETHEUS_PLUGIN_VERSION
-from components.hardware.policies.watching import query_policy
 from components.identity import ServiceAccount
+from facts.policies.watching import query_policy
 
 DASHBOARDS = Path(__file__).parent / "dashboards"
 DASHBOARD_LABEL = "grafana_dashboard"

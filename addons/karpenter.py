@@ -18,10 +18,10 @@ from addons.karpenter_pools import (
     neuron_node_pool_spec,
 )
 from addons.versions import KARPENTER, KARPENTER_CRD
-from components.hardware import names, regions
-from components.hardware.policies.scaling import karpenter_policies
 from components.identity import ServiceAccount, node_role
 from components.interruption_queue import InterruptionQueue
+from facts import names, regions
+from facts.policies.scaling import karpenter_policies
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "karpenter"

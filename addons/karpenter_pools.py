@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 
 from addons.images import Values
-from components.hardware.catalogue import InstanceType
-from components.hardware.efa import plan_interfaces
-from components.hardware.names import EFA_LABEL, NEURON_RESOURCE, NEURON_TAINT
+from facts.catalogue import InstanceType
+from facts.efa import plan_interfaces
+from facts.names import EFA_LABEL, NEURON_RESOURCE, NEURON_TAINT
 
 POOL_LABEL = "trn/node-pool"
 CAPACITY_TYPES = {"ON_DEMAND": "on-demand", "SPOT": "spot", "RESERVED": "reserved", "CAPACITY_BLOCK": "reserved"}

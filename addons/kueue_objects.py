@@ -7,7 +7,7 @@ import yaml
 
 from addons.base import TOLERATE_NEURON
 from addons.images import Values
-from components.hardware.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
+from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
 
 FRAMEWORKS = (
     "batch/job",

@@ -10,10 +10,10 @@ from addons.base import Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import LOAD_BALANCER_CONTROLLER
-from components.hardware import regions
-from components.hardware.iam import Document
-from components.hardware.names import cluster_tags
 from components.identity import ServiceAccount
+from facts import regions
+from facts.iam import Document
+from facts.names import cluster_tags
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "aws-load-balancer-controller"

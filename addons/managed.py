@@ -10,9 +10,9 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
 from addons.declaration import Declaration
-from components.hardware import iam, regions
-from components.hardware.names import cluster_tags
 from components.identity import ServiceAccount, service_account_role
+from facts import iam, regions
+from facts.names import cluster_tags
 
 DEFAULT_STORAGE_CLASS = "gp3"
 CORE_DECLARATIONS = (

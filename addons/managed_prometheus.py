@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from addons.base import Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.prometheus_values import NAMESPACE, SERVICE_ACCOUNT
-from components.hardware.policies.watching import remote_write_policy
 from components.identity import ServiceAccount
+from facts.policies.watching import remote_write_policy
 
 DECLARATION = Declaration(
     key="managedPrometheus",

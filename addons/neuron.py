@@ -8,8 +8,8 @@ from addons.base import TOLERATE_NEURON, Addon, AddonArgs
 from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import NEURON, NEURON_SCHEDULER_IMAGE, NEURON_SCHEDULER_TAGS
-from components.hardware.policies.watching import node_recovery_policy
 from components.identity import ServiceAccount
+from facts.policies.watching import node_recovery_policy
 
 NAMESPACE = "kube-system"
 HEALTH_NAMESPACE = "neuron-healthcheck-system"

@@ -11,7 +11,7 @@ from addons.declaration import Declaration
 from addons.exporters import daemon_set_spec
 from addons.images import Values
 from addons.versions import NEURON_MONITOR_IMAGE
-from components.hardware.catalogue import NEURON_TYPES
+from facts.catalogue import NEURON_TYPES
 
 NAME = "neuron-monitor"
 PORT = 8000

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from addons.base import SHORT_DELETE, Addon, AddonArgs
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
 DYNAMIC_CLASS = "fsx-lustre"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from addons.base import NODE_SHARE, TOLERATE_NEURON
 from addons.images import Values
 from addons.versions import SLURM_SIDECAR_TAG
-from components.hardware.catalogue import InstanceType
-from components.hardware.names import EFA_RESOURCE, NEURON_RESOURCE
+from facts.catalogue import InstanceType
+from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 
 GRES = "neuron"
 LOGIN = "login"

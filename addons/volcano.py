@@ -11,7 +11,7 @@ from addons.declaration import Declaration
 from addons.images import Values
 from addons.versions import VOLCANO
 from addons.webhook_retry import retry_on_webhook
-from components.hardware.names import GROUP_LABEL
+from facts.names import GROUP_LABEL
 
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""

@@ -7,9 +7,9 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_eks as eks
 
-from components.hardware import iam, names, regions
 from components.identity import Role, RoleArgs
-from components.kubeconfig import kubeconfig_json
+from facts import iam, names, regions
+from facts.kubeconfig import kubeconfig_json
 
 
 @dataclass(frozen=True)

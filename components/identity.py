@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
-from components.hardware import iam, names, regions
+from facts import iam, names, regions
 
 
 @dataclass(frozen=True)

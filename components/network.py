@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from components.hardware.cidr import ZoneSubnets
+from facts.cidr import ZoneSubnets
 
 
 @dataclass(frozen=True)

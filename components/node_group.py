@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
-from components.hardware import names
-from components.hardware.efa import NetworkInterface
+from facts import names
+from facts.efa import NetworkInterface
 
 ROOT_DEVICE = "/dev/xvda"
 AUTOSCALER_TAG = "k8s.io/cluster-autoscaler/node-template/resources"

@@ -67,8 +67,8 @@ def init(
     json_file: JsonFile = None,
 ) -> None:
     """Write a stack file from a few answers, and show what it costs as it goes. The same answers write the same file."""
+    from operations.cluster.init.command import InitOptions, run
     from operations.errors import run_command
-    from operations.init.command import InitOptions, run
 
     options = InitOptions(
         stack,
@@ -102,7 +102,7 @@ def check(
 
     Where a group's capacity block is missing, wrong or near its end, blocks on offer are listed with prices and what buys them.
     """
-    from operations.check.command import CheckOptions, run
+    from operations.cluster.check.command import CheckOptions, run
     from operations.errors import run_command
 
     options = CheckOptions(stack, block_hours, json_file)
@@ -117,7 +117,7 @@ def cost(
     json_file: JsonFile = None,
 ) -> None:
     """What a stack costs by the hour, the day and the run, running and idle, item by item."""
-    from operations.cost_command import CostOptions, run
+    from operations.cluster.cost.command import CostOptions, run
     from operations.errors import run_command
 
     options = CostOptions(stack, hours, compare, live, json_file)
@@ -132,8 +132,8 @@ def iam(
     json_file: JsonFile = None,
 ) -> None:
     """Least-privilege IAM documents for a stack, made from the calls the program and `trn` make."""
+    from operations.cluster.iam.command import IamOptions, run
     from operations.errors import run_command
-    from operations.iam.command import IamOptions, run
 
     options = IamOptions(stack, deployer, operator, output, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -153,8 +153,8 @@ def sweep(
 
     Found by exact tags and the cluster's own VPC, never by a name that looks alike.
     """
+    from operations.cluster.sweep.command import SweepOptions, run
     from operations.errors import run_command
-    from operations.sweep.command import SweepOptions, run
 
     options = SweepOptions(stack, state, delete, yes, backups, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -169,8 +169,8 @@ def status(
 
     Reads only, starts no pod. What could not be checked is a failure; what is off in the configuration is said and skipped.
     """
+    from operations.cluster.status.command import StatusOptions, run
     from operations.errors import run_command
-    from operations.status.command import StatusOptions, run
 
     options = StatusOptions(stack, junit, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -198,8 +198,8 @@ def verify(
 
     What it starts is labelled, ends by itself, and is removed.
     """
+    from operations.cluster.verify.command import VerifyOptions, run
     from operations.errors import run_command
-    from operations.verify.command import VerifyOptions, run
 
     options = VerifyOptions(stack, tuple(only or ()), image, junit, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -211,8 +211,8 @@ def kubeconfig(
     json_file: JsonFile = None,
 ) -> None:
     """A kubeconfig of the cluster that asks the AWS CLI for tokens and holds no secret. Your own kubeconfig is not touched."""
+    from operations.cluster.kubeconfig import KubeconfigOptions, run
     from operations.errors import run_command
-    from operations.kubeconfig_command import KubeconfigOptions, run
 
     options = KubeconfigOptions(stack, output, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -231,8 +231,8 @@ def shell(
 
     Exits with the shell's own exit code. kubectl and the AWS CLI must be on PATH.
     """
+    from operations.cluster.shell import ShellOptions, run
     from operations.errors import run_command
-    from operations.shell_command import ShellOptions, run
 
     options = ShellOptions(stack, tuple(command or ()), node_group, neuron, image, hours, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -252,8 +252,8 @@ def top(
 
     Exits with 1 where a node gave no answer.
     """
+    from operations.cluster.top.command import TopOptions, run
     from operations.errors import run_command
-    from operations.top.command import TopOptions, run
 
     options = TopOptions(stack, job, namespace, every, once, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -269,8 +269,8 @@ def logs(
     json_file: JsonFile = None,
 ) -> None:
     """The last lines of every worker of a job, with its node, and why one has not started."""
+    from operations.cluster.logs import LogsOptions, run
     from operations.errors import run_command
-    from operations.logs_command import LogsOptions, run
 
     options = LogsOptions(job, stack, namespace, tail, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -283,8 +283,8 @@ def scale(
     json_file: JsonFile = None,
 ) -> None:
     """Set the size of a node group, down to zero for the night, and list what goes on billing. Exits with 1 where EKS fails."""
+    from operations.cluster.scale.command import ScaleOptions, run
     from operations.errors import run_command
-    from operations.scale.command import ScaleOptions, run
 
     options = ScaleOptions(stack, group, count, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -299,7 +299,7 @@ def drain(
 
     What would be done is listed first. Add-ons that are not installed are named and left out. Exits with 1 if something stays.
     """
-    from operations.drain.command import DrainOptions, run
+    from operations.cluster.drain.command import DrainOptions, run
     from operations.errors import run_command
 
     options = DrainOptions(stack, yes, json_file)
@@ -319,8 +319,8 @@ def recover(
 
     What is found is the cluster's by its exact name, place or tags. Nothing is changed while anything is unclear.
     """
+    from operations.cluster.recover.command import RecoverOptions, run
     from operations.errors import run_command
-    from operations.recover.command import RecoverOptions, run
 
     options = RecoverOptions(stack, orphans, yes, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -333,7 +333,7 @@ def destroy(
     json_file: JsonFile = None,
 ) -> None:
     """Drain, `pulumi destroy`, sweep, and say what is left. May be run again after any failure. Exits with 1 if something stays."""
-    from operations.destroy.command import DestroyOptions, run
+    from operations.cluster.destroy.command import DestroyOptions, run
     from operations.errors import run_command
 
     options = DestroyOptions(stack, yes, backups, json_file)

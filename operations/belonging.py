@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 
 NAME_TAGS = (
     CLUSTER_TAG,

@@ -66,7 +66,7 @@ def rehearse(
     """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched."""
     if context.invoked_subcommand is not None:
         return
-    from operations.rehearse import RehearseOptions, run
+    from operations.rehearse.command import RehearseOptions, run
 
     options = RehearseOptions(stack, json_file, output, seed, parallel, quiet, tuple(fault or ()), scenario, speed)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -75,7 +75,7 @@ def rehearse(
 @rehearse_app.command(epilog="Example: trn rehearse rules --json rules.json")
 def rules(json_file: Annotated[Path | None, typer.Option("--json", help="Write them here; - for standard output.")] = None) -> None:
     """List what the simulated cloud refuses and suffers, and the faults that can be asked for."""
-    from operations.rules import run
+    from operations.rehearse.rules import run
 
     raise typer.Exit(run_command(lambda: run(json_file)))
 
@@ -90,7 +90,7 @@ def crash(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
 ) -> None:
     """Kill the run at every resource, made and deleted, and see that the next one converges."""
-    from operations.crash import run
+    from operations.rehearse.crash import run
 
     raise typer.Exit(run_command(lambda: run(stack, seed=seed, json_file=json_file, quiet=quiet)))
 
@@ -103,7 +103,7 @@ def chaos(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
 ) -> None:
     """Run random faults against random clusters: each comes up, or stops with an error that helps, and goes away whole."""
-    from operations.chaos import run
+    from operations.rehearse.chaos import run
 
     raise typer.Exit(run_command(lambda: run(runs=runs, seed=seed, json_file=json_file, quiet=quiet)))
 
@@ -121,7 +121,7 @@ def change(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the change here; - for standard output.")] = None,
 ) -> None:
     """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost."""
-    from operations.change import ChangeOptions, run
+    from operations.rehearse.change import ChangeOptions, run
 
     options = ChangeOptions(before, after, tuple(settings or ()), seed, tuple(fault or ()), output, json_file)
     raise typer.Exit(run_command(lambda: run(options)))
@@ -138,7 +138,7 @@ def addons(
     ] = None,
 ) -> None:
     """List all add-ons: version, what each needs, whether it is on here, and why."""
-    from operations.addons import show_addons
+    from operations.cluster.addons import show_addons
 
     raise typer.Exit(run_command(lambda: show_addons(stack, json_file)))
 
@@ -152,7 +152,7 @@ def images(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write them here; - for standard output.")] = None,
 ) -> None:
     """List the images of all add-ons that are on, for a cluster without a way to the internet."""
-    from operations.addons import show_images
+    from operations.cluster.addons import show_images
 
     raise typer.Exit(run_command(lambda: show_images(stack, mirror, json_file)))
 
@@ -188,7 +188,7 @@ def engine(
 
     It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as long as a create would.
     """
-    from operations.engine import EngineOptions, run
+    from operations.engine.command import EngineOptions, run
 
     raise typer.Exit(run(EngineOptions(stack, tuple(arguments), time_scale, tuple(fault or ()), folder)))
 

@@ -9,9 +9,9 @@ from functools import cache
 from ipaddress import IPv4Network
 
 from simulator import latencies
+from simulator.account import kinds
+from simulator.account.charts import brings_kind, needs_node
 from simulator.recording import Recording, Registration
-from simulator.world import kinds
-from simulator.world.charts import brings_kind, needs_node
 
 CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd", "slurm-operator": "slurm-operator-crds", "slurm": "slurm-operator"}
 """Charts whose pods cannot start without another chart's CRDs."""

@@ -7,8 +7,8 @@ NAT gateways, log ingestion, requests.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from components.hardware.catalogue import NEURON_TYPES, instance_type
-from components.hardware.prices import PRICES, hourly
+from facts.catalogue import NEURON_TYPES, instance_type
+from facts.prices import PRICES, hourly
 from simulator.recording import Recording, Registration
 
 

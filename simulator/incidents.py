@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from simulator import latencies
+from simulator.account import World, kinds, view
+from simulator.account.faults import FaultKind
+from simulator.account.objects import Stray
 from simulator.recording import Registration
-from simulator.world import World, kinds, view
-from simulator.world.faults import FaultKind
-from simulator.world.things import Stray
 
 SPOT_NOTICE_S = 120
 """EC2 user guide, spot instance interruption notices."""

@@ -8,7 +8,7 @@ is compared. *published*: public logs or documentation; *measured*: run for this
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.hardware.catalogue import NEURON_TYPES
+from facts.catalogue import NEURON_TYPES
 from simulator import chance
 from simulator.errors import UnknownLatency
 from simulator.kubernetes_objects import OBJECTS

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from simulator import engine_order, incidents, report, reporting
+from simulator import incidents
+from simulator.account import World
+from simulator.account.allowances import Account, Job
+from simulator.account.faults import Faults
+from simulator.doors.recorder import record
+from simulator.engine import order as engine_order
 from simulator.engine.clock import Step
 from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
-from simulator.recorder import record
 from simulator.recording import Recording
-from simulator.world import World
-from simulator.world.account import Account, Job
-from simulator.world.faults import Faults
+from simulator.report import assemble as reporting
+from simulator.report import schema as report
 
 
 @dataclass(frozen=True)

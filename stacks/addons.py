@@ -39,10 +39,10 @@ from addons.trainer import Trainer, TrainerArgs
 from addons.training_operator import TrainingOperator, TrainingOperatorArgs
 from addons.versions import managed_addon_version
 from addons.volcano import QueueArgs, Volcano, VolcanoArgs
-from components.hardware.catalogue import NEURON_TYPES
-from components.hardware.policies.storage import efs_csi_policy, mountpoint_s3_policy
-from components.hardware.regions import partition
 from components.identity import ServiceAccount
+from facts.catalogue import NEURON_TYPES
+from facts.policies.storage import efs_csi_policy, mountpoint_s3_policy
+from facts.regions import partition
 from stacks.node_groups import efa_instance_types
 from stacks.section import attribute
 from stacks.settings import Settings, largest_size, uses_efa

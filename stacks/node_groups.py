@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pulumi
 
 from addons.batch import NODE_LABEL
-from components.hardware import names
-from components.hardware.catalogue import NEURON_TYPES, InstanceType
-from components.hardware.efa import NetworkInterface, plan_interfaces, pod_capacity
-from components.hardware.node_config import node_config, user_data
 from components.node_group import NodeGroupArgs
+from facts import names
+from facts.catalogue import NEURON_TYPES, InstanceType
+from facts.efa import NetworkInterface, plan_interfaces, pod_capacity
+from facts.node_config import node_config, user_data
 from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, uses_efa
 
 CORE_GROUP = "core"

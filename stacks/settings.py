@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.versions import SUPPORTED_KUBERNETES
-from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
-from components.hardware.efa import EfaLayout
-from components.hardware.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
-from components.hardware.neuron_releases import SDK_RELEASES
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
+from facts.efa import EfaLayout
+from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
+from facts.neuron_releases import SDK_RELEASES
 from stacks.addon_settings import Addons
 from stacks.section import KUBERNETES_NAME, OneOf, Section
 

@@ -12,13 +12,13 @@ from addons.shared_storage import SharedStorage, SharedStorageArgs
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
-from components.hardware import names
-from components.hardware.cidr import plan_subnets
 from components.identity import PodIdentity, ServiceAccount, node_role
 from components.lustre import Lustre, LustreArgs
 from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
 from components.security_groups import NodeSecurityGroup
+from facts import names
+from facts.cidr import plan_subnets
 from stacks import outputs
 from stacks.addons import make_addons, make_early_addons
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args

@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from operations.chaos import chaotic
-from operations.crash import matrix
+from operations.rehearse.chaos import chaotic
+from operations.rehearse.crash import matrix
 from operations.stack_file import as_pulumi
 from simulator import bounds
+from simulator.account import World
 from simulator.comparisons import comparisons
-from simulator.recorder import program_at, record
+from simulator.doors.recorder import program_at, record
+from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
-from simulator.schedule import run_destroy, run_up
-from simulator.world import World
 from stacks.config import REHEARSAL_VARIABLE
 from tests.support import ROOT, dev_configuration
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from operations.stack_file import as_pulumi
-from simulator.recorder import program_at, record
+from simulator.doors.recorder import program_at, record
 from simulator.recording import Recording
 
 ROOT = Path(__file__).parent.parent

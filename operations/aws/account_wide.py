@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from components.hardware.names import CLUSTER_TAG, control_plane_log_group, role_name
+from facts.names import CLUSTER_TAG, control_plane_log_group, role_name
 from operations.aws.api import Api, Call, Scope, tags_of
 from operations.aws.found import Found, Kind, Place, deleter, per_day
-from operations.iam.scopes import ROLES, TAGGED
+from operations.cluster.iam.scopes import ROLES, TAGGED
 
 _LOG_GROUPS = tuple(
     Scope(f"arn:{{partition}}:logs:{{region}}:*:log-group:{name}")

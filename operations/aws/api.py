@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from components.hardware.regions import partition
+from facts.regions import partition
 
 PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-east-1", "aws-eusc": "us-east-1"}
 """Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.found import Found, Kind, Place, deleter, per_day
-from operations.iam.scopes import BALANCERS
+from operations.cluster.iam.scopes import BALANCERS
 
 DESCRIBE_BALANCERS = Call("elbv2", "DescribeLoadBalancers")
 DESCRIBE_TARGET_GROUPS = Call("elbv2", "DescribeTargetGroups")

@@ -9,7 +9,7 @@ from typing import Any
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.found import Found, Kind, Place
 from operations.aws.sighting import Finder, Inputs, Sighting, sighted
-from operations.iam.scopes import TAGGED
+from operations.cluster.iam.scopes import TAGGED
 
 DESCRIBE_QUEUES = Call("batch", "DescribeJobQueues")
 UPDATE_QUEUE = Call("batch", "UpdateJobQueue", TAGGED)

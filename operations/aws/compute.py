@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.hardware.catalogue import instance_type
+from facts.catalogue import instance_type
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.found import HOURS_PER_DAY, Found, Kind, Place, deleter, finder, per_day
 from operations.belonging import NAME_TAGS, owned_key
-from operations.iam.scopes import OWNED, TAGGED
+from operations.cluster.iam.scopes import OWNED, TAGGED
 
 DESCRIBE_INSTANCES = Call("ec2", "DescribeInstances")
 TERMINATE_INSTANCES = Call("ec2", "TerminateInstances", OWNED)

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.errors import NOT_FOUND, code_of
 from operations.aws.found import Found, Kind, Place, per_day
-from operations.iam.scopes import CLUSTER, part_of_cluster
+from operations.cluster.iam.scopes import CLUSTER, part_of_cluster
 
 DESCRIBE_CLUSTER = Call("eks", "DescribeCluster", CLUSTER)
 DELETE_CLUSTER = Call("eks", "DeleteCluster", CLUSTER)

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 
 from operations.aws.api import Api, Call
 from operations.aws.errors import DENIED, code_of
-from operations.iam.scopes import IN_REGION
+from operations.cluster.iam.scopes import IN_REGION
 
 ALLOCATE_ADDRESS = Call("ec2", "AllocateAddress", IN_REGION)
 CREATE_INTERNET_GATEWAY = Call("ec2", "CreateInternetGateway", IN_REGION)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.hardware.prices import hourly
+from facts.prices import hourly
 from operations.aws.api import Api, Call, tags_of
 from operations.belonging import NAME_TAGS, owned_key, reason
 

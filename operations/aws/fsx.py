@@ -6,7 +6,7 @@ from typing import Any
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.found import Found, Kind, Place, deleter, per_day
 from operations.belonging import belongs
-from operations.iam.scopes import OWNED
+from operations.cluster.iam.scopes import OWNED
 
 DESCRIBE_FILE_SYSTEMS = Call("fsx", "DescribeFileSystems")
 DELETE_FILE_SYSTEM = Call("fsx", "DeleteFileSystem", OWNED)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 from operations.aws.api import Api, Call
 from operations.aws.control_plane import DESCRIBE_ACCESS_ENTRY, DESCRIBE_CLUSTER, DESCRIBE_NODE_GROUP
 from operations.aws.sighting import Finder, Inputs, Sighting, described, filters, sighted
-from operations.iam.scopes import CLUSTER, part_of_cluster
+from operations.cluster.iam.scopes import CLUSTER, part_of_cluster
 
 DESCRIBE_ADDON = Call("eks", "DescribeAddon", part_of_cluster("addon"))
 LIST_ASSOCIATED_POLICIES = Call("eks", "ListAssociatedAccessPolicies", part_of_cluster("access-entry"))

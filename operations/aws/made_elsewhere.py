@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 from operations.aws.account_wide import DESCRIBE_KEY, DESCRIBE_LOG_GROUPS, GET_RESOURCES, LIST_ATTACHED
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from operations.aws.identity import GET_ROLE
 from operations.aws.sighting import Finder, Inputs, Sighting, described, filters, has, named, sighted
-from operations.iam.scopes import EVENT_RULES, QUEUE, ROLES
+from operations.cluster.iam.scopes import EVENT_RULES, QUEUE, ROLES
 
 GET_ROLE_POLICY = Call("iam", "GetRolePolicy", ROLES)
 LIST_ALIASES = Call("kms", "ListAliases")

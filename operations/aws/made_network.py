@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.compute import DESCRIBE_PLACEMENT_GROUPS, DESCRIBE_TEMPLATES
 from operations.aws.network import (

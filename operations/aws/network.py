@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from operations.aws.api import Api, Call
 from operations.aws.found import Found, Kind, Place, deleter, finder, owned_entries, per_day
 from operations.belonging import belongs
-from operations.iam.scopes import BALANCERS, INTERFACES, TAGGED
+from operations.cluster.iam.scopes import BALANCERS, INTERFACES, TAGGED
 
 DESCRIBE_VPCS = Call("ec2", "DescribeVpcs")
 DELETE_VPC = Call("ec2", "DeleteVpc", TAGGED)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from operations.aws.api import Api, Call
-from operations.iam.scopes import part_of_cluster
+from operations.cluster.iam.scopes import part_of_cluster
 
 DESCRIBE = Call("eks", "DescribeNodegroup", part_of_cluster("nodegroup"))
 UPDATE = Call("eks", "UpdateNodegroupConfig", part_of_cluster("nodegroup"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.hardware.prices import HOURS_PER_MONTH, PRICES
+from facts.prices import HOURS_PER_MONTH, PRICES
 from operations.aws.api import Api, Call
 
 GET_PRODUCTS = Call("pricing", "GetProducts")

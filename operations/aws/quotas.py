@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from components.hardware.regions import partition
+from facts.regions import partition
 from operations.aws.api import Api, Call
 from operations.aws.errors import code_of
 

@@ -2,7 +2,7 @@
 
 from botocore.exceptions import ClientError
 
-from components.hardware.neuron_releases import RELEASE_PATTERN
+from facts.neuron_releases import RELEASE_PATTERN
 from operations.aws.api import Api, Call
 from operations.aws.errors import code_of
 

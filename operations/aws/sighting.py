@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 from operations.aws.api import Api, Call
 from operations.aws.errors import NOT_FOUND, code_of
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from components.hardware.regions import dns_suffix
+from facts.regions import dns_suffix
 from operations.aws.api import BotoApi
 from operations.errors import CommandError
 

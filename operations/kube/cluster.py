@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.kubeconfig import kubeconfig
+from facts.kubeconfig import kubeconfig
 from operations.aws.api import Api, BotoApi
 from operations.aws.control_plane import described
 from operations.errors import MISUSE, CommandError

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from operations.drain.kinds import KINDS, RAY_CLUSTERS
+from operations.cluster.drain.kinds import KINDS, RAY_CLUSTERS
 from operations.kube.api import Kubernetes, Object, Resource
 
 PODS = Resource("Pod", "/api/v1", "pods")

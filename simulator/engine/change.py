@@ -4,17 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from simulator import costs, engine_order, latencies
+from simulator import costs, latencies
+from simulator.account import World, kinds, view
+from simulator.account.allowances import Account
+from simulator.account.faults import Faults
+from simulator.account.objects import Stray
+from simulator.account.rules.capacity import surge
+from simulator.account.world import exists_in_cloud
+from simulator.engine import order as engine_order
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.recording import Recording, Registration
-from simulator.world import World, kinds, view
-from simulator.world.account import Account
-from simulator.world.faults import Faults
-from simulator.world.rules.capacity import surge
-from simulator.world.things import Stray
-from simulator.world.world import exists_in_cloud
 
 Severity = Literal["red", "amber"]
 """Red: running jobs or data would go. Amber: something stops for a while and comes back as it was, or something is left behind."""
@@ -191,7 +192,7 @@ def _namespace(world: World, change: Change, old: Registration, gone: bool) -> I
 
 
 def _release(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
-    from simulator.world.charts import chart_of
+    from simulator.account.charts import chart_of
 
     chart = chart_of(old)
     if gone and chart is not None and chart.crds:

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from simulator import chance, engine_order, incidents
+from simulator import chance, incidents
+from simulator.account import World, kinds, view
+from simulator.account.allowances import Account
+from simulator.account.faults import FAULTS, Faults
+from simulator.engine import order as engine_order
 from simulator.engine.crash import made_wrong
 from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
 from simulator.recording import Recording
-from simulator.world import World, kinds, view
-from simulator.world.account import Account
-from simulator.world.faults import FAULTS, Faults
 
 MOST_FAULTS, MOST_STRIKES = 4, 3
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from simulator.account.rule import Refusal
 from simulator.engine.jobs import Job, Same
-from simulator.world.rule import Refusal
 
 Operation = Literal["create", "update", "delete"]
 OPERATIONS: Mapping[str, Operation] = {"creating": "create", "updating": "update", "deleting": "delete"}

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator import engine_order
+from simulator.account import World
+from simulator.engine import order as engine_order
 from simulator.engine.lifecycle import bring_up, take_down
 from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.recording import Recording
-from simulator.world import World
 
 MOMENTS = (0.0, 0.5, 1.0)
 """When the run dies, as a fraction of the operation: before its request has left, half-way, and when it has ended and

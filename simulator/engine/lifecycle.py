@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator import latencies
+from simulator.account.faults import Faults
 from simulator.engine.recovery import follow, recover
 from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
-from simulator.world.faults import Faults
 
 MOST_RUNS = 6
 """Of up, and of destroy: what is not mended by then is told."""

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from simulator import engine_order, outputs
+from simulator import outputs
+from simulator.account import kinds
+from simulator.account.world import exists_in_cloud
+from simulator.engine import order as engine_order
 from simulator.engine.state import State
 from simulator.recording import STACK_TYPE, Recording, Registration
 from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths, takes_tags
-from simulator.world import kinds
-from simulator.world.world import exists_in_cloud
 
 Kind = Literal["same", "create", "update", "replace", "delete"]
 SHORTEST_TOLD_APART = 6

@@ -8,12 +8,12 @@ made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import 
 
 from collections.abc import Callable
 
+from simulator.account import World, kinds
+from simulator.account.identity import identity
+from simulator.account.objects import Thing
+from simulator.account.rule import Refusal
 from simulator.engine.state import State
 from simulator.recording import Registration
-from simulator.world import World, kinds
-from simulator.world.identity import identity
-from simulator.world.rule import Refusal
-from simulator.world.things import Thing
 
 CANCEL = "pulumi cancel"
 RECOVER = "trn recover"

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator import engine_order
+from simulator.account import World
+from simulator.account.world import exists_in_cloud
+from simulator.engine import order as engine_order
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
 from simulator.engine.plan import Change, plan
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
 from simulator.recording import Recording, Registration
-from simulator.world import World
-from simulator.world.world import exists_in_cloud
 
 OLD = "#old"
 """Ends the key of the deletion that belongs to a replacement; all other keys are URNs."""

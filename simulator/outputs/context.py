@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from components.hardware.regions import dns_suffix, partition
+from facts.regions import dns_suffix, partition
 from simulator import chance
 from simulator.errors import UnknownType
 from simulator.recording import Recording, Registration

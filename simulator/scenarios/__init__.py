@@ -6,10 +6,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from simulator.account.allowances import Account
+from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.rehearsal import Circumstances
-from simulator.world.account import Account
-from simulator.world.faults import Faults
 
 DIRECTORY = Path(__file__).parent
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.hardware.catalogue import NEURON_TYPES
+from facts.catalogue import NEURON_TYPES
 from stacks.section import KUBERNETES_NAME, OneOf, Section
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 
 from addons.registry import SWITCHED
-from components.hardware.catalogue import NEURON_TYPES
-from components.hardware.regions import partition
+from facts.catalogue import NEURON_TYPES
+from facts.regions import partition
 from stacks.problems import Problem, missing
 from stacks.rules.workloads import NOT_OURS
 from stacks.section import attribute

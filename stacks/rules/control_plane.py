@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from addons.versions import SUPPORTED_KUBERNETES
-from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
-from components.hardware.regions import partition
+from facts.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
+from facts.regions import partition
 from stacks.problems import Problem
 from stacks.settings import LOG_RETENTION_DAYS, Settings
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 
-from components.hardware import cidr
-from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
-from components.hardware.efa import addresses_per_node, plan_interfaces
-from components.hardware.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
+from facts import cidr
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
+from facts.efa import addresses_per_node, plan_interfaces
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from components.hardware import neuron_releases
-from components.hardware.catalogue import NEURON_TYPES
-from components.hardware.names import EFA_LABEL, GROUP_LABEL
+from facts import neuron_releases
+from facts.catalogue import NEURON_TYPES
+from facts.names import EFA_LABEL, GROUP_LABEL
 from stacks.problems import Problem, missing
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 

@@ -1,7 +1,7 @@
 """What a configuration may say but its user should know before money is spent."""
 
-from components.hardware.catalogue import NEURON_TYPES, known_zone_ids
-from components.hardware.regions import zone_id_prefix
+from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.regions import zone_id_prefix
 from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
 from stacks.rules.scaling import scaling_notices

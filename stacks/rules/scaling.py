@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from components.hardware import neuron_releases
-from components.hardware.catalogue import NEURON_TYPES
+from facts import neuron_releases
+from facts.catalogue import NEURON_TYPES
 from stacks.problems import Problem
 from stacks.settings import Settings, uses_efa
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from addons.neuron import HEALTH_NAMESPACE
 from addons.registry import REGISTRY
-from components.hardware.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG
 from stacks.problems import Problem
 from stacks.settings import Settings
 

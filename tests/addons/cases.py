@@ -41,7 +41,7 @@ from addons.versions import (
     Chart,
 )
 from addons.volcano import QueueArgs, VolcanoArgs, volcano_values
-from components.hardware.catalogue import NEURON_TYPES
+from facts.catalogue import NEURON_TYPES
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import yaml
 
 from addons.base import NODE_SHARE
 from addons.batch import NODE_LABEL, pod_properties, service_role_arn
-from components.hardware.catalogue import NEURON_TYPES
+from facts.catalogue import NEURON_TYPES
+from simulator.account import kinds
 from simulator.aws_requests import aws_request
 from simulator.aws_shapes import shape_errors
 from simulator.engine.change import Changed, rehearse_change
 from simulator.recording import Recording, Registration
-from simulator.world import kinds
 from tests.stacks.test_dev_stack import only
 from tests.support import ROOT, dev_configuration, merged, record_stack
 

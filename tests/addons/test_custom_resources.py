@@ -22,8 +22,8 @@ from addons.kueue_objects import FlavorArgs, cluster_queue_spec, flavor_spec
 from addons.registry import REGISTRY
 from addons.trainer import runtime_spec
 from addons.volcano import QueueArgs, hyper_node_spec, queue_spec, scheduler_configuration
-from components.hardware.catalogue import NEURON_TYPES
-from components.hardware.names import GROUP_LABEL
+from facts.catalogue import NEURON_TYPES
+from facts.names import GROUP_LABEL
 from stacks.config import parse_settings
 from tests.addons.cases import TRN1
 from tests.addons.custom_resources import errors, schemas

@@ -20,7 +20,7 @@ import yaml
 from addons.contract import load
 from addons.images import mirror_values, overlaid
 from addons.versions import SLURM, SLURM_OPERATOR_CRDS, Chart
-from components.hardware.names import NEURON_TAINT
+from facts.names import NEURON_TAINT
 from tests.addons.cases import CASES
 
 pytestmark = pytest.mark.helm

@@ -8,8 +8,8 @@ import pytest
 from addons.contract import Contract, load
 from addons.images import value_at
 from addons.slurm_values import GROUP_LABEL
-from components.hardware.catalogue import CORE_TYPES, NEURON_TYPES
-from components.hardware.names import EFA_LABEL, NEURON_TAINT
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
+from facts.names import EFA_LABEL, NEURON_TAINT
 from simulator.recording import Registration
 from tests.addons.cases import CASES
 from tests.stacks.addon_sets import ALTERNATIVES

@@ -20,7 +20,7 @@ from addons.training_operator import training_operator_spec, webhooks
 from addons.training_operator_kinds import KINDS, job_crd_spec
 from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
-from components.hardware.kubernetes_versions import KUBERNETES_VERSIONS
+from facts.kubernetes_versions import KUBERNETES_VERSIONS
 from tests.addons.cases import CASES
 
 GOLDEN = Path(__file__).parent / "golden"

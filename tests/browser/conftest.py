@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from operations.rehearse import rehearse_stack
+from operations.rehearse.command import rehearse_stack
 from operations.stack_file import read_stack_file
-from simulator.drawing.page import page_html
 from simulator.faults_syntax import parse_fault
 from simulator.rehearsal import Circumstances
+from simulator.report.drawing.page import page_html
 from tests.browser.chromium import CHROMIUM, Browser
-from tests.simulator.drawing.builders import VPC, recording, report, resource, urn
+from tests.simulator.report.builders import VPC, recording, report, resource, urn
 from tests.support import ROOT
 
 

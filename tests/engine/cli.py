@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.engine_project import EngineFolder
-from simulator.providers.calls import Call, read_calls
-from simulator.providers.cloud import Cloud, Object
+from operations.engine.project import EngineFolder
+from simulator.doors.providers.calls import Call, read_calls
+from simulator.doors.providers.cloud import Cloud, Object
 from simulator.recording import Recording
 from tests.support import ROOT, record_stack
 

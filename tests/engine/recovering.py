@@ -1,8 +1,8 @@
 """`trn recover` with the real engine: its plan and what it tells Pulumi, with the simulated cloud looked into instead of an account."""
 
 from operations.aws.sighting import Sighting
-from operations.recover.command import exported, pulumi_recover, with_orphans
-from operations.recover.plan import Plan, plan_recovery
+from operations.cluster.recover.command import exported, pulumi_recover, with_orphans
+from operations.cluster.recover.plan import Plan, plan_recovery
 from tests.engine.cli import Engine
 
 

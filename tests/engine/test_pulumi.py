@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from operations.engine_process import Providers
-from operations.engine_project import environment
+from operations.engine.process import Providers
+from operations.engine.project import environment
 from operations.stack_file import read_stack_file
-from simulator import engine_order
+from simulator.engine import order as engine_order
 from stacks.config import REHEARSAL_VARIABLE
 from tests.engine.cli import Engine, kind_of, name_of, needs_cli
 from tests.support import ROOT

@@ -2,12 +2,12 @@
 
 import pytest
 
+from simulator.account import World
+from simulator.account.world import exists_in_cloud
 from simulator.engine.plan import plan
 from simulator.engine.run import Engine as SimulatedEngine
 from simulator.engine.state import State
 from simulator.recording import Recording
-from simulator.world import World
-from simulator.world.world import exists_in_cloud
 from tests.engine.cli import Engine, kind_of, needs_cli
 
 pytestmark = [pytest.mark.engine, needs_cli]

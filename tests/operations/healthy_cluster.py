@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from components.hardware.names import NEURON_TAINT
-from operations.rehearse import settings_of
+from facts.names import NEURON_TAINT
+from operations.cluster.status.nodes import DAEMON_SETS
+from operations.cluster.status.subject import NODES, Subject
+from operations.rehearse.command import settings_of
 from operations.stack_file import read_stack_file
-from operations.status.nodes import DAEMON_SETS
-from operations.status.subject import NODES, Subject
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
-from tests.operations.cluster import busy
+from tests.operations.fake_kubernetes import busy
 from tests.operations.running_cluster import RunningCluster
 from tests.support import ROOT
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from operations.drain import kinds
+from operations.cluster.drain import kinds
+from operations.cluster.status.subject import NODES
+from operations.cluster.verify.objects import TEST_LABEL
 from operations.errors import CommandError
 from operations.kube.api import Object, Resource
 from operations.kube.job_pods import PODS
-from operations.status.subject import NODES
-from operations.verify.objects import TEST_LABEL
-from tests.operations.cluster import FakeCluster
+from tests.operations.fake_kubernetes import FakeCluster
 
 LOOKS_TO_RUN, LOOKS_TO_END = 1, 2
 

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from operations import logs_command, shell_command
 from operations.cli import app
+from operations.cluster import logs as logs_command
+from operations.cluster import shell as shell_command
+from operations.cluster.status import command as status_command
+from operations.cluster.top import command as top_command
+from operations.cluster.verify import command as verify_command
 from operations.kube.job_pods import PODS
 from operations.kube.rights import BY_KUBECTL, RIGHTS
-from operations.status import command as status_command
-from operations.top import command as top_command
-from operations.verify import command as verify_command
 from tests.operations.healthy_cluster import Healthy
 from tests.support import ROOT
 

@@ -15,9 +15,9 @@ from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.aws.wire import Refused
+from tests.operations.cluster.test_cost import product
+from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
-from tests.operations.test_cost import product
-from tests.operations.test_logs import put
 from tests.support import ROOT
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """Not check, whose every check is denied every call in test_check.py, and not recover: it reads Pulumi's state first."""
 NEED_A_CLUSTER = ("status", "kubeconfig", "logs", "drain")
 MODULES = (
-    "check.command", "cost_command", "destroy.command", "drain.command", "init.command", "kubeconfig_command", "logs_command",
+    "check.command", "cost.command", "destroy.command", "drain.command", "init.command", "kubeconfig", "logs",
     "scale.command", "status.command", "sweep.command",
 )  # fmt: skip
 
@@ -60,9 +60,9 @@ class World:
             "pricing.GetProducts": lambda given: {"PriceList": [product("USW2-AmazonEKS-Hours:perCluster", "0.1")]},
         }
         for module in MODULES:
-            monkeypatch.setattr(f"operations.{module}.BotoApi", lambda region: self.cloud.api)
+            monkeypatch.setattr(f"operations.cluster.{module}.BotoApi", lambda region: self.cloud.api)
         monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: self.healthy.cluster)
-        monkeypatch.setattr("operations.destroy.command.run_pulumi", self._pulumi)
+        monkeypatch.setattr("operations.cluster.destroy.command.run_pulumi", self._pulumi)
         monkeypatch.setattr("time.sleep", lambda _: None)
 
     def _pulumi(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:

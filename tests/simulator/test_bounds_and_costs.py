@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from simulator import bounds, costs
-from simulator.schedule import run_up
-from simulator.world import World, kinds
+from simulator.account import World, kinds
+from simulator.engine.schedule import run_up
 from tests.support import dev_configuration, merged, record_stack
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from simulator.account import World
 from simulator.comparisons import Comparison, Stage, comparisons
-from simulator.schedule import run_up
-from simulator.world import World
-from tests.simulator.world.standing import recording
+from simulator.engine.schedule import run_up
+from tests.simulator.account.standing import recording
 
 
 @pytest.mark.parametrize("other", comparisons(), ids=lambda other: other.name)

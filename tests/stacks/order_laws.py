@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from addons.declaration import Declaration
 from addons.registry import REGISTRY
+from simulator.engine.schedule import Phase
 from simulator.recording import Recording, Registration
-from simulator.schedule import Phase
 
 Kind = Callable[[Registration], bool]
 RELEASE = "kubernetes:helm.sh/v3:Release"

@@ -6,9 +6,9 @@ import pytest
 
 from addons.registry import REGISTRY, SWITCHED
 from simulator import bounds
+from simulator.account import World
+from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
-from simulator.schedule import run_destroy, run_up
-from simulator.world import World
 from stacks.addons import MAKERS
 from stacks.config import parse_settings
 from tests.stacks.addon_sets import ALTERNATIVES, everything, only_with_needs

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from operations.random_configurations import random_configuration
+from operations.rehearse.random_configurations import random_configuration
+from simulator.account import World
+from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
-from simulator.schedule import run_destroy, run_up
-from simulator.world import World
 from stacks.config import parse_settings
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack

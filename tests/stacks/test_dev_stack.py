@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from simulator import bounds, engine_order
+from simulator import bounds
+from simulator.account import World
+from simulator.engine import order as engine_order
+from simulator.engine.schedule import run_up
 from simulator.recording import STACK_TYPE, Recording, Registration
-from simulator.schedule import run_up
-from simulator.world import World
 from tests.support import dev_configuration, merged, record_stack
 
 GOLDEN = Path(__file__).parent / "dev_stack.txt"

@@ -1,1 +1,0 @@
-"""Pure data and functions about the hardware: no Pulumi, no boto3, no clock, no network."""

@@ -1,0 +1,63 @@
+"""Checks of the caller: who it is, and what it may do."""
+
+from collections.abc import Iterator
+
+from facts.iam import Document
+from operations.aws.dry_runs import denied_dry_runs
+from operations.aws.identity import Caller, Question, caller, denied_actions, principal_arn
+from operations.cluster.check.subject import Subject
+from operations.cluster.iam.documents import deployer_permissions, statements
+from operations.findings import Finding, failed, passed, warned
+
+ACTIONS_AT_ONCE = 40
+"""Actions in one simulation; IAM cuts off longer lists of parameters."""
+
+
+def credentials(subject: Subject) -> Iterator[Finding]:
+    """Who the credentials belong to. Raises what botocore raises where there are none: nothing else can be checked then."""
+    who = caller(subject.api)
+    if who.is_root:
+        yield warned("credentials", f"{who.arn} is the account's root user", "use a role; `trn iam --deployer` prints what it needs")
+    else:
+        yield passed("credentials", f"{who.arn} in account {who.account}, region {subject.region}")
+
+
+def permissions(subject: Subject) -> Iterator[Finding]:
+    """Every action of the deployer's document, simulated under the conditions that the real calls meet."""
+    who = caller(subject.api)
+    if who.is_root:
+        yield passed("permissions", "the root user may do everything")
+        return
+    wanted = statements(deployer_permissions(item.type for item in subject.recording.resources()), subject.cluster, subject.region)
+    questions = [question for statement in wanted for question in as_questions(statement, who)]
+    allowed = {action for question in questions for action in question.actions}
+    denied = sorted(set(denied_actions(subject.api, principal_arn(subject.api, who), questions)))
+    if denied:
+        what = f"IAM denies {len(denied)} of {len(allowed)} actions: {', '.join(denied)}"
+        yield failed("permissions", what, f"attach the documents of `trn iam {subject.stack_file.stack} --deployer`")
+    else:
+        yield passed("permissions", f"IAM allows all {len(allowed)} actions of `trn iam --deployer`, simulated")
+
+
+def as_questions(statement: Document, who: Caller) -> Iterator[Question]:
+    """A statement as what the simulator is asked: patterns become one concrete name, conditions the values they want."""
+    resource = statement["Resource"]
+    if resource != "*":
+        # The account is the caller's, any other name is as good as another.
+        resource = resource.replace(":*:", f":{who.account}:").replace("*", "any")
+    context = [
+        (key, "CreateVolume" if operator == "Null" else value)
+        for operator, pairs in statement.get("Condition", {}).items()
+        for key, value in pairs.items()
+    ]
+    for start in range(0, len(statement["Action"]), ACTIONS_AT_ONCE):
+        yield Question(statement["Action"][start : start + ACTIONS_AT_ONCE], resource, context)
+
+
+def dry_runs(subject: Subject) -> Iterator[Finding]:
+    """Calls that EC2 judges without making them: an organisation's policies show here and not in a simulation."""
+    denied = list(denied_dry_runs(subject.api, subject.settings.network.cidr))
+    if denied:
+        yield failed("dry runs", f"EC2 refuses {', '.join(denied)}", "ask who keeps the account's and the organisation's policies")
+    else:
+        yield passed("dry runs", "EC2 would make a VPC, an internet gateway and an address")

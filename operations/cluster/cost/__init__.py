@@ -1,0 +1,1 @@
+"""`trn cost`: what a stack costs, item by item."""

@@ -1,0 +1,94 @@
+"""What a drain does, in which order: a value made from lists of objects."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from operations.cluster.drain.kinds import CLAIMS, KINDS, STATEFUL_SETS, Kind
+from operations.kube.api import Kubernetes, Object, Resource
+
+
+@dataclass(frozen=True)
+class Target:
+    """One object."""
+
+    resource: Resource
+    name: str
+    namespace: str = ""
+    finalizers: tuple[str, ...] = field(default=(), compare=False)
+    """What must be done before it can go."""
+
+    def __str__(self) -> str:
+        return f"{self.resource.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.resource.kind} {self.name}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is done to one object."""
+
+    kind: Kind
+    item: Object
+    target: Target
+
+    @property
+    def key(self) -> str:
+        """The same for one object for as long as it lives: another of its name is another object."""
+        return f"{self.target} {self.item['metadata'].get('uid')}"
+
+
+@dataclass(frozen=True)
+class DrainPlan:
+    """What would be closed, emptied and deleted, and what the cluster does not have."""
+
+    steps: tuple[Step, ...]
+    """In order; those that only wait are the last."""
+    missing: tuple[str, ...] = ()
+    """Add-ons none of whose kinds the cluster knows: they are not there."""
+
+    def targets(self, verb: str) -> list[Target]:
+        """What one verb is meant for."""
+        return [step.target for step in self.steps if step.kind.verb == verb]
+
+    @property
+    def counts(self) -> str:
+        """Such as `close 2, delete 6`; empty where nothing would be changed."""
+        found = Counter(step.kind.verb for step in self.steps if step.kind.verb != "wait for")
+        return ", ".join(f"{verb} {count}" for verb, count in found.items())
+
+
+def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
+    """What a drain would do now. Reads only."""
+    known: dict[str, bool] = {}
+    steps: list[Step] = []
+
+    def objects(kind: Kind) -> list[Object]:
+        found = kubernetes.list(kind.resource)
+        known[kind.addon] = known.get(kind.addon, False) or found is not None
+        return found or []
+
+    held = held_claims(kubernetes.list(STATEFUL_SETS) or [])
+    for kind in KINDS:
+        steps += [Step(kind, item, target(kind.resource, item)) for item in objects(kind) if kind.chosen(item)]
+    missing = tuple(addon for addon, is_known in known.items() if addon and not is_known)
+    return DrainPlan(tuple(step for step in steps if step.target not in held), missing)
+
+
+def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:
+    """Claims of StatefulSets, made by them or mounted: their pods hold them until Pulumi takes the set away, and the sweep finds the volumes."""
+    return frozenset(Target(CLAIMS, name, item["metadata"]["namespace"]) for item in stateful_sets for name in _claims_of(item))
+
+
+def _claims_of(stateful_set: Object) -> Iterator[str]:
+    spec = stateful_set["spec"]
+    for template in spec.get("volumeClaimTemplates") or ():
+        for number in range(spec.get("replicas", 1)):
+            yield f"{template['metadata']['name']}-{stateful_set['metadata']['name']}-{number}"
+    for volume in spec.get("template", {}).get("spec", {}).get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            yield volume["persistentVolumeClaim"]["claimName"]
+
+
+def target(resource: Resource, item: Object) -> Target:
+    """An object by its names."""
+    metadata = item["metadata"]
+    return Target(resource, metadata["name"], metadata.get("namespace", ""), tuple(metadata.get("finalizers") or ()))

@@ -1,0 +1,63 @@
+"""Looks in the account and the cluster for what a run was making, and waits for what AWS is still making."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from operations.aws import batch, made_cluster, made_elsewhere, made_network
+from operations.aws.api import Api
+from operations.aws.sighting import Finder, Sighting
+from operations.cluster.recover.objects import Objects
+from operations.cluster.recover.plan import Plan, plan_recovery
+from operations.cluster.recover.state import Pending, State
+from operations.errors import CommandError
+
+FINDERS: Mapping[str, Finder] = {**made_network.FINDERS, **made_cluster.FINDERS, **made_elsewhere.FINDERS, **batch.FINDERS}
+ROUNDS, PAUSE_S = 160, 15
+"""Together 40 minutes: the provider itself waits 30 for a control plane."""
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """One recovery, with how to pass the time."""
+
+    api: Api
+    cluster: str
+    connect: Callable[[], Objects | None]
+    """Asked once, and only where something lives behind the API server; None where there is no cluster."""
+    pause: Callable[[float], None]
+    tell: Callable[[str], None]
+    is_guess: bool = False
+    """Nothing says that a creation had begun: what cannot be looked for is taken as not there."""
+
+    @cached_property
+    def objects(self) -> Objects | None:
+        """The cluster's objects, None where there is no cluster."""
+        return self.connect()
+
+    def plan(self, state: State) -> Plan:
+        """What to do, once nothing that was found is still being made.
+
+        Raises CommandError where something is not ready after 40 minutes, and what a look raises.
+        """
+        plan = Plan()
+        for _ in range(ROUNDS):
+            plan = plan_recovery(state, {pending.urn: self.seen(pending) for pending in state.pending if pending.doing == "creating"})
+            if not plan.making:
+                return plan
+            self.tell("waiting for " + ", ".join(f"{item.pending} ({item.sighting.said})" for item in plan.making))
+            self.pause(PAUSE_S)
+        names = ", ".join(f"{item.pending} {item.sighting.id}" for item in plan.making)
+        raise CommandError(f"still not ready after 40 minutes: {names}", "run this again; what was made so far stays as it is")
+
+    def seen(self, pending: Pending) -> tuple[Sighting, ...] | None:
+        """What may have been made of one creation; None where nobody can say."""
+        try:
+            if pending.type.startswith("kubernetes:"):
+                return tuple(self.objects.find(pending.type, pending.inputs)) if self.objects else ()
+            if pending.type in FINDERS:
+                return tuple(FINDERS[pending.type](self.api, self.cluster, pending.inputs))
+        except LookupError:
+            # The inputs lack what tells such an object apart.
+            pass
+        return () if self.is_guess else None

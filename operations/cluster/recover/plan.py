@@ -1,0 +1,121 @@
+"""What a recovery does: a value made from the state and from what was found in the account."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from operations.aws.sighting import Sighting
+from operations.cluster.recover.state import Pending, State
+
+Found = Mapping[str, "tuple[Sighting, ...] | None"]
+"""By URN: what was found, or None where nobody can look for the type or the inputs tell too little."""
+
+MADE_TWICE = frozenset(
+    {
+        "aws:ec2/vpc:Vpc", "aws:ec2/internetGateway:InternetGateway", "aws:ec2/eip:Eip", "aws:ec2/natGateway:NatGateway",
+        "aws:ec2/routeTable:RouteTable", "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:kms/key:Key", "aws:amp/workspace:Workspace",
+    }
+)  # fmt: skip
+"""Types of which AWS makes a second one without a word: the others have a name or a place of their own."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One object that goes into the state."""
+
+    pending: Pending
+    sighting: Sighting
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """One creation of which a person must say what became of it."""
+
+    pending: Pending
+    why: str
+    do: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be done, and why nothing is done where something is not clear."""
+
+    imports: tuple[Import, ...] = ()
+    uninstalls: tuple[Import, ...] = ()
+    """Helm releases that were not installed to their end."""
+    making: tuple[Import, ...] = ()
+    """What AWS is still making: waited for."""
+    never_made: tuple[Pending, ...] = ()
+    settled: tuple[Pending, ...] = ()
+    """The state holds the resource already: a later run, or an import by hand."""
+    leftovers: tuple[Import, ...] = ()
+    """Objects that a later run made a second time; the first is found by the sweep."""
+    refreshed: tuple[Pending, ...] = ()
+    """Changes and deletions without an end: read again."""
+    unclear: tuple[Unclear, ...] = ()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything was found without an end."""
+        return any(vars(self).values())
+
+
+def plan_recovery(state: State, found: Found) -> Plan:
+    """Sort every operation without an end by what became of it."""
+    held = frozenset(filter(None, state.ids.values()))
+    kept: dict[str, list[Any]] = {name: [] for name in Plan.__dataclass_fields__}
+    for pending in _unique(state.pending):
+        if pending.doing != "creating":
+            kept["refreshed"].append(pending)
+            continue
+        sightings = found.get(pending.urn)
+        if pending.urn in state.ids:
+            kept["settled"].append(pending)
+            if pending.type in MADE_TWICE:
+                kept["leftovers"] += [Import(pending, sighting) for sighting in sightings or () if sighting.id not in held]
+        elif sightings is None:
+            kept["unclear"].append(_not_looked_for(pending))
+        else:
+            _sort(pending, [sighting for sighting in sightings if sighting.id not in held], kept)
+    return Plan(**{name: tuple(items) for name, items in kept.items()})
+
+
+def _sort(pending: Pending, sightings: list[Sighting], kept: dict[str, list[Any]]) -> None:
+    if len(sightings) > 1:
+        kept["unclear"].append(_several(pending, sightings))
+    elif not sightings:
+        kept["never_made"].append(pending)
+    else:
+        where = {"half": "uninstalls", "making": "making"}.get(sightings[0].progress, "imports")
+        kept[where].append(Import(pending, sightings[0]))
+
+
+def _unique(pending: Iterable[Pending]) -> list[Pending]:
+    """One for each URN: a run on top of another leaves the first one's operations as they were."""
+    return list({item.urn: item for item in pending}.values())
+
+
+def _not_looked_for(pending: Pending) -> Unclear:
+    why = "its type, or what it was made from, does not tell how to find it"
+    parts = [f"pulumi import {pending.type} {pending.name} ID --protect=false --generate-code=false"]
+    parts += [f'--parent "parent={pending.parent}"'] if pending.parent else []
+    parts += [f'--provider "provider={pending.provider}"'] if pending.provider else []
+    return Unclear(pending, why, f"if it exists, {' '.join(parts)}; if not, `pulumi refresh` and clear it when asked")
+
+
+def _several(pending: Pending, sightings: list[Sighting]) -> Unclear:
+    ids = ", ".join(sighting.id for sighting in sightings)
+    return Unclear(pending, f"there are {len(sightings)}: {ids}", "delete all but one, then run this again")
+
+
+def import_file(imports: Iterable[Import]) -> dict[str, Any]:
+    """What `pulumi import --file` reads: resources with the parents and providers that they would have had."""
+    names: dict[str, str] = {}
+    resources: list[dict[str, str]] = []
+    for item in imports:
+        entry = {"type": item.pending.type, "name": item.pending.name, "id": item.sighting.id}
+        for key, urn in (("parent", item.pending.parent), ("provider", item.pending.provider)):
+            if urn:
+                entry[key] = names.setdefault(urn, f"{key}{len(names)}")
+        resources.append(entry)
+    return {"nameTable": {name: urn for urn, name in names.items()}, "resources": resources}

@@ -1,0 +1,108 @@
+"""The file system from a pod: mounted, and as fast as it was bought."""
+
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from facts.names import CLUSTER_TAG
+from operations.aws.api import tags_of
+from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
+from operations.cluster.verify import throughput
+from operations.cluster.verify.objects import SHARED_PATH, Work, kubernetes_job
+from operations.cluster.verify.stage import Stage, ended, last_lines, phase, state, states
+from operations.findings import Finding, failed, passed, skipped, warned
+from operations.kube.api import Object
+
+CHECK, TEST = "throughput", "trn-verify-throughput"
+LIMIT_S, LIFE_S = 300, 420
+FLOW_MB_PER_S = 625
+"""What one flow between two instances carries, 5 Gbps outside a placement group (EC2 user guide, network bandwidth). One pod may be at one
+server."""
+FRACTION = 0.5
+"""Below this share of the throughput that was bought it warns: other jobs use the file system too."""
+
+
+@dataclass(frozen=True)
+class Bought:
+    """What the file system should give."""
+
+    capacity_gib: int
+    throughput_mb_per_s_per_tib: int
+
+    @property
+    def mb_per_s(self) -> float:
+        """All servers together."""
+        return self.capacity_gib / 1024 * self.throughput_mb_per_s_per_tib
+
+    @property
+    def expected_mb_per_s(self) -> float:
+        """One pod."""
+        return min(self.mb_per_s, FLOW_MB_PER_S)
+
+
+def check(stage: Stage) -> Iterator[Finding]:
+    """A pod mounts the claim, writes and reads."""
+    lustre = stage.subject.settings.storage.lustre
+    if not lustre.enabled:
+        yield skipped(CHECK, "the file system is off in the configuration")
+        return
+    sizes = bought(stage)
+    if not sizes:
+        yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", "`pulumi up` makes it")
+        return
+    stage.start(job(stage))
+    pod = stage.wait(TEST, LIMIT_S, ended)
+    if pod is None:
+        what = f"no pod could write and read within {LIMIT_S} s: {states(stage.pods(TEST))}"
+        yield failed(
+            CHECK,
+            what,
+            f"`kubectl -n {stage.namespace} describe pvc {lustre.claim_name}`; `kubectl -n kube-system logs -l app=fsx-csi-node`",
+        )
+        return
+    if phase(pod) == "Failed":
+        do = "is the file system full, or its security group changed?"
+        yield failed(CHECK, f"a pod could not write and read: {state(pod)}: {last_lines(stage.log(pod))}", do)
+        return
+    yield judged(stage.log(pod), sizes[0])
+
+
+def bought(stage: Stage) -> list[Bought]:
+    """Sizes of the cluster's file systems, as FSx tells them: somebody may have grown one."""
+    return [
+        Bought(entry["StorageCapacity"], entry["LustreConfiguration"]["PerUnitStorageThroughput"])
+        for entry in stage.subject.api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems")
+        if tags_of(entry).get(CLUSTER_TAG) == stage.cluster and "LustreConfiguration" in entry
+    ]
+
+
+def job(stage: Stage) -> Object:
+    """The Job: on a Neuron node where there is one, for that is where the file system is used. It asks for no device."""
+    work = Work(
+        image=stage.small_image,
+        command=("python3", "-c", inspect.getsource(throughput), SHARED_PATH),
+        life_s=LIFE_S,
+        groups=stage.groups,
+        cpu="1",
+        memory="512Mi",
+        claim=stage.subject.settings.storage.lustre.claim_name,
+    )
+    return kubernetes_job(TEST, stage.namespace, stage.cluster, work)
+
+
+def judged(log: str, size: Bought) -> Finding:
+    """What the pod measured, beside what was bought."""
+    found = json.loads(log.strip().splitlines()[-1])
+    if found["type"] != "lustre":
+        return failed(
+            CHECK, f"the claim mounts {found['type'] or 'nothing'}, not Lustre", "`kubectl get pv` shows what the claim is bound to"
+        )
+    write, read = found["write_mb_per_s"], found["read_mb_per_s"]
+    of = f"{size.capacity_gib} GiB at {size.throughput_mb_per_s_per_tib} MB/s per TiB give {size.mb_per_s:.0f}"
+    limit = f", one pod is expected to reach {size.expected_mb_per_s:.0f}" if size.expected_mb_per_s < size.mb_per_s else ""
+    what = f"one pod wrote {write:.0f} and read {read:.0f} MB/s; {of}{limit}"
+    if min(write, read) < FRACTION * size.expected_mb_per_s:
+        do = "run it while no job uses the file system; CloudWatch has DataWriteBytes and DataReadBytes of AWS/FSx"
+        return warned(CHECK, f"{what}: less than {FRACTION:.0%} of it", do)
+    return passed(CHECK, what)

@@ -1,0 +1,1 @@
+"""Makes the pages under docs/ that come from the code."""

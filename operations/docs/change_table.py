@@ -1,0 +1,73 @@
+"""The table of docs/changes.md: for each key of the configuration, what changing it does to a running cluster.
+
+Each row is a rehearsed change of the dev stack.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+from operations.docs.change_samples import Sample, sample_of
+from operations.docs.configuration_keys import Key, keys
+from operations.rehearse.change import with_settings
+from operations.rehearse.command import record_stack
+from operations.stack_file import read_stack_file
+from simulator.engine.change import Changed, rehearse_change
+from simulator.engine.plan import counts
+from simulator.recording import Recording
+from simulator.report.drawing.text import duration, short_type
+
+
+def rows(chosen: list[Key]) -> Iterator[str]:
+    """A line of the table for each key."""
+    for key in chosen:
+        sample = sample_of(key)
+        yield f"| `{key.path}` | {_told(sample)} | {effect(_changed(sample))} |"
+
+
+def _told(sample: Sample) -> str:
+    path, _, value = sample.settings[-1].partition("=")
+    del path
+    return f"`{value}`"
+
+
+@cache
+def _recorded(settings: tuple[str, ...]) -> Recording:
+    return record_stack(with_settings(read_stack_file("dev"), settings))
+
+
+def _changed(sample: Sample) -> Changed:
+    return rehearse_change(_recorded(sample.before), _recorded((*sample.before, *sample.settings)), seed=0)
+
+
+def effect(changed: Changed) -> str:
+    """What a change does, in one cell: what goes first, then how many resources, and how long."""
+    if not changed.touched:
+        return "nothing in a running cluster"
+    said = [f"**{caution.text}**" if caution.severity == "red" else caution.text for caution in changed.cautions]
+    kinds = counts(changed.changes)
+    if sum(kinds.values()) == 1:
+        (change,) = changed.touched
+        what = f"{change.kind}s {short_type(change.registration.type)} {change.registration.name}"
+    else:
+        what = ", ".join(f"{kind}s {count}" for kind, count in sorted(kinds.items())) + " resources"
+    said += [f"{step.urn.rsplit('::', 1)[-1]} is refused: {step.error}" for step in changed.phase.errors]
+    # A bare stroke, such as a command's pipe, would begin another cell.
+    return "; ".join([what, *said, f"{duration(changed.phase.seconds)}"]).replace("|", r"\|").replace("updates", "changes")
+
+
+def frame() -> list[str]:
+    """The lines above the rows."""
+    return [
+        "# What a change of the configuration does",
+        "",
+        "Each row is the dev stack, up, with one key changed: `trn rehearse change --set KEY=VALUE`. **Bold**: running jobs or data go.",
+        "Below an add-on that the dev stack does not have, the cluster has it first. Times are virtual, of seed 0. Made by `make docs`.",
+        "",
+        "| key | changed to | what happens |",
+        "| --- | --- | --- |",
+    ]
+
+
+def page() -> str:
+    """docs/changes.md."""
+    return "\n".join([*frame(), *rows(keys()), ""])

@@ -1,0 +1,112 @@
+"""Makes docs/operations.md: every command of `trn` with its options and its example, from the command line itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer.main
+
+from operations.belonging import NAME_TAGS, owned_key
+from operations.cli import app
+from operations.cluster.check.run import CHECKS
+from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
+from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
+from operations.cluster.sweep.plan import KINDS
+from operations.cluster.verify import bandwidth, file_system
+from operations.cluster.verify.command import TRIALS
+from operations.kube.rights import RIGHTS
+
+_BEFORE = """# Operations
+
+What Pulumi does not see. Made from the command line itself by `make docs`.
+
+Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stack's region with the credentials that the AWS CLI would use, and takes
+`--json FILE` (`-` for standard output). Results go to standard output, questions and progress to standard error.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | refused or failed: a check failed, AWS refused something, something is left |
+| 2 | misuse: a slip in the command line or the configuration, credentials that do not work, a wrong region, no such cluster |
+"""
+
+
+def operations_page() -> str:
+    """The page."""
+    command: Any = typer.main.get_command(app)
+    lines = [line for name, entry in command.commands.items() for line in _command(name, entry)]
+    return "\n".join([_BEFORE, *lines, *_details()]) + "\n"
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    yield from (f"## trn {name}", "", " ".join((command.help or "").split()), "")
+    if command.epilog:
+        yield from (f"`{command.epilog.removeprefix('Example: ')}`".replace(", then: ", "`, then `").replace(", or: ", "`, or `"), "")
+    yield from ("| option | default | what it does |", "| --- | --- | --- |")
+    for parameter in command.params:
+        if parameter.name == "help" or getattr(parameter, "hidden", False):
+            continue
+        shown = "`" + "`, `".join(parameter.opts) + "`" if parameter.param_type_name == "option" else parameter.name.upper()
+        yield f"| {shown} | {_default(parameter)} | {parameter.help or ''} |"
+    yield ""
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "**required**"
+    return "" if parameter.default in (None, False, ()) else f"`{parameter.default}`"
+
+
+def _details() -> Iterator[str]:
+    yield from ("## What check looks at", "", f"Credentials first, then {', '.join(CHECKS)}. What could not be checked is a failure.", "")
+    yield from _drained()
+    yield from _verification()
+    yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
+    tags = ", ".join(f"`{key}=NAME`" for key in NAME_TAGS)
+    yield f"A thing is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
+    yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
+    yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
+    yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
+    yield from (
+        "",
+        "Backups of file systems are kept unless `--backups` is given. With `--state`, what Pulumi's state holds is kept, and while the",
+    )
+    yield "cluster is in it also what the cluster's own controllers made: their volumes, load balancers, interfaces and instances."
+    yield from ("", "## What the commands do in Kubernetes", "")
+    yield "The policy that `controlPlane.accessEntries` gives by default, AmazonEKSClusterAdminPolicy, may do all of it. A role of one's own needs:"
+    yield from ("", "| command | resources and verbs |", "| --- | --- |")
+    for name, rules in RIGHTS.items():
+        told = [f"`{kind}` ({', '.join(verbs)})" for kind, verbs in rules.items()]
+        yield f"| {name} | {', '.join(told)} |"
+    yield from ("", "## What the documents of iam leave out", "")
+    yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
+    yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
+
+
+def _drained() -> Iterator[str]:
+    minutes = PATIENCE * PAUSE_S // 60, ROUNDS * PAUSE_S // 60
+    order = f"In this order. Nodes go when all else has gone, or has stayed for {minutes[0]} minutes; after {minutes[1]} minutes the drain ends."
+    yield from ("## What drain does", "", order, "")
+    yield from ("| kind | of | what is done | why |", "| --- | --- | --- | --- |")
+    for kind in KINDS_DRAINED:
+        yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} |"
+    yield from (
+        "",
+        "Jobs in the namespaces of add-ons are Pulumi's, and what has an owner goes with its owner. Claims that name no storage class, and those",
+    )
+    yield "of StatefulSets, stay until Pulumi takes away what mounts them. A queue that was closed is opened by `vcctl queue operate -a open -n NAME`,"
+    yield "Kueue's by setting `stopPolicy` back to `None`, a NodeSet by its `replicas`."
+    yield ""
+
+
+def _verification() -> Iterator[str]:
+    yield from ("## What verify tries", "", f"After everything that status looks at: {', '.join(TRIALS)}, one after the other.", "")
+    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no image: AWS"
+    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Whatever is started carries the label"
+    yield "`trn/verify=NAME`, has a deadline of its own, and is removed after each test, after Ctrl-C and SIGTERM, and by the next run."
+    yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
+    yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
+    yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
+    example = ", ".join(f"{figure} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
+    yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
+    yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
+    yield from ("  published for other types.", "")

@@ -1,0 +1,189 @@
+"""Makes the pages under docs/ that come from the code: schemas, configuration keys, hardware tables.
+
+`make docs` writes them; a test compares them with what is written.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+
+from facts.catalogue import NEURON_TYPES, SOURCES
+from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
+from facts.names import cluster_tags
+from operations.docs.change_table import page as changes_page
+from operations.docs.commands import operations_page
+from operations.docs.configuration_keys import section_in
+from operations.rehearse import rules
+from operations.rehearse.command import rehearse_stack
+from operations.rehearse.summary import print_summary
+from operations.stack_file import read_stack_file
+from simulator.report.schema import Report
+from stacks.config import NAMESPACE
+from stacks.settings import Settings
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def pages() -> dict[str, str]:
+    """File name to text. In the README only the parts between its markers are made here."""
+    return {
+        "docs/config.schema.json": _json(configuration_schema()),
+        "docs/report.schema.json": _json(report_schema()),
+        "docs/configuration.md": configuration_page(),
+        "docs/hardware.md": hardware_page(),
+        "docs/rules.md": rules.page(),
+        "docs/operations.md": operations_page(),
+        "README.md": readme((ROOT / "README.md").read_text()),
+    }
+
+
+SLOW_PAGES = {"docs/changes.md": changes_page}
+"""File name to what makes it, a rehearsal for each line: compared a part at a time."""
+
+
+def readme(text: str) -> str:
+    """The README with what a rehearsal of the dev stack prints, and what it costs, as they are today."""
+    report = rehearse_stack(read_stack_file("dev", ROOT)).report
+    written = [Path("build/rehearsal") / name for name in ("report.json", "timeline.svg", "index.html")]
+    console = Console(file=io.StringIO(), width=110, no_color=True, highlight=False, force_terminal=True, color_system=None)
+    with console.capture() as captured:
+        print_summary(console, report, written)
+    printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
+    text = _between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
+    text = _between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")
+    return _between(text, "idle", f"{report.cost.idle_usd_per_hour:.2f}")
+
+
+def _between(text: str, marker: str, content: str) -> str:
+    before, _, rest = text.partition(f"<!-- {marker} -->")
+    _, _, after = rest.partition(f"<!-- /{marker} -->")
+    return f"{before}<!-- {marker} -->{content}<!-- /{marker} -->{after}"
+
+
+def configuration_schema() -> dict[str, Any]:
+    """JSON Schema of a whole `Pulumi.NAME.yaml`, for editors that complete YAML."""
+    schema = Settings.model_json_schema(by_alias=True)
+    properties = {f"{NAMESPACE}:{key}": value for key, value in schema["properties"].items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": schema["$defs"],
+        "title": "Stack configuration of a Trainium cluster",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": properties,
+                "required": [f"{NAMESPACE}:{key}" for key in schema["required"]],
+                # A misspelt key of ours is marked; keys of providers are not ours to judge.
+                "patternProperties": {f"^(?!{NAMESPACE}:)": True},
+                "additionalProperties": False,
+            }
+        },
+    }
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON Schema of `report.json`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Report.model_json_schema(by_alias=True)}
+
+
+def configuration_page() -> str:
+    """Every key with type, default and effect."""
+    lines = [
+        "# Configuration",
+        "",
+        "Keys of `Pulumi.NAME.yaml`, below `config:`, each with the prefix `trn:`. Made from `stacks/settings.py` by `make docs`.",
+        "",
+        f"Everything is also tagged `{next(iter(cluster_tags('NAME')))}: NAME`.",
+        "",
+        "| key | type | default | what it does |",
+        "| --- | --- | --- | --- |",
+        *(f"| `{path}` | {kind} | {default} | {text} |" for path, kind, default, text in _keys(Settings, "")),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    schema = model.model_json_schema(by_alias=True)
+    for info in model.model_fields.values():
+        field, path, text = schema["properties"][info.alias], f"{prefix}{info.alias}", info.description or ""
+        section = section_in(info.annotation)
+        if section is None:
+            default = "**required**" if info.is_required() else _default(info.get_default(call_default_factory=True))
+            yield path, _kind(field), default, text
+        elif field.get("type") == "object":
+            yield path, "sections by name", "", text
+            yield from _keys(section, f"{path}.NAME.")
+        else:
+            yield path, "section", "", text
+            yield from _keys(section, f"{path}.")
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return "one of " + ", ".join(f"`{value}`" for value in field["enum"])
+    if "anyOf" in field:
+        return " or ".join(_kind(option) for option in field["anyOf"] if option.get("type") != "null")
+    if field.get("type") == "array":
+        return f"list of {_kind(field['items'])}"
+    if field.get("type") == "object":
+        return "mapping"
+    return {"string": "text", "integer": "number", "boolean": "yes or no"}.get(str(field.get("type")), str(field.get("type")))
+
+
+def _default(value: Any) -> str:
+    if value is None or value == {} or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{', '.join(map(str, value)) if isinstance(value, tuple) else value}`"
+
+
+def hardware_page() -> str:
+    """Instance types, EFA layouts, and where each figure is from."""
+    lines = [
+        "# Hardware",
+        "",
+        "What the catalogue knows of each instance type. Made from `components/hardware` by `make docs`.",
+        "",
+        "| type | chips | NeuronCores (physical / seen) | device memory | vCPU | memory | cards | EFA | network | pods | USD/h | zone ids |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, item in NEURON_TYPES.items():
+        price = "none listed" if item.price_usd_per_hour is None else f"{item.price_usd_per_hour:g}"
+        zones = ", ".join((*item.offered_zone_ids, *item.offered_regions))
+        lines.append(
+            f"| {name} | {item.chip_count} {item.chip} | {item.physical_core_count} / {item.logical_core_count} | {item.device_memory_gib} GiB"
+            f" | {item.vcpu_count} | {item.memory_gib} GiB | {item.network_card_count} | {item.efa_count} | {item.network_gbps:g} Gbps"
+            f" | {item.max_pods} | {price} | {zones} |"
+        )
+    lines += ["", "## EFA layouts", "", "Interfaces of a node as card.device kind, and the pods that card 0 then has addresses for.", ""]
+    lines += ["| type | layout | interfaces | pods |", "| --- | --- | --- | --- |"]
+    for name, item in NEURON_TYPES.items():
+        for layout in LAYOUTS if item.has_efa else ():
+            interfaces = plan_interfaces(item, layout)
+            shown = ", ".join(f"{part.card}.{part.device} {part.kind}" for part in interfaces[:3])
+            more = f", ... {len(interfaces)} in all" if len(interfaces) > 3 else ""
+            lines.append(f"| {name} | `{layout}` | {shown}{more} | {pod_capacity(item, interfaces)} |")
+    lines += ["", "## Sources", "", "| figure | source |", "| --- | --- |", *(f"| `{key}` | {text} |" for key, text in SOURCES.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def write() -> None:
+    """Write all pages."""
+    for name, text in {**pages(), **{name: make() for name, make in SLOW_PAGES.items()}}.items():
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(text)
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,1 @@
+"""`trn engine`: the real Pulumi CLI against the simulated cloud."""

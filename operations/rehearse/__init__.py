@@ -1,0 +1,1 @@
+"""Commands that rehearse: on the simulated cloud, without an account."""

@@ -1,0 +1,124 @@
+"""`trn rehearse chaos`: random faults against random clusters, each of which can be replayed by its seed."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from operations.output import errors, results, write_json
+from operations.rehearse.command import rehearsing
+from operations.rehearse.random_configurations import random_configuration
+from operations.stack_file import as_pulumi, project_root
+from simulator.doors.recorder import program_at, record
+from simulator.engine import chaos
+from simulator.report.schema import Part
+
+SCHEMA = "trn-chaos/1"
+RUNS_PER_CONFIGURATION = 4
+"""Recording the program takes most of a run's time, so some runs share a configuration."""
+BLOCK = 5 * RUNS_PER_CONFIGURATION
+"""Runs that one process does before it tells."""
+
+
+class ChaosFailure(Part):
+    """A run in which something was wrong; its seed replays it: `trn rehearse chaos --runs 1 --seed SEED`."""
+
+    seed: int
+    configuration: int
+    """Number of the random configuration."""
+    faults: list[str]
+    why: list[str]
+
+
+class ChaosReport(Part):
+    """All runs."""
+
+    schema_version: str
+    seed: int
+    runs: int
+    ended_well: int
+    """Runs that converged, or stopped with errors that name resource, cause and mend, and whose destroy left nothing."""
+    converged: int
+    """Of these, runs in which the cluster came up."""
+    leftovers: int
+    """Things left behind in all runs together."""
+    failures: list[ChaosFailure]
+
+
+def run(*, runs: int, seed: int, json_file: Path | None, quiet: bool) -> int:
+    """Run chaos; returns the exit code."""
+    began = time.perf_counter()
+    report = chaotic(runs, seed, console=None if quiet else errors())
+    took = time.perf_counter() - began
+    write_json(report.model_dump(), json_file)
+    _print(results(json_file), report, took)
+    return 1 if report.failures else 0
+
+
+def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: int | None = None) -> ChaosReport:
+    """Runs with the seeds from `seed` on, in as many processes as there are processors."""
+    seeds = range(seed, seed + runs)
+    blocks = [list(seeds[start : start + BLOCK]) for start in range(0, runs, BLOCK)]
+    hands = min(workers or os.cpu_count() or 1, len(blocks))
+    outcomes: list[chaos.Outcome] = []
+    with Progress(console=console, transient=True, disable=console is None) as progress:
+        task = progress.add_task("breaking things", total=runs)
+        for block in _done(blocks, hands):
+            outcomes += block
+            progress.advance(task, len(block))
+    return ChaosReport(
+        schema_version=SCHEMA,
+        seed=seed,
+        runs=runs,
+        ended_well=sum(outcome.ended_well for outcome in outcomes),
+        converged=sum(outcome.ended_well and outcome.converged for outcome in outcomes),
+        leftovers=sum(len(outcome.leftovers) for outcome in outcomes),
+        failures=[
+            ChaosFailure(seed=item.seed, configuration=_number(item.seed), faults=list(item.faults), why=list(item.why))
+            for item in outcomes
+            if not item.ended_well
+        ],
+    )
+
+
+def _done(blocks: Sequence[list[int]], hands: int) -> Iterator[list[chaos.Outcome]]:
+    """Outcomes block by block, in the order of the seeds."""
+    root = str(project_root(Path.cwd()))
+    if hands <= 1:
+        yield from (run_block(root, block) for block in blocks)
+        return
+    # Fresh processes: the recorder's threads and loops are not to be inherited.
+    with ProcessPoolExecutor(hands, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(run_block, [root] * len(blocks), blocks)
+
+
+def run_block(root: str, seeds: Sequence[int]) -> list[chaos.Outcome]:
+    """Runs of one process: each configuration is recorded once."""
+    outcomes, number, recording = [], None, None
+    with rehearsing():
+        for seed in seeds:
+            if recording is None or number != _number(seed):
+                number = _number(seed)
+                configuration = as_pulumi(random_configuration(number))
+                recording = record(program_at(Path(root)), project="trn", stack=f"chaos-{number}", configuration=configuration)
+            outcomes.append(chaos.run(recording, seed))
+    return outcomes
+
+
+def _number(seed: int) -> int:
+    return seed // RUNS_PER_CONFIGURATION
+
+
+def _print(output: Console, report: ChaosReport, took: float) -> None:
+    output.print(
+        f"{report.ended_well} of {report.runs} runs ended well: {report.converged} came up, {report.ended_well - report.converged} stopped with an"
+        f" error that says how to go on; {report.leftovers} things left behind ({took:.0f} s)",
+        markup=False,
+    )
+    for item in report.failures:
+        output.print(f"failed   --seed {item.seed} ({', '.join(item.faults) or 'no fault'}): {'; '.join(item.why[:3])}", markup=False)

@@ -1,0 +1,129 @@
+"""Random valid configurations, each by number: the number replays it."""
+
+import random
+from typing import Any
+
+from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
+from facts.efa import LAYOUTS
+from facts.regions import zone_id_prefix
+from stacks.addon_table import switched_addons, with_needs
+from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
+
+USUAL = ("neuron", "efa", "volcano", "etcd")
+"""Add-ons that most configurations have."""
+FIGHTING = (("clusterAutoscaler", "karpenter"),)
+"""Pairs of which a random configuration has one: here they would fight for some group or pod."""
+RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
+REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")
+
+
+def random_configuration(number: int) -> dict[str, Any]:
+    """The configuration of a number: any region, network, sizes, capacity and set of add-ons that the rules allow."""
+    chance = random.Random(number)
+    region = chance.choice(REGIONS)
+    zones = [f"{zone_id_prefix(region)}-az{index}" for index in chance.sample(range(1, 5), chance.randint(2, 4))]
+    version = chance.choice(list(RELEASES))
+    closed = chance.random() < 0.2
+    configuration: dict[str, Any] = {
+        "name": f"train-{number}",
+        "region": region,
+        "network": {
+            "zones": zones,
+            "cidr": f"10.{chance.randint(0, 255)}.0.0/{chance.randint(16, 23)}",
+            "podCidr": "100.64.0.0/16",
+            "nat": "none" if closed else chance.choice(["single", "per-zone"]),
+            "s3Endpoint": closed or chance.random() < 0.7,
+            "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT) if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
+        },
+        "controlPlane": {
+            "kubernetesVersion": version,
+            "supportType": "EXTENDED" if version == "1.34" else chance.choice(["STANDARD", "EXTENDED"]),
+            "publicAccessCidrs": chance.choice([[], ["198.18.0.7/32"], ["198.18.0.7/32", "198.19.0.0/16"]]),
+            "accessEntries": {f"team{index}": _access_entry(chance, index) for index in range(chance.randint(0, 3))},
+        },
+        "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES))},
+        "nodeGroups": {f"g{index}": _node_group(chance, zones, RELEASES[version]) for index in range(chance.randint(0, 4))},
+        "storage": {"lustre": _lustre(chance, zones)},
+        "addons": _addons(chance, zones),
+    }
+    # Slurm takes whole groups, and leaves Batch the others; without one there is nothing for them.
+    for key, groups in (("slurm", list(configuration["nodeGroups"])[:1]), ("batch", list(configuration["nodeGroups"])[1:])):
+        configuration["addons"][key]["nodeGroups"] = groups
+        configuration["addons"][key]["enabled"] &= bool(groups)
+    configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
+    if chance.random() < 0.3:
+        configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
+    return configuration
+
+
+def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
+    """Any set of add-ons that the rules allow: what one needs is added, and of those that fight one is left."""
+    on = {key for key in switched_addons() if chance.random() < (0.8 if key in USUAL else 0.3)}
+    on |= {need for key in on for need in with_needs(key)}
+    for one, other in FIGHTING:
+        on -= {chance.choice([one, other])} if {one, other} <= on else set()
+    on = {key for key in on if set(with_needs(key)) <= on}
+    addons: dict[str, Any] = {key: {"enabled": key in on} for key in switched_addons()}
+    addons["neuron"] |= {"schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3}
+    addons["volcano"]["queues"] = {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}
+    addons["etcd"]["persistent"] = chance.random() < 0.4
+    addons["kueue"]["namespace"] = "kueue-jobs"
+    addons["mountpointS3"]["buckets"] = ["corpus"]
+    addons["trainer"]["image"] = chance.choice([None, "registry.example/train:1.0"])
+    addons["coreDns"] = {"autoscaled": chance.random() < 0.5}
+    pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": chance.random() < 0.5, "zoneId": chance.choice(zones)}
+    addons["karpenter"] |= {
+        "neuronPools": {"small": pool} if chance.random() < 0.7 else {},
+        "generalPool": {"enabled": chance.random() < 0.5},
+    }
+    return addons
+
+
+def _access_entry(chance: random.Random, index: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {"principalArn": f"arn:aws:iam::123456789012:role/team{index}"}
+    return {**entry, "policy": "AmazonEKSEditPolicy", "namespaces": ["training"]} if chance.random() < 0.5 else entry
+
+
+def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[str, Any]:
+    instance = chance.choice(list(NEURON_TYPES.values()))
+    # Where the catalogue knows zones of the region, only they launch the type; a group elsewhere must stay empty.
+    known = known_zone_ids(instance, zones[0].split("-")[0])
+    offered = [zone_id for zone_id in zones if zone_id in known or not known]
+    group: dict[str, Any] = {
+        "instanceType": instance.name,
+        "size": chance.randint(0, 4) if offered else 0,
+        "maxSize": chance.randint(4, 6),
+        "autoscaled": chance.random() < 0.3,
+        "zoneIds": [chance.choice(offered or zones)],
+        "nodeRepair": chance.random() < 0.5,
+    }
+    if instance.has_efa and chance.random() < 0.8:
+        group["efaLayout"] = chance.choice(LAYOUTS)
+    else:
+        group["efa"] = False
+        group["zoneIds"] = chance.choice([group["zoneIds"], (offered or zones)[:2]])
+    if chance.random() < 0.5:
+        group["releaseVersion"] = release
+    purchase = chance.random()
+    if purchase < 0.2 and instance.capacity_block:
+        group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+    elif purchase < 0.4:
+        group["capacityType"] = "SPOT"
+    elif purchase < 0.6 and len(group["zoneIds"]) == 1:
+        group["placementGroup"] = True
+    if instance.chip == "Trainium2" and chance.random() < 0.5:
+        group["logicalCoreSize"] = chance.choice([1, 2])
+    return group
+
+
+def _lustre(chance: random.Random, zones: list[str]) -> dict[str, Any]:
+    lustre: dict[str, Any] = {
+        "enabled": chance.random() < 0.8,
+        "capacityGib": chance.choice([1200, 2400, 4800]),
+        "throughputMbpsPerTib": chance.choice([125, 250, 500, 1000]),
+        "zoneId": chance.choice(zones),
+        "dynamicClass": chance.random() < 0.5,
+    }
+    if chance.random() < 0.3:
+        lustre["dataRepository"] = {"s3Uri": "s3://training-data/corpus"}
+    return lustre

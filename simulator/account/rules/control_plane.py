@@ -1,0 +1,120 @@
+"""What EKS refuses about control planes and managed add-ons."""
+
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES
+from simulator.account import kinds, view
+from simulator.account.charts import needs_node
+from simulator.account.rule import Refusal, rule
+from simulator.account.timeouts import ADDON_S
+from simulator.account.world import World
+from simulator.recording import Registration
+
+
+@rule("create", kinds.CLUSTER, source="EKS user guide, network-reqs; EKS API, UnsupportedAvailabilityZoneException")
+def control_plane_zones(world: World, request: Registration) -> Refusal | None:
+    """EKS places no control plane in some zones."""
+    refused = [zone_id for zone_id in _zones(world, request) if zone_id in CONTROL_PLANE_REFUSED_ZONES]
+    if not refused:
+        return None
+    return Refusal(
+        "UnsupportedAvailabilityZoneException",
+        "Cannot create cluster because the targeted availability zone does not currently have sufficient capacity to support the cluster",
+        f"a subnet of the control plane lies in {', '.join(refused)}",
+        "take other zones for `network.zones`",
+    )
+
+
+@rule("create", kinds.CLUSTER, source="EKS API, CreateCluster, InvalidParameterException")
+def control_plane_in_two_zones(world: World, request: Registration) -> Refusal | None:
+    """A control plane has subnets in at least two zones."""
+    zones = _zones(world, request)
+    if len(zones) >= 2:
+        return None
+    return Refusal(
+        "InvalidParameterException",
+        "Subnets specified must be in at least two different AZs",
+        f"its subnets lie in {', '.join(zones) or 'no zone that exists'}",
+        "name two zones in `network.zones`",
+    )
+
+
+def _zones(world: World, request: Registration) -> list[str]:
+    found = (world.find(kinds.SUBNET, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
+    return sorted({str(thing.registration.inputs["availabilityZoneId"]) for thing in found if thing is not None})
+
+
+@rule(
+    "create",
+    kinds.CLUSTER,
+    source="EKS API, CreateCluster, InvalidParameterException; terraform-provider-aws retries for about two minutes",
+)
+def service_role_may_act(world: World, request: Registration) -> Refusal | None:
+    """The control plane's role carries AmazonEKSClusterPolicy when the cluster is made."""
+    roles = [role.id for role in world.ready(kinds.ROLE) if role.outputs.get("arn") == request.inputs.get("roleArn")]
+    granted = any(
+        item.inputs["role"] in roles and str(item.inputs["policyArn"]).endswith("AmazonEKSClusterPolicy")
+        for item in world.ready(kinds.ROLE_ATTACHMENT)
+    )
+    if granted or not roles:
+        return None
+    return Refusal(
+        "InvalidParameterException",
+        "The provided role doesn't have the Amazon EKS Managed Policies associated with it. Please ensure the following policy is attached: AmazonEKSClusterPolicy",
+        f"{roles[0]} has no AmazonEKSClusterPolicy yet",
+        "let the cluster depend on the attachment",
+        retry_s=120,
+    )
+
+
+def _degraded(request: Registration, cause: str, mend: str) -> Refusal:
+    name = request.inputs["addonName"]
+    return Refusal(
+        "InsufficientNumberOfReplicas",
+        f"waiting for EKS Add-On ({request.id}) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s):"
+        f" InsufficientNumberOfReplicas: The add-on is unhealthy because it doesn't have the desired number of replicas.",
+        f"{name}: {cause}",
+        f"{mend}; then `pulumi up`",
+        retry_s=ADDON_S,
+        leaves="unready",
+        remedy="again",
+    )
+
+
+@rule(
+    "settle",
+    kinds.ADDON,
+    source="EKS API, AddonIssueCode InsufficientNumberOfReplicas; terraform-provider-aws internal/service/eks/addon.go",
+)
+def addon_needs_node(world: World, request: Registration) -> Refusal | None:
+    """A managed add-on with Deployments is DEGRADED until a node without a taint is ready."""
+    if not needs_node(request) or view.untainted_groups(world):
+        return None
+    return _degraded(
+        request, "no node takes its pods: there is none, or all carry the Neuron taint", "make an untainted node group before it"
+    )
+
+
+@rule("settle", kinds.ADDON, source="EKS user guide, pod-id-agent-setup: without the agent a pod's credential request is refused")
+def identity_needs_agent(world: World, request: Registration) -> Refusal | None:
+    """Pods that are to have a Pod Identity get none until the agent runs on their node."""
+    if not request.inputs.get("podIdentityAssociations") or view.has_addon(world, "eks-pod-identity-agent"):
+        return None
+    return _degraded(
+        request, "its pods restart without credentials: the add-on eks-pod-identity-agent is not there", "make the agent before the add-on"
+    )
+
+
+@rule("create", kinds.ADDON, source="EKS API, AddonIssueCode ConfigurationConflict")
+def one_owner_of_addon(world: World, request: Registration) -> Refusal | None:
+    """What a Helm release of the same name has installed, an add-on does not take over without OVERWRITE."""
+    name = request.inputs["addonName"]
+    if request.inputs.get("resolveConflictsOnCreate") == "OVERWRITE" or not any(
+        str(thing.registration.inputs["chart"]).rsplit("/", 1)[-1] == name for thing in view.releases(world)
+    ):
+        return None
+    return Refusal(
+        "ConfigurationConflict",
+        f"Conflicts found when trying to apply {name}. Will not continue due to resolve conflicts mode.",
+        f"a Helm release owns the objects of {name} already",
+        "keep one of the two: the managed add-on, or the chart",
+        leaves="failed",
+    )

@@ -1,0 +1,192 @@
+"""What EKS and Kubernetes do not let go, or let go only by force."""
+
+from collections.abc import Mapping
+
+from simulator.account import kinds, view
+from simulator.account.charts import chart_of, kinds_with_finalizers
+from simulator.account.objects import Thing
+from simulator.account.rule import Refusal, rule
+from simulator.account.rules.kubernetes import webhook_failed
+from simulator.account.timeouts import HELM_S, KUBERNETES_DELETE_S
+from simulator.account.webhooks import answers, guards_of
+from simulator.account.world import World
+from simulator.recording import Registration
+
+_MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
+
+
+def delete_timeout_s(registration: Registration) -> float:
+    """How long the provider waits for a Kubernetes deletion: the program's own limit, or ten minutes."""
+    text = str((registration.options.get("customTimeouts") or {}).get("delete", ""))
+    units = {"s": 1, "m": 60, "h": 3600}
+    return float(text[:-1]) * units[text[-1]] if text and text[-1] in units else KUBERNETES_DELETE_S
+
+
+@rule("delete", kinds.CLUSTER, source="EKS API, DeleteCluster, ResourceInUseException")
+def cluster_has_node_groups(world: World, request: Registration) -> Refusal | None:
+    """A control plane stays while it has node groups, failed ones included."""
+    groups = view.node_groups(world)
+    if not groups:
+        return None
+    return Refusal(
+        "ResourceInUseException",
+        "Cluster has nodegroups attached",
+        f"{', '.join(str(group.inputs['nodeGroupName']) for group in groups)} still there",
+        "delete the groups first: a group that the state does not know with `aws eks delete-nodegroup`",
+    )
+
+
+@rule("delete", kinds.CLUSTER, source="EKS API, DeleteCluster, deletionProtection; the code is in the service model, the text is ours")
+def deletion_protection(world: World, request: Registration) -> Refusal | None:
+    """A control plane with deletion protection stays."""
+    if not request.inputs.get("deletionProtection"):
+        return None
+    return Refusal(
+        "InvalidRequestException",
+        f"cluster {request.id} has deletion protection",
+        "`controlPlane.deletionProtection` is true",
+        "set `controlPlane.deletionProtection: false` and run `pulumi up` first",
+    )
+
+
+@rule("verify", kinds.NODE_GROUP, source="EKS API, NodegroupIssueCode Ec2LaunchTemplateNotFound")
+def template_is_there(world: World, request: Registration) -> Refusal | None:
+    """EC2 deletes a launch template that a group uses without a word, and the group can then neither grow nor replace a node."""
+    wanted = request.inputs.get("launchTemplate", {}).get("id")
+    if not wanted or world.find(kinds.LAUNCH_TEMPLATE, wanted) is not None:
+        return None
+    return Refusal(
+        "Ec2LaunchTemplateNotFound",
+        "We couldn't find the Amazon EC2 launch template for your managed node group",
+        f"{request.inputs['nodeGroupName']} was made from {wanted}, which is gone",
+        "make the group anew: `pulumi up --replace`, and let it depend on its template",
+    )
+
+
+@rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)
+def api_server_is_gone(world: World, request: Registration) -> Refusal | None:
+    """Without its API server no Kubernetes object is deleted, and a release not even with the unreachable switch."""
+    if view.api_answers(world):
+        return None
+    return Refusal(
+        "Unreachable",
+        "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource from Pulumi state by rerunning"
+        ' the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"',
+        "the control plane is gone, or cannot be reached from here",
+        "`PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh`, which drops releases too, then `pulumi destroy`",
+        remedy="forget",
+    )
+
+
+@rule("delete", kinds.IN_KUBERNETES, source="volcano-sh/volcano#2191; measured with pulumi-kubernetes 4.34.2")
+def webhook_outlives_pods(world: World, request: Registration) -> Refusal | None:
+    """A webhook that guards deletions refuses them when its pods are gone and its configuration is not."""
+    if world.find(request.type, request.id) is None or request.type == kinds.RELEASE:
+        return None
+    kind = kinds.object_kind(request.type)
+    return next((webhook_failed(guard, kind) for guard in guards_of(world, kind, "DELETE") if not guard.answers), None)
+
+
+@rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)
+def finalizer_needs_controller(world: World, request: Registration) -> Refusal | None:
+    """An object with a finalizer goes only while the controller that set it is there to take it off."""
+    if not kinds.is_custom_resource(request.type) or world.find(request.type, request.id) is None:
+        return None
+    kind = kinds.object_kind(request.type)
+    keepers = [thing for thing in view.releases(world) if _lets_go(thing, kind)]
+    if kind not in kinds_with_finalizers() or any(answers(world, thing) for thing in keepers):
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        f"finalizers might be preventing deletion ({kind}); timed out waiting for the condition",
+        f"no controller is left to take the finalizer off {request.name}",
+        f'`kubectl patch {kind.split("/")[1].lower()} {request.id} --type=merge -p \'{{"metadata":{{"finalizers":null}}}}\'`, then `pulumi destroy`',
+        retry_s=delete_timeout_s(request),
+    )
+
+
+def _lets_go(thing: Thing, kind: str) -> bool:
+    chart = chart_of(thing.registration)
+    return chart is not None and kind in chart.finalizers
+
+
+@rule("delete", kinds.RELEASE, source=_MEASURED)
+def kinds_are_unused(world: World, request: Registration) -> Refusal | None:
+    """A release that brings kinds is not uninstalled while objects of them wait for a finalizer that it alone takes off."""
+    chart = chart_of(request)
+    if chart is None:
+        return None
+    held = [thing for kind in chart.crds for thing in view.objects_of_kind(world, kind) if kind in kinds_with_finalizers()]
+    if not held:
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        "uninstallation completed with 1 error(s): context deadline exceeded",
+        f"{held[0].registration.name} and {len(held) - 1} more objects of its kinds are there, with finalizers",
+        "delete these objects first; now `pulumi refresh`, then `pulumi destroy`: Helm's own record is gone",
+        retry_s=float(request.inputs.get("timeout") or HELM_S),
+    )
+
+
+@rule("delete", kinds.RELEASE, source="volcano and kubeflow-trainer charts rendered with Helm 4.3.1: pre-delete hooks")
+def delete_jobs_need_node(world: World, request: Registration) -> Refusal | None:
+    """A release whose deletion runs a hook Job needs a node for it."""
+    chart = chart_of(request)
+    if chart is None or not chart.delete_jobs_with or view.untainted_groups(world):
+        return None
+    section = (request.inputs.get("values") or {}).get(chart.delete_jobs_with)
+    if not _switched_on(section):
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        f"uninstall: Failed to purge the release: failed pre-delete: timed out waiting for the condition ({request.inputs['name']})",
+        "its hook Job is Pending: no node without the Neuron taint is left",
+        "delete releases while nodes are there; now `helm uninstall --no-hooks`, `pulumi refresh`, `pulumi destroy`",
+        retry_s=float(request.inputs.get("timeout") or HELM_S),
+    )
+
+
+def _switched_on(values: object) -> bool:
+    if isinstance(values, Mapping):
+        return any(_switched_on(value) for value in values.values())
+    return values is True
+
+
+@rule("delete", kinds.CLAIM, kinds.VOLUME, source="Kubernetes storage protection finalizers; kubernetes-csi/external-provisioner#1217")
+def storage_in_use(world: World, request: Registration) -> Refusal | None:
+    """A claim stays while a pod mounts it, a volume while a claim is bound to it."""
+    name = request.inputs["metadata"]["name"]
+    if request.type == kinds.CLAIM:
+        holders = [stray.what for stray in world.strays.values() if stray.name.startswith(f"pod on {name}")]
+        finalizer = "kubernetes.io/pvc-protection"
+    else:
+        bound = (thing.registration for thing in world.existing(kinds.CLAIM))
+        holders = [claim.name for claim in bound if claim.inputs["spec"].get("volumeName") == name]
+        finalizer = "kubernetes.io/pv-protection"
+    if not holders:
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        f"finalizers might be preventing deletion ({finalizer}); timed out waiting for the condition",
+        f"{name} is used by {', '.join(holders)}",
+        "`trn drain` ends the jobs that mount it; then `pulumi destroy` again",
+        retry_s=delete_timeout_s(request),
+        remedy="drain",
+    )
+
+
+@rule("delete", kinds.NAMESPACE, source="kubernetes/kubernetes NamespaceContentRemaining; measured with Kubernetes 1.35.4")
+def namespace_with_finalizers(world: World, request: Registration) -> Refusal | None:
+    """A namespace stays while anything in it waits for a finalizer."""
+    name = request.inputs["metadata"]["name"]
+    holders = [stray.what for stray in world.strays.values() if stray.name.startswith("pod on") and f"{name}/" in stray.name]
+    if not holders:
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        "finalizers might be preventing deletion (); timed out waiting for the condition",
+        f"namespace {name} holds {', '.join(holders)}",
+        "`trn drain` ends them; what else blocks stands in the namespace's status conditions",
+        retry_s=delete_timeout_s(request),
+        remedy="drain",
+    )

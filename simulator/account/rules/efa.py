@@ -1,0 +1,76 @@
+"""What lets a cluster come up well and its jobs hang: EFA between nodes, and Neuron software that does not fit."""
+
+from facts import neuron_releases
+from simulator.account import kinds, view
+from simulator.account.rule import Refusal, rule
+from simulator.account.world import World
+from simulator.recording import Registration
+
+UNUSABLE = "ready, but EFA unusable"
+
+
+def _has_efa(world: World, group: Registration) -> bool:
+    interfaces = view.listed(view.template_of(world, group).get("networkInterfaces"))
+    return any(interface.get("interfaceType") in ("efa", "efa-only") for interface in interfaces)
+
+
+def _allows_itself(world: World, kind: str, group_id: str) -> bool:
+    return any(
+        item.inputs["securityGroupId"] == group_id == item.inputs.get("referencedSecurityGroupId")
+        and str(item.inputs["ipProtocol"]) == "-1"
+        for item in world.ready(kind)
+    )
+
+
+@rule("verify", kinds.NODE_GROUP, source="EKS user guide, node-efa; aws-samples/awsome-distributed-training#519")
+def efa_self_rules(world: World, request: Registration) -> Refusal | None:
+    """EFA interfaces share a security group that allows all from and all to itself: 0.0.0.0/0 does not cover EFA, and collectives time out."""
+    if not _has_efa(world, request):
+        return None
+    # The group that EKS makes has all rules today; clusters of 2024 and earlier may lack the egress one (EKS user guide, sec-group-reqs).
+    own = {group_id for ids in view.security_groups_of(world, request) for group_id in ids} - {view.cluster_group_id(world)}
+    for group_id in sorted(own):
+        lacking = [
+            word for word, kind in (("ingress", kinds.INGRESS), ("egress", kinds.EGRESS)) if not _allows_itself(world, kind, group_id)
+        ]
+        if lacking:
+            return Refusal(
+                UNUSABLE,
+                "collectives time out: libfabric finds no path between the nodes",
+                f"{group_id} on the interfaces of {request.inputs['nodeGroupName']} has no self-referencing {' and '.join(lacking)} rule for all protocols",
+                "add the rule; running nodes take it at once, running jobs do not",
+            )
+    return None
+
+
+@rule("verify", kinds.NODE_GROUP, source="EC2 user guide, EFA: traffic stays within one subnet")
+def efa_in_one_zone(world: World, request: Registration) -> Refusal | None:
+    """Nodes that talk EFA stand in one zone: EFA traffic is not routed."""
+    zones = view.zones_of(world, request)
+    if len(zones) < 2 or not _has_efa(world, request):
+        return None
+    return Refusal(
+        UNUSABLE,
+        "collectives fall back to TCP or time out between zones",
+        f"{request.inputs['nodeGroupName']} spreads over {', '.join(zones)}",
+        "give the group one zone; that replaces it",
+    )
+
+
+@rule("verify", kinds.NODE_GROUP, source="aws-neuron/aws-neuron-sdk release-notes, runtime; awslabs/amazon-eks-ami CHANGELOG")
+def driver_fits_runtime(world: World, request: Registration) -> Refusal | None:
+    """The Neuron driver of the AMI release and the runtime of the training image go together."""
+    sdk = neuron_releases.SDK_RELEASES.get(world.job.neuron_sdk or "")
+    if sdk is None or request.inputs.get("amiType") != "AL2023_x86_64_NEURON":
+        return None
+    driver = neuron_releases.ami_driver(request.inputs.get("releaseVersion"))
+    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    if conflict is None:
+        return None
+    return Refusal(
+        "ready, but the image does not start",
+        "nrt_init failed: the runtime does not support the installed driver",
+        f"{request.inputs['nodeGroupName']} brings driver {neuron_releases.version_text(driver)}, SDK {sdk.name} has runtime"
+        f" {neuron_releases.version_text(sdk.runtime)}: {conflict}",
+        "pin `releaseVersion` to an AMI release with a fitting driver; that rolls the nodes",
+    )

@@ -1,0 +1,213 @@
+"""What the API server and Helm refuse, and what the Kubernetes provider waits for in vain."""
+
+from simulator.account import kinds, view
+from simulator.account.charts import chart_of, cluster_objects, needs_node
+from simulator.account.rule import Refusal, rule
+from simulator.account.timeouts import HELM_S, KIND_RETRY_S
+from simulator.account.webhooks import Guard, guards_of
+from simulator.account.world import World
+from simulator.recording import Registration
+
+_MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
+
+
+@rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
+def api_server_answers(world: World, request: Registration) -> Refusal | None:
+    """Nothing is made in Kubernetes while its API server cannot be reached."""
+    if view.api_answers(world):
+        return None
+    return Refusal(
+        "Unreachable",
+        "configured Kubernetes cluster is unreachable: unable to load schema information from the API server: connect: connection timed out",
+        "the control plane is not there, or its public endpoint does not let this machine in",
+        "check `controlPlane.publicAccessCidrs` against your own address, then `pulumi up`",
+        remedy="again",
+    )
+
+
+@rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
+def namespace_is_there(world: World, request: Registration) -> Refusal | None:
+    """An object, or a release that does not make its own, needs its namespace."""
+    release = request.type == kinds.RELEASE
+    name = request.inputs.get("namespace") if release else request.inputs.get("metadata", {}).get("namespace")
+    if not name or view.namespace_exists(world, name) or (release and request.inputs.get("createNamespace")):
+        return None
+    text = f'create: failed to create: namespaces "{name}" not found' if release else f'namespaces "{name}" not found'
+    return Refusal(
+        "NotFound",
+        text,
+        f"{request.name} is to live in {name}, which is not there yet",
+        "let it depend on the namespace",
+        retry_s=0 if release else KIND_RETRY_S,
+    )
+
+
+@rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
+def kind_is_known(world: World, request: Registration) -> Refusal | None:
+    """A custom resource needs its CustomResourceDefinition."""
+    if not kinds.is_custom_resource(request.type) or view.knows_kind(world, kinds.object_kind(request.type)):
+        return None
+    kind = kinds.object_kind(request.type)
+    return Refusal(
+        "NotFound",
+        f'the apiVersion for this resource does not exist. Verify that any required CRDs have been created: no matches for kind "{kind.split("/")[1]}"',
+        f"no release or definition in the cluster brings {kind}",
+        "let it depend on the release that brings its kind",
+        retry_s=KIND_RETRY_S,
+    )
+
+
+@rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
+def webhook_answers(world: World, request: Registration) -> Refusal | None:
+    """A fail-closed webhook whose pods do not answer refuses the kinds that it guards; the provider does not try again."""
+    return dead_webhook(world, request, "CREATE")
+
+
+@rule("update", kinds.IN_KUBERNETES, source=_MEASURED)
+def webhook_answers_on_update(world: World, request: Registration) -> Refusal | None:
+    """The same for changes."""
+    return dead_webhook(world, request, "UPDATE")
+
+
+def dead_webhook(world: World, request: Registration, operation: str) -> Refusal | None:
+    """The refusal of a webhook that guards the kind and has no pods; None where all answer."""
+    touched = {"v1/Service", "batch/Job"} if request.type == kinds.RELEASE else {kinds.object_kind(request.type)}
+    for kind in sorted(touched):
+        for guard in guards_of(world, kind, operation):
+            if not guard.answers and guard.owner.urn != request.urn:
+                return webhook_failed(guard, kind)
+    return None
+
+
+def webhook_failed(guard: Guard, kind: str) -> Refusal:
+    """What a call of a webhook without endpoints ends with."""
+    return Refusal(
+        "InternalError",
+        f'Internal error occurred: failed calling webhook: failed to call webhook: Post "https://{guard.service}.{guard.namespace}.svc:443": '
+        f'no endpoints available for service "{guard.service}"',
+        f"the webhook of {guard.owner.name} guards {kind}, and its pods do not answer",
+        f"`pulumi up` again once the pods in {guard.namespace} are ready",
+        remedy="again",
+    )
+
+
+@rule("create", kinds.RELEASE, source="helm/helm pkg/action/validate.go: invalid ownership metadata")
+def one_owner_of_kind(world: World, request: Registration) -> Refusal | None:
+    """Two releases do not bring the same CustomResourceDefinition in their templates."""
+    chart = chart_of(request)
+    for kind in chart.crds if chart is not None else ():
+        owners = [thing.registration for thing in view.owners_of_kind(world, kind) if thing.registration.urn != request.urn]
+        if owners:
+            return Refusal(
+                "InvalidOwnership",
+                f'rendered manifests contain a resource that already exists. Unable to continue with install: CustomResourceDefinition "{kind}"'
+                f" exists and cannot be imported into the current release: invalid ownership metadata",
+                f"{kind} belongs to {owners[0].name} already",
+                "install one of the two",
+            )
+    return None
+
+
+@rule(
+    "create",
+    kinds.RELEASE,
+    source="helm/helm pkg/action/validate.go; kubeflow-trainer 2.3.0, values.yaml: jobset.install and fullnameOverride",
+)
+def one_owner_of_object(world: World, request: Registration) -> Refusal | None:
+    """Two releases do not bring the same cluster-wide object, as Trainer's bundled JobSet and another JobSet would."""
+    for name in cluster_objects(request):
+        owners = [thing.registration for thing in view.releases(world) if name in cluster_objects(thing.registration)]
+        if owners and owners[0].urn != request.urn:
+            kind, _, short = name.partition("/")
+            return Refusal(
+                "InvalidOwnership",
+                f'Unable to continue with install: {kind} "{short}" in namespace "" exists and cannot be imported into the current release:'
+                f' invalid ownership metadata; annotation validation error: key "meta.helm.sh/release-name" must equal'
+                f' "{request.inputs["name"]}": current value is "{owners[0].inputs["name"]}"',
+                f"{name} belongs to {owners[0].name} already: both bring JobSet",
+                "install one of the two: `addons.trainer.jobSet: false` leaves it out of Trainer",
+            )
+    return None
+
+
+@rule("settle", kinds.RELEASE, source=_MEASURED)
+def release_needs_node(world: World, request: Registration) -> Refusal | None:
+    """Pods and hook Jobs of a chart wait for a node that they tolerate; a release that is atomic is then uninstalled."""
+    chart = chart_of(request)
+    if chart is None or not needs_node(request) or view.untainted_groups(world):
+        return None
+    atomic = bool(request.inputs.get("atomic"))
+    ending = ", and has been uninstalled due to atomic being set" if atomic else ""
+    hook = (
+        "failed pre-install: 1 error occurred: * timed out waiting for the condition" if chart.install_jobs else "context deadline exceeded"
+    )
+    return Refusal(
+        "DeadlineExceeded",
+        f"release {request.inputs['name']} failed{ending}: {hook}",
+        f"pods of {request.name} are Pending: no node without the Neuron taint is ready",
+        "let it depend on an untainted node group; then `pulumi up`",
+        retry_s=float(request.inputs.get("timeout") or HELM_S),
+        leaves="nothing" if atomic else "unready",
+        remedy="again",
+    )
+
+
+@rule("settle", kinds.STATEFUL_SET, kinds.DEPLOYMENT, source=_MEASURED)
+def workload_needs_node(world: World, request: Registration) -> Refusal | None:
+    """A Deployment or StatefulSet is awaited until its pods are ready, which needs a node that they tolerate."""
+    spec = request.inputs["spec"]
+    tolerated = any(item.get("key", "").startswith("aws.amazon.com/") for item in spec["template"]["spec"].get("tolerations") or [])
+    if tolerated or int(spec.get("replicas", 1)) == 0 or view.untainted_groups(world):
+        return None
+    return Refusal(
+        "DeadlineExceeded",
+        f"'{request.inputs['metadata']['name']}' timed out waiting to be Ready; 0 out of {spec.get('replicas', 1)} replicas succeeded readiness checks",
+        f"pods of {request.name} are Pending: no node without the Neuron taint is ready",
+        "let it depend on an untainted node group; then `pulumi up`",
+        retry_s=600,
+        leaves="unready",
+        remedy="again",
+    )
+
+
+@rule("settle", kinds.CLAIM, source=_MEASURED)
+def volume_for_claim(world: World, request: Registration) -> Refusal | None:
+    """A claim that names its volume is bound when the volume is there and belongs to no other claim."""
+    name = request.inputs["spec"].get("volumeName")
+    if not name:
+        return None
+    volumes = [volume for volume in world.ready(kinds.VOLUME) if volume.inputs["metadata"]["name"] == name]
+    metadata = request.inputs["metadata"]
+    for volume in volumes:
+        holder = volume.inputs["spec"].get("claimRef")
+        if holder is None or (holder.get("namespace"), holder.get("name")) == (metadata.get("namespace"), metadata["name"]):
+            return None
+    return Refusal(
+        "DeadlineExceeded",
+        f"PersistentVolumeClaim '{metadata['name']}' timed out waiting to be Bound",
+        f"volume {name} is {'kept for another claim' if volumes else 'not there'}",
+        "let the claim depend on its volume; then `pulumi up`",
+        retry_s=300,
+        leaves="unready",
+        remedy="again",
+    )
+
+
+@rule(
+    "update",
+    kinds.NODE_POOL,
+    source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
+)
+def pool_keeps_its_mode(world: World, request: Registration) -> Refusal | None:
+    """A Karpenter pool is static or dynamic for life: `replicas` can be changed, but neither set nor taken away."""
+    thing = world.find(kinds.NODE_POOL, request.id)
+    if thing is None or ("replicas" in thing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
+        return None
+    return Refusal(
+        "Invalid",
+        f'NodePool.karpenter.sh "{request.inputs["metadata"]["name"]}" is invalid: spec: Invalid value: Cannot transition NodePool between'
+        " static (replicas set) and dynamic (replicas unset) provisioning modes",
+        f"{request.name} would change between the two",
+        f"`pulumi up --replace '{request.urn}'`, which drains its nodes",
+        remedy="replace",
+    )

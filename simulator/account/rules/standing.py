@@ -1,0 +1,40 @@
+"""What is wrong with things that an earlier run left behind and that the engine takes for finished."""
+
+from simulator.account import kinds
+from simulator.account.rule import Refusal, rule
+from simulator.account.world import World
+from simulator.recording import Registration
+
+
+@rule(
+    "verify",
+    kinds.NODE_GROUP,
+    source="pulumi/pulumi 3.260, seen: an update after a failed creation clears its error; EKS never tries again",
+)
+def group_is_active(world: World, request: Registration) -> Refusal | None:
+    """A node group that failed stays CREATE_FAILED, also when a later run ends well: only a replacement makes it anew."""
+    thing = world.find(kinds.NODE_GROUP, request.id)
+    if thing is None or thing.status != "failed":
+        return None
+    return Refusal(
+        "CREATE_FAILED",
+        f"node group {request.id} has no nodes",
+        f"{request.inputs['nodeGroupName']} failed in an earlier run, and the state takes it for made",
+        f"`pulumi up --replace '{request.urn}'`",
+        remedy="replace",
+    )
+
+
+@rule("update", kinds.NODE_GROUP, source="EKS API, UpdateNodegroupConfig, ResourceInUseException")
+def group_can_change(world: World, request: Registration) -> Refusal | None:
+    """A node group that is not active takes no change."""
+    thing = world.find(kinds.NODE_GROUP, request.id)
+    if thing is None or thing.status != "failed" or thing.registration.inputs == request.inputs:
+        return None
+    return Refusal(
+        "ResourceInUseException",
+        "Nodegroup cannot be updated as it is currently not in Active State",
+        f"{request.inputs['nodeGroupName']} failed in an earlier run",
+        f"`pulumi up --replace '{request.urn}'`",
+        remedy="replace",
+    )

@@ -1,0 +1,42 @@
+"""The providers as a process of their own, so that it can die without whoever started it.
+
+Prints one line, what PULUMI_DEBUG_PROVIDERS must hold, and serves until standard input ends, as it does when the
+process that started it is gone.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from simulator.account.faults import Faults
+from simulator.doors.providers.calls import FAULT, Call, CallLog
+from simulator.doors.providers.cloud import BrokenWorld, Cloud, WorldInUse, held
+from simulator.doors.providers.pace import Pace
+from simulator.doors.providers.serve import serving
+from simulator.faults_syntax import parse_fault
+
+
+def main() -> int:
+    """Serve the cloud of one folder."""
+    parser = argparse.ArgumentParser(prog="python -m simulator.doors.providers", description=__doc__)
+    parser.add_argument("world", type=Path, help="folder of the objects")
+    parser.add_argument("--calls", type=Path, required=True, help="file for the calls, one line each")
+    parser.add_argument("--time-scale", type=float, default=0.0, help="real seconds for each virtual one")
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME@RESOURCE[:TIMES]")
+    options = parser.parse_args()
+    try:
+        with held(options.world):
+            log = CallLog(options.calls)
+            faults = Faults.of(map(parse_fault, options.fault))
+            faults.told = lambda fault, urn: log.add(Call(FAULT, "", urn, fault=fault))
+            with serving(Cloud.load(options.world, faults), Pace(options.time_scale), log) as attach:
+                print(attach, flush=True)
+                sys.stdin.read()
+    except (BrokenWorld, WorldInUse) as error:
+        print(f"{error}\n\nhint: {error.hint}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

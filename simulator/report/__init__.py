@@ -1,0 +1,1 @@
+"""What a rehearsal comes to: the report, the page and its pictures."""

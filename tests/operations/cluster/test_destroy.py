@@ -1,0 +1,223 @@
+"""`trn destroy`: one command that goes on after any failure, and knows when it must not."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from operations.cli import app
+from operations.cluster.destroy import command
+from operations.cluster.destroy.command import pulumi_destroy, run_pulumi
+from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
+from operations.errors import CommandError
+from operations.kube.api import Unreachable
+from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.fake_kubernetes import FakeCluster, busy
+from tests.support import ROOT
+
+GONE = "error: configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
+POISONED = "error: uninstall: Release not loaded: volcano: release: not found"
+
+
+class Pulumi:
+    """Answers commands one after the other, and keeps them."""
+
+    def __init__(self, *answers: tuple[int, str]) -> None:
+        self.answers, self.ran = list(answers), list[tuple[str, dict[str, str]]]()
+
+    def __call__(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+        self.ran.append((arguments[1], environment))
+        assert arguments[0] == "pulumi"
+        assert arguments[-3:] == ("--yes", "--stack", "dev") or arguments[-2:] == ("--stack", "dev")
+        return self.answers.pop(0) if self.answers else (0, "")
+
+
+def tried(*answers: tuple[int, str]) -> tuple[tuple[int, bool], list[str], Pulumi]:
+    """Number of tries and success; the subcommands that ran."""
+    pulumi = Pulumi(*answers)
+    result = pulumi_destroy("dev", pulumi, lambda _: None)
+    return result, [name for name, _ in pulumi.ran], pulumi
+
+
+def test_a_destroy_that_works_is_made_once():
+    """The usual case."""
+    assert tried((0, ""))[:2] == ((1, True), ["destroy"])
+
+
+def test_between_two_tries_the_state_is_refreshed():
+    """A release whose uninstall ran out of time fails every later destroy until a refresh drops it."""
+    assert tried((1, POISONED), (0, ""), (0, ""))[:2] == ((2, True), ["destroy", "refresh", "destroy"])
+
+
+def test_a_cluster_that_is_gone_is_dropped_from_the_state():
+    """With the switch on refresh and destroy both: destroy alone does not drop releases."""
+    result, names, pulumi = tried((1, GONE), (0, ""), (0, ""))
+    assert (result, names) == ((2, True), ["destroy", "refresh", "destroy"])
+    assert [environment for _, environment in pulumi.ran] == [{}, {UNREACHABLE_SWITCH: "true"}, {UNREACHABLE_SWITCH: "true"}]
+
+
+def test_the_switch_stays_on_once_the_cluster_is_known_to_be_gone():
+    """The third try fails for another reason, in a cluster that is still gone."""
+    result, _, pulumi = tried((1, GONE), (0, ""), (1, "DependencyViolation"), (0, ""), (0, ""))
+    assert result == (3, True)
+    assert pulumi.ran[-1][1] == {UNREACHABLE_SWITCH: "true"}
+
+
+def test_an_api_server_that_is_only_slow_is_never_dropped():
+    """The switch would leave everything in a living cluster behind."""
+    _, _, pulumi = tried((1, "timed out waiting for the condition"), (0, ""), (0, ""))
+    assert all(environment == {} for _, environment in pulumi.ran)
+
+
+def test_a_refresh_that_fails_leads_to_the_next_try():
+    """It says that the cluster is gone as destroy does."""
+    result, names, pulumi = tried((1, "error"), (1, "failed to read resource state due to unreachable cluster"), (0, ""), (0, ""))
+    assert (result, names) == ((3, True), ["destroy", "refresh", "refresh", "destroy"])
+    assert pulumi.ran[-1][1] == {UNREACHABLE_SWITCH: "true"}
+
+
+def test_three_tries_are_enough():
+    """Then a person must look."""
+    assert tried(*[(1, "error: DependencyViolation"), (0, "")] * 5)[0] == (3, False)
+
+
+@pytest.mark.parametrize(
+    ("printed", "says", "code"),
+    [
+        ("error: the stack is currently locked by 1 lock(s)", "another run holds the lock", 1),
+        ("error: [409] Conflict: Another update is currently in progress.", "another run holds the lock", 1),
+        ("error: no stack named 'dev' found", "Pulumi knows no stack `dev`", 2),
+    ],
+)
+def test_where_another_try_would_be_wrong_none_is_made(printed: str, says: str, code: int):
+    """Two runs at once tear each other's state apart."""
+    with pytest.raises(CommandError, match=says) as raised:
+        tried((255, printed))
+    assert raised.value.code == code
+    assert raised.value.hint
+
+
+def test_pulumi_is_run_with_its_output_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """What it prints is what a person looks at for ten minutes."""
+    script = tmp_path / "pulumi"
+    script.write_text('#!/bin/sh\necho "$@ $PULUMI_K8S_DELETE_UNREACHABLE"\nexit 3\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert run_pulumi(("pulumi", "destroy"), {UNREACHABLE_SWITCH: "true"}) == (3, "destroy true\n")
+    assert capsys.readouterr().err == "destroy true\n"
+    with pytest.raises(CommandError, match="cannot run `no-such-tool`"):
+        run_pulumi(("no-such-tool",), {})
+
+
+# The command
+
+
+class Account(Cloud):
+    """A stack that is up, with what `pulumi destroy` leaves."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        leave_everything(self, name)
+        leave_control_plane(self, name)
+        self.of("cluster")[name]["endpoint"] = "https://example"
+
+    def destroyed(self) -> None:
+        """What Pulumi takes away."""
+        for kind in ("cluster", "node group", "access entry", "nat", "fsx"):
+            self.of(kind).clear()
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, FakeCluster, Pulumi]:
+    """The shipped stack, its account, its cluster, and a Pulumi that obeys."""
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    account, cluster, pulumi = Account("trainium-dev"), busy(), Pulumi()
+
+    def run(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+        code, printed = pulumi(arguments, environment)
+        if code == 0 and arguments[1] == "destroy":
+            account.destroyed()
+        return code, printed
+
+    monkeypatch.setattr(command, "BotoApi", lambda region: account.api)
+    monkeypatch.setattr(command, "run_pulumi", run)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    return account, cluster, pulumi
+
+
+def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, ["destroy", *arguments], input=answer)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_it_drains_destroys_and_sweeps(world: Any):
+    """In this order, with one report."""
+    account, cluster, pulumi = world
+    code, out, _ = trn("dev", "--yes", "--backups", "--json", "destroy.json")
+    assert code == 0
+    assert cluster.log
+    assert [name for name, _ in pulumi.ran] == ["destroy"]
+    assert account.of("instance") == account.of("vpc") == {}
+    assert [line.split()[0] for line in out.splitlines()] == ["drain", "destroy", "sweep"]
+    data = json.loads(Path("destroy.json").read_text())
+    assert (data["drained"], data["destroyed"], data["left"]) == (True, True, [])
+    assert trn("dev", "--yes")[0] == 0
+
+
+def test_no_means_that_nothing_happens(world: Any):
+    """It deletes data."""
+    account, cluster, pulumi = world
+    before = account.ids()
+    code, _, err = trn("dev", answer="n\n")
+    assert (code, account.ids() == before, cluster.log, pulumi.ran) == (1, True, [], [])
+    assert "with its data?" in err
+
+
+@pytest.mark.parametrize("error", [Unreachable("the API server does not answer"), CommandError("500 Internal Server Error")])
+def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError):
+    """Or answers with errors: it cannot be drained; the sweep finds what its controllers left."""
+
+    def gone(api: Any, entry: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("operations.kube.cluster.connect", gone)
+    code, out, err = trn("dev", "--yes")
+    assert (code, "cannot drain, going on" in err, out.startswith("drain    left out")) == (0, True, True)
+
+
+def test_without_a_cluster_it_goes_on(world: Any):
+    """A second run after a crash between destroy and sweep."""
+    account, cluster, _ = world
+    account.destroyed()
+    code, _, err = trn("dev", "--yes")
+    assert (code, cluster.log, "there is no cluster to drain" in err) == (0, [], True)
+
+
+def test_a_destroy_that_fails_sweeps_nothing_and_may_be_run_again(world: Any):
+    """What Pulumi still holds in its state is not left over."""
+    account, _, pulumi = world
+    pulumi.answers = [(1, "DependencyViolation"), (0, ""), (1, "x"), (0, ""), (1, "x")]
+    before = account.ids()
+    code, out, _ = trn("dev", "--yes")
+    assert (code, account.ids() == before) == (1, True)
+    assert "failed after 3 tries" in out
+    assert out.splitlines()[-1].startswith("next     trn destroy dev")
+    assert trn("dev", "--yes")[0] == 0
+
+
+def test_what_the_sweep_cannot_delete_is_in_the_report(world: Any):
+    """The exit code says so too."""
+    account, cluster, _ = world
+    account.wire.denied.add("logs.DeleteLogGroup")
+    cluster.stuck.add("bert")
+    code, out, _ = trn("dev", "--yes")
+    assert (code, "1 objects stayed" in out, "left     log group /aws/eks/trainium-dev/cluster: AccessDenied" in out) == (1, True, True)

@@ -1,0 +1,295 @@
+"""`trn iam`: documents that IAM takes, that hold every action, and that hold no more than the code can use."""
+
+import ast
+import fnmatch
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.model import OperationNotFoundError
+from typer.testing import CliRunner
+
+from operations.aws.api import Api, Call, Scope
+from operations.aws.identity import Caller
+from operations.cli import app
+from operations.cluster.check.account import as_questions
+from operations.cluster.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements
+from operations.cluster.iam.program import ALWAYS, PROGRAM
+from operations.cluster.sweep.run import Sweep, look, place_of
+from operations.errors import CommandError
+from operations.rehearse.random_configurations import random_configuration
+from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.support import ROOT, dev_configuration, merged, record_stack
+
+SESSION = botocore.session.Session()
+PERMISSION_ONLY = {"iam:PassRole", "iam:CreateServiceLinkedRole", "s3:ListBucket", "kms:CreateGrant"}
+"""Actions that are no operation of their own in botocore's models, or not under that name."""
+
+
+@cache
+def resource_types() -> frozenset[str]:
+    """AWS types of the shipped stack, of one with every switch on, and of random ones."""
+    everything = merged(
+        dev_configuration(),
+        nodeGroups={"trn1-32xl": {"placementGroup": True}},
+        controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}},
+        storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
+        addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"}},
+    )
+    recordings = [record_stack(everything), *(record_stack(random_configuration(number)) for number in range(4))]
+    return frozenset(item.type for recording in recordings for item in recording.resources() if item.type.startswith("aws:"))
+
+
+def test_every_type_of_the_program_has_its_actions_and_no_other_has():
+    """A type without actions fails in the middle of `pulumi up`; an entry without a type is a right that nobody needs."""
+    assert resource_types() == PROGRAM.keys()
+
+
+def test_a_type_that_is_not_known_is_told():
+    """Users extend the program."""
+    with pytest.raises(CommandError, match="aws:sns/topic:Topic"):
+        deployer_permissions(["aws:sns/topic:Topic"])
+    assert deployer_permissions(["kubernetes:core/v1:Service"]) == deployer_permissions([])
+
+
+def knows(service: str, operation: str) -> bool:
+    """Whether a service has an operation, by botocore's model of it."""
+    try:
+        SESSION.get_service_model(service).operation_model(operation)
+    except OperationNotFoundError:
+        return False
+    return True
+
+
+def test_every_action_exists():
+    """IAM takes a misspelt action without a word, and it grants nothing."""
+    services = {
+        "elasticloadbalancing": ("elb", "elbv2"),
+        "servicequotas": ("service-quotas",),
+        "tag": ("resourcegroupstaggingapi",),
+        "aps": ("amp",),
+    }
+    grants = [*ALWAYS, *(grant for entry in PROGRAM.values() for grant in entry)]
+    actions = {action for grant in grants for action in grant.actions} | {call.action for call in declared_calls()}
+    for action in sorted(actions - PERMISSION_ONLY):
+        prefix, operation = action.split(":")
+        assert any(knows(name, operation) for name in services.get(prefix, (prefix,))), action
+
+
+def test_every_declared_call_is_one_of_its_service():
+    """The code makes calls by these names."""
+    for call in declared_calls():
+        assert knows(call.service, call.operation), call
+
+
+def test_no_call_is_made_that_is_not_declared_in_a_module_of_its_own():
+    """Then the documents cannot lack one: `Call` is made at the top of a module of operations/aws, and boto3 is asked only there."""
+    made_at_top = 0
+    for path in sorted((ROOT / "operations").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        top = {id(node.value) for node in tree.body if isinstance(node, ast.Assign)}
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Call"]
+        assert all(id(node) in top for node in calls), path
+        assert not calls or path.parent.name == "aws", path
+        made_at_top += len(calls)
+        used = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        assert "boto3" not in used or path.name == "api.py", path
+    assert made_at_top >= len(declared_calls()) > 50
+
+
+def test_every_declared_call_is_used():
+    """A right that no line of code uses is one too many."""
+    unused = []
+    for path in sorted((ROOT / "operations/aws").glob("*.py")):
+        tree = ast.parse(path.read_text())
+        names = {
+            target.id
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "Call"
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        unused += [f"{path.name}: {name}" for name in names - used]
+    assert unused == []
+
+
+# What the documents grant
+
+
+def allows(found: list[dict[str, Any]], action: str, resource: str, context: dict[str, str]) -> bool:
+    """IAM's evaluation of what these documents use: patterns, StringEquals, Null."""
+    for statement in found:
+        if action in statement["Action"] and fnmatch.fnmatchcase(resource, statement["Resource"]):
+            equal = statement.get("Condition", {}).get("StringEquals", {})
+            absent = statement.get("Condition", {}).get("Null", {})
+            if all(context.get(key) == value for key, value in equal.items()) and all(key in context for key in absent):
+                return True
+    return False
+
+
+def operator(cluster: str = "train") -> list[dict[str, Any]]:
+    """The operator's statements."""
+    return statements(operator_permissions(), cluster, "us-west-2")
+
+
+class Watched:
+    """An Api that notes which calls change something."""
+
+    def __init__(self, api: Api) -> None:
+        self._api, self.changes = api, list[tuple[Call, dict[str, Any]]]()
+        self.region = api.region
+
+    def call(self, call: Call, **parameters: Any) -> dict[str, Any]:
+        if not call.operation.startswith(("Describe", "List", "Get")):
+            self.changes.append((call, parameters))
+        return self._api.call(call, **parameters)
+
+    def pages(self, call: Call, key: str, **parameters: Any) -> Any:
+        return self._api.pages(call, key, **parameters)
+
+
+def test_the_operator_may_delete_what_carries_the_clusters_tags():
+    """A sweep with these documents is refused nothing but what belongs by its VPC alone."""
+    cloud = Cloud()
+    leave_everything(cloud, "train")
+    leave_control_plane(cloud, "train")
+    watched = Watched(cloud.api)
+    found = {item.id: item for item in look(cloud.api, place_of(cloud.api, "train"))}
+    refused = set()
+    sweep = Sweep(watched, "train", pause=lambda _: None, tell=lambda _: None, with_data=True)
+    plan = sweep.plan()
+    for item in plan.deletions:
+        before = len(watched.changes)
+        sweep._delete(item)
+        context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
+        for call, _ in watched.changes[before:]:
+            if not allows(operator(), call.action, _arn(item.kind, item.id), context):
+                refused.add(item.id)
+    assert {found[which].because for which in refused} == {"in vpc-a"}
+    assert refused == {"eni-bare-a"}
+
+
+@pytest.mark.parametrize("cluster", ["train-2", "my-train", "trai"])
+def test_the_operator_of_one_cluster_may_change_nothing_of_a_neighbour(cluster: str):
+    """Look-alike names, each with all its things."""
+    cloud = Cloud()
+    leave_everything(cloud, cluster)
+    leave_control_plane(cloud, cluster)
+    watched = Watched(cloud.api)
+    sweep = Sweep(watched, cluster, pause=lambda _: None, tell=lambda _: None, with_data=True)
+    for item in sweep.plan().deletions:
+        before = len(watched.changes)
+        sweep._delete(item)
+        context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
+        for call, _ in watched.changes[before:]:
+            assert not allows(operator(), call.action, _arn(item.kind, item.id), context), (call, item)
+
+
+def _arn(kind: str, name: str) -> str:
+    """A thing as IAM names it, where the documents name any."""
+    account, region = "111122223333", "us-west-2"
+    cluster, _, part = name.partition(":")
+    return {
+        "role": f"arn:aws:iam::{account}:role/{name}",
+        "log group": f"arn:aws:logs:{region}:{account}:log-group:{name}:*",
+        "EKS cluster": f"arn:aws:eks:{region}:{account}:cluster/{name}",
+        "node group": f"arn:aws:eks:{region}:{account}:nodegroup/{cluster}/{part}/1a2b",
+        "access entry": f"arn:aws:eks:{region}:{account}:access-entry/{cluster}/role/{account}/team/1a2b",
+    }.get(kind, "*")
+
+
+def test_reads_of_any_account_are_allowed():
+    """A check or a look is refused nothing."""
+    for call in declared_calls():
+        if call.scopes == (Scope(),):
+            assert allows(operator(), call.action, "*", {}), call
+
+
+def test_passing_roles_is_limited_to_the_clusters_own_and_to_three_services():
+    """With `iam:PassRole` on everything the deployer is an administrator. Batch is handed its own role, which nobody else can take."""
+    found = [item for item in _deployer() if "iam:PassRole" in item["Action"]]
+    passed = {(item["Resource"], item["Condition"]["StringEquals"]["iam:PassedToService"]) for item in found}
+    own = "arn:aws:iam::*:role/train-us-west-2-*"
+    linked = "arn:aws:iam::*:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+    services = ("eks.amazonaws.com", "ec2.amazonaws.com", "pods.eks.amazonaws.com")
+    assert passed == {*((own, service) for service in services), (linked, "batch.amazonaws.com")}
+
+
+def test_no_change_is_granted_on_everything():
+    """Only reads stand without resource and condition."""
+    for statement in [*_deployer(), *operator()]:
+        if statement["Resource"] == "*" and "Condition" not in statement:
+            assert all(action.split(":")[1].startswith(("Describe", "List", "Get", "Simulate")) for action in statement["Action"]), (
+                statement
+            )
+
+
+def test_arns_carry_the_regions_partition():
+    """GovCloud and China refuse `arn:aws:`."""
+    found = statements(deployer_permissions(PROGRAM), "train", "us-gov-west-1")
+    arns = {item["Resource"] for item in found} - {"*"}
+    assert all(arn.startswith("arn:aws-us-gov:") for arn in arns)
+
+
+def _deployer() -> list[dict[str, Any]]:
+    return statements(deployer_permissions(PROGRAM), "train", "us-west-2")
+
+
+def test_every_document_fits_a_managed_policy_and_none_is_lost():
+    """IAM takes 6,144 characters; a list that is too long is split."""
+    long = {"Effect": "Allow", "Action": [f"ec2:Describe{number:0>40}" for number in range(300)], "Resource": "*"}
+    for found in (_deployer(), operator(), [long]):
+        made = documents(found)
+        assert all(len(json.dumps(document, separators=(",", ":"))) <= POLICY_LIMIT for document in made)
+        packed = [action for document in made for statement in document["Statement"] for action in statement["Action"]]
+        assert sorted(packed) == sorted(action for statement in found for action in statement["Action"])
+    assert len(documents(_deployer())) <= 10
+
+
+def test_a_statement_is_asked_with_concrete_names_and_the_values_it_wants():
+    """The simulator knows no patterns in its questions."""
+    who = Caller("111122223333", "arn:aws:iam::111122223333:user/anna")
+    statement = {
+        "Action": [f"iam:Act{number}" for number in range(41)],
+        "Resource": "arn:aws:iam::*:role/train-us-west-2-*",
+        "Condition": {"StringEquals": {"iam:PassedToService": "eks.amazonaws.com"}, "Null": {"ec2:CreateAction": "false"}},
+    }
+    first, second = as_questions(statement, who)
+    assert first.resource == "arn:aws:iam::111122223333:role/train-us-west-2-any"
+    assert first.context == [("iam:PassedToService", "eks.amazonaws.com"), ("ec2:CreateAction", "CreateVolume")]
+    assert (len(first.actions), len(second.actions)) == (40, 1)
+    (on_eks,) = as_questions({"Action": ["eks:X"], "Resource": "arn:aws:eks:us-west-2:*:addon/train/*"}, who)
+    assert on_eks.resource == "arn:aws:eks:us-west-2:111122223333:addon/train/any"
+
+
+# The command
+
+
+def trn(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, ["iam", *arguments], catch_exceptions=False)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_command_prints_or_writes_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As JSON that a pipe can read, or one file each with the command that makes the policy."""
+    monkeypatch.chdir(ROOT)
+    code, out, _ = trn("dev", "--deployer")
+    assert code == 0
+    assert all(name.startswith("trainium-dev-us-west-2-deployer-") for name in json.loads(out))
+    code, out, err = trn("dev", "--operator", "--output", str(tmp_path / "iam"))
+    assert (code, out) == (0, "")
+    written = sorted((tmp_path / "iam").iterdir())
+    assert json.loads(written[0].read_text())["Version"] == "2012-10-17"
+    assert f"--policy-document file://{written[0]}" in err
+    code, _, err = trn("dev")
+    assert (code, "--deployer" in err) == (2, True)
+    (tmp_path / "file").write_text("")
+    assert trn("dev", "--operator", "--output", str(tmp_path / "file"))[0] == 1
+    code, out, _ = trn("dev", "--operator", "--json", "-")
+    assert (code, len(json.loads(out)) >= 1) == (0, True)

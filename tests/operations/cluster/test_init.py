@@ -1,0 +1,200 @@
+"""`trn init`: a file that `pulumi up` takes, the same for the same answers, and no zone that is a guess."""
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from facts.catalogue import NEURON_TYPES
+from operations.aws.api import BotoApi
+from operations.cli import app
+from operations.cluster.init.answers import REGIONS, capacity_kinds, regions_offering, second_zone, types_in, zones_offering
+from operations.errors import CommandError
+from operations.rehearse.command import settings_of
+from operations.stack_file import read_stack_file
+from tests.operations.aws.healthy import HealthyAccount, block
+from tests.support import ROOT
+
+GOLDEN = Path(__file__).parent / "golden_init.yaml"
+ADDRESS = ("--allow", "198.18.0.7/32")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project without a stack file."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def trn(*arguments: str, answers: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, ["init", *arguments], input=answers)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def written(project: Path, stack: str = "night") -> dict[str, Any]:
+    """The configuration of a file, without its namespace."""
+    return read_stack_file(stack, project).configuration
+
+
+def test_the_file_is_the_golden_one_and_pulumi_takes_it(project: Path):
+    """Byte for byte, with its comments; a change of the file must be meant."""
+    code, out, _ = trn("night", "--yes", *ADDRESS)
+    assert code == 0
+    assert (project / "Pulumi.night.yaml").read_text() == GOLDEN.read_text()
+    assert settings_of(read_stack_file("night", project), rehearsal=False).node_groups["trn1-32xl"].size == 2
+    assert "43.82 USD an hour running, 0.80 idle" in out
+    assert "next: trn rehearse night" in out
+
+
+def test_questions_and_options_that_say_the_same_write_the_same(project: Path):
+    """What was asked once can be scripted."""
+    said = "us-east-2\ntrn1.32xlarge\nuse2-az3\nmine\n4\ncapacity-block\ncr-0123456789abcdef0\n2400\n198.18.0.7/32, 198.19.0.0/16\nneuron,efa\n"
+    code, _, err = trn("night", answers=said)
+    assert code == 0
+    asked = (project / "Pulumi.night.yaml").read_bytes()
+    flags = [
+        "--region",
+        "us-east-2",
+        "--instance-type",
+        "trn1.32xlarge",
+        "--zone",
+        "use2-az3",
+        "--name",
+        "mine",
+        "--capacity",
+        "capacity-block",
+    ]
+    flags += ["--reservation", "cr-0123456789abcdef0", "--count", "4", "--fsx-gib", "2400", "--addons", "efa,neuron"]
+    code, _, _ = trn("night", *flags, *ADDRESS, "--allow", "198.19.0.0/16", "--yes", "--force")
+    assert code == 0
+    assert (project / "Pulumi.night.yaml").read_bytes() == asked
+    assert "so far 0.56 USD an hour running" in err
+
+
+def test_the_cost_is_shown_as_it_goes(project: Path):
+    """After each answer that changes it."""
+    _, _, err = trn("night", answers="\n" * 12)
+    assert re.findall(r"so far ([\d.]+) USD", err) == ["0.56", "43.58", "43.82"]
+
+
+def test_every_answer_reaches_the_file(project: Path):
+    """And what is left out is off."""
+    flags = ["--region", "us-east-1", "--instance-type", "trn1n.32xlarge", "--count", "0", "--capacity", "spot", "--fsx-gib", "0"]
+    assert trn("night", *flags, "--addons", "none", "--name", "mine", "--yes", "--json", "made.json")[0] == 0
+    found = written(project)
+    assert found["network"]["zones"] == ["use1-az6", "use1-az1"]
+    group = found["nodeGroups"]["trn1n-32xl"]
+    assert (group["size"], group["maxSize"], group["capacityType"]) == (0, 1, "SPOT")
+    assert found["storage"]["lustre"] == {"enabled": False}
+    assert found["controlPlane"]["publicAccessCidrs"] == []
+    assert {addon: section["enabled"] for addon, section in found["addons"].items()} == dict.fromkeys(
+        ("neuron", "efa", "volcano", "etcd"), False
+    )
+    assert json.loads(Path("made.json").read_text())["answers"]["name"] == "mine"
+
+
+def test_any_add_on_may_be_asked_for_and_brings_what_it_needs(project: Path):
+    """Grafana without Prometheus would stop the program; what is not named keeps the program's own default."""
+    assert trn("night", "--yes", "--addons", "grafana, kueue", *ADDRESS)[0] == 0
+    addons = written(project)["addons"]
+    assert [addon for addon, section in addons.items() if section["enabled"]] == ["prometheus", "grafana", "kueue"]
+    assert addons.keys() == {"neuron", "efa", "volcano", "etcd", "prometheus", "grafana", "kueue"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--instance-type", "trn3.48xlarge"], "take one of trn1.2xlarge"),
+        (["--capacity", "barter"], "take one of on-demand, spot, capacity-block"),
+        (["--capacity", "capacity-block"], "--reservation cr-"),
+        (["--addons", "volcano,slurms"], "unknown add-on: slurms"),
+        (["--fsx-gib", "1300"], "storage.lustre.capacityGib"),
+        (["--allow", "203.0.113.7/32"], "publicAccessCidrs"),
+        (["--zone", "use1-az4"], "network.zones"),
+        (["--instance-type", "trn1.2xlarge"], "add --live"),
+    ],
+)
+def test_a_slip_exits_with_2_and_writes_nothing(project: Path, arguments: list[str], says: str):
+    """With what may be said instead."""
+    code, _, err = trn("night", "--yes", *arguments)
+    assert (code, says in err) == (2, True)
+    assert list(project.glob("Pulumi.*.yaml")) == []
+
+
+def test_a_file_that_is_there_is_not_written_over(project: Path):
+    """It holds somebody's work."""
+    (project / "Pulumi.night.yaml").write_text("config: {}\n")
+    code, _, err = trn("night", "--yes")
+    assert (code, "--force" in err) == (2, True)
+    assert (project / "Pulumi.night.yaml").read_text() == "config: {}\n"
+    assert trn("../night", "--yes")[0] == 2
+
+
+def test_a_zone_that_was_not_seen_to_offer_the_type_is_noted(project: Path):
+    """The table may be behind, so it is no error."""
+    code, out, _ = trn("night", "--yes", "--zone", "usw2-az2", *ADDRESS)
+    assert (code, "trn1.32xlarge was seen in usw2-az1, usw2-az4, not in usw2-az2" in out) == (0, True)
+
+
+def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Then no table is needed."""
+    aws = HealthyAccount()
+    aws.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
+    aws.zones["usw2-az1"] = ("available", "not-opted-in")
+    monkeypatch.setattr("operations.cluster.init.command.BotoApi", lambda region: BotoApi(region, aws.wire.session()))
+    assert trn("night", "--live", "--yes", "--instance-type", "trn1.2xlarge", *ADDRESS)[0] == 0
+    assert written(project)["network"]["zones"] == ["usw2-az3", "usw2-az2"]
+    code, _, err = trn("night", "--live", "--yes", "--force", "--zone", "usw2-az4", "--instance-type", "trn1.2xlarge")
+    assert (code, "take one of usw2-az3, usw2-az2" in err) == (2, True)
+    code, _, err = trn("night", "--live", "--yes", "--force", "--instance-type", "inf2.xlarge")
+    assert (code, "inf2.xlarge is not offered in us-west-2" in err) == (2, True)
+
+
+def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the command that buys each: its id is what is asked for next."""
+    aws = HealthyAccount()
+    sold = f"{datetime.now(UTC).date() + timedelta(days=1)}"
+    aws.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
+    monkeypatch.setattr("operations.cluster.init.command.BotoApi", lambda region: BotoApi(region, aws.wire.session()))
+    said = "us-west-2\ntrn1.32xlarge\nusw2-az4\nmine\n2\ncapacity-block\ncr-0123456789abcdef0\n0\n198.18.0.7/32\nnone\n"
+    code, _, err = trn("night", "--live", answers=said)
+    assert code == 0
+    listed, _, rest = err.partition("Id of the capacity block")
+    assert ("for 1032.00 USD" in listed, "--capacity-block-offering-id cb-1 " in listed, "cb-2" in listed) == (True, True, False)
+    assert (rest != "", written(project)["nodeGroups"]["trn1-32xl"]["capacityReservationId"]) == (True, "cr-0123456789abcdef0")
+    given = ("night", "--yes", "--force", "--live", "--capacity", "capacity-block")
+    code, _, err = trn(*given)
+    assert (code, "buys the first one on offer; then add --reservation" in err, "cb-1" in err) == (2, True, True)
+    aws.blocks.pop(0)
+    code, _, err = trn(*given)
+    assert (code, "no block of 24 h is on offer in usw2-az4, but in usw2-az1" in err) == (2, True)
+    assert trn(*given, "--block-hours", "25")[0] == 2
+
+
+def test_what_may_be_answered_follows_from_the_catalogue():
+    """A type is offered where it was seen, a block only of types that are sold so, and no zone is invented for the nodes."""
+    assert {region for name in NEURON_TYPES for region in regions_offering(name)} == set(REGIONS)
+    assert "trn2.48xlarge" in types_in("us-east-2")
+    assert "trn2.48xlarge" not in types_in("us-west-2")
+    assert types_in("eu-west-1") == list(NEURON_TYPES)
+    assert capacity_kinds("trn1n.32xlarge") == ["on-demand", "spot"]
+    assert zones_offering("trn1.32xlarge", "us-west-2") == ["usw2-az4", "usw2-az1"]
+    with pytest.raises(CommandError, match="seen in us-west-2, us-east-1, us-east-2"):
+        zones_offering("trn1.2xlarge", "us-west-2")
+    assert second_zone("use1-az1", "us-east-1") == "use1-az2"
+    assert second_zone("usw1-az1", "us-west-1") == "usw1-az3"
+
+
+def test_the_golden_file_is_yaml_with_comments():
+    """Whoever edits it next should know why."""
+    assert GOLDEN.read_text().count("#") > 5
+    assert yaml.safe_load(GOLDEN.read_text())["config"]["trn:name"] == "trainium-night"

@@ -1,0 +1,445 @@
+"""`trn recover`: what a killed run had made comes into the state, and nothing else does."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from operations.aws.sighting import Sighting
+from operations.cli import app
+from operations.cluster.recover import command
+from operations.cluster.recover.command import ask_pulumi, pulumi_recover
+from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
+from operations.cluster.recover.objects import SECRETS
+from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery
+from operations.cluster.recover.state import UNKNOWN, Pending, State, read_preview, read_state
+from operations.errors import CommandError
+from tests.operations.aws.cloud import Cloud, tag_list
+from tests.operations.aws.leftovers import leave_control_plane
+from tests.operations.cluster.test_recover_finds import secret
+from tests.operations.fake_kubernetes import FakeCluster
+from tests.support import ROOT
+
+STACK = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
+PROVIDER = "urn:pulumi:dev::trn::pulumi:providers:aws::aws"
+VPC, ROLE, RELEASE = "aws:ec2/vpc:Vpc", "aws:iam/role:Role", "kubernetes:helm.sh/v3:Release"
+
+
+def urn(resource_type: str, name: str = "a") -> str:
+    """Where a resource stands in the stack."""
+    return f"urn:pulumi:dev::trn::{resource_type}::{name}"
+
+
+def creating(resource_type: str, name: str = "a", **inputs: Any) -> Pending:
+    """A creation without an end."""
+    return Pending(urn(resource_type, name), resource_type, "creating", inputs, STACK, PROVIDER)
+
+
+def planned(pending: Pending, *found: Sighting, ids: dict[str, str] | None = None) -> Plan:
+    """The plan for one operation."""
+    return plan_recovery(State((pending,), ids or {}), {pending.urn: found})
+
+
+# The plan
+
+
+def test_what_was_found_is_imported():
+    """Under its own name, with the parent and provider that it would have had: another one is another resource."""
+    plan = planned(creating(VPC), Sighting("vpc-1"))
+    assert import_file(plan.imports) == {
+        "nameTable": {"parent0": STACK, "provider1": PROVIDER},
+        "resources": [{"type": VPC, "name": "a", "id": "vpc-1", "parent": "parent0", "provider": "provider1"}],
+    }
+
+
+def test_names_of_parents_are_shared():
+    """One entry of the table for each URN; the stack's own children may have neither."""
+    plan = Plan(imports=planned(creating(VPC), Sighting("vpc-1")).imports * 2)
+    assert len(import_file(plan.imports)["nameTable"]) == 2
+    (bare,) = planned(replace(creating(VPC), parent="", provider=""), Sighting("vpc-1")).imports
+    assert import_file([bare]) == {"nameTable": {}, "resources": [{"type": VPC, "name": "a", "id": "vpc-1"}]}
+
+
+def test_a_name_may_hold_colons():
+    """Only the first three pairs part a URN."""
+    assert creating(VPC, "a::b").name == "a::b"
+
+
+@pytest.mark.parametrize(
+    ("found", "where"),
+    [
+        ((), "never_made"),
+        ((Sighting("vpc-1", "making"),), "making"),
+        ((Sighting("vpc-1", "failed"),), "imports"),
+        ((Sighting("ns/a", "half"),), "uninstalls"),
+        ((Sighting("vpc-1"), Sighting("vpc-2")), "unclear"),
+    ],
+)
+def test_a_creation_is_sorted_by_what_was_found(found: tuple[Sighting, ...], where: str):
+    """Into one place only."""
+    plan = planned(creating(VPC), *found)
+    assert [name for name, items in vars(plan).items() if items] == [where]
+
+
+def test_two_of_a_kind_are_a_persons_to_tell_apart():
+    """A plain `pulumi up` after a kill makes a second VPC."""
+    (unclear,) = planned(creating(VPC), Sighting("vpc-1"), Sighting("vpc-2")).unclear
+    assert (unclear.why, unclear.do) == ("there are 2: vpc-1, vpc-2", "delete all but one, then run this again")
+
+
+def test_what_another_resource_of_the_state_holds_is_not_imported():
+    """It would be in the state twice, and deleted under the other's feet."""
+    assert planned(creating(VPC), Sighting("vpc-1"), ids={urn(VPC, "b"): "vpc-1"}).never_made
+
+
+def test_what_a_later_run_made_again_leaves_the_first_one_over():
+    """Its URN is the second one's; only the sweep finds the first."""
+    plan = planned(creating(VPC), Sighting("vpc-1"), Sighting("vpc-2"), ids={urn(VPC): "vpc-2"})
+    assert ([item.sighting.id for item in plan.leftovers], len(plan.settled), plan.imports) == (["vpc-1"], 1, ())
+    kind = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+    assert not planned(creating(kind), Sighting("subnet-1/rtb-1"), ids={urn(kind): "rtbassoc-1"}).leftovers
+
+
+def test_what_nobody_can_look_for_is_told_with_the_command_that_imports_it():
+    """By hand, with the parents it would have had."""
+    pending = creating("random:index/randomId:RandomId")
+    (unclear,) = plan_recovery(State((pending,)), {pending.urn: None}).unclear
+    assert "pulumi import random:index/randomId:RandomId a ID" in unclear.do
+    assert f'--parent "parent={STACK}" --provider "provider={PROVIDER}"' in unclear.do
+
+
+@pytest.mark.parametrize("doing", ["updating", "deleting", "importing", "reading"])
+def test_changes_and_deletions_are_read_again(doing: str):
+    """The state holds their ids."""
+    assert planned(replace(creating(VPC), doing=doing)).refreshed
+
+
+def test_two_operations_on_one_resource_are_one():
+    """A second killed run adds its own."""
+    pending = creating(VPC)
+    assert len(plan_recovery(State((pending, pending)), {pending.urn: (Sighting("vpc-1"),)}).imports) == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from(["creating", "updating"]), st.integers(0, 2), st.booleans()), max_size=6))
+def test_every_operation_has_exactly_one_end(drawn: list[tuple[str, int, bool]]):
+    """None is dropped: clearing the state would forget it, and the object would bill for ever."""
+    state_ids: dict[str, str] = {}
+    pendings, found = [], {}
+    for number, (doing, count, is_held) in enumerate(drawn):
+        pending = replace(creating(VPC, str(number)), doing=doing)
+        pendings.append(pending)
+        found[pending.urn] = tuple(Sighting(f"vpc-{number}-{index}") for index in range(count))
+        if is_held:
+            state_ids[pending.urn] = "other"
+    plan = plan_recovery(State(tuple(pendings), state_ids), found)
+    ends = [item.pending.urn for name in ("imports", "uninstalls", "making", "unclear") for item in getattr(plan, name)]
+    ends += [pending.urn for name in ("never_made", "settled", "refreshed") for pending in getattr(plan, name)]
+    assert sorted(ends) == sorted(pending.urn for pending in pendings)
+
+
+# The state
+
+
+def exported(*pending: Pending, ids: dict[str, str] | None = None) -> str:
+    """What `pulumi stack export` prints."""
+    operations = [
+        {
+            "type": item.doing,
+            "resource": {
+                "urn": item.urn, "custom": True, "type": item.type, "inputs": dict(item.inputs), "parent": item.parent,
+                "provider": f"{item.provider}::4f2c",
+            },
+        }
+        for item in pending
+    ]  # fmt: skip
+    resources = [{"urn": key, "id": value} for key, value in (ids or {}).items()]
+    return json.dumps({"version": 3, "deployment": {"resources": resources, "pending_operations": operations}})
+
+
+def test_the_state_is_read_as_pulumi_writes_it():
+    """With providers by their URN alone; what waits to be deleted does not hold its URN."""
+    pending = creating(VPC, tags={"Name": "train"})
+    assert read_state(exported(pending, ids={STACK: ""})) == State((pending,), {STACK: ""})
+    replaced = json.dumps({"deployment": {"resources": [{"urn": urn(VPC), "id": "vpc-1", "delete": True}]}})
+    assert read_state(replaced) == State((), {})
+    assert read_state('{"deployment": {"resources": null}}') == State(())
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"deployment": null}', '{"deployment": {"pending_operations": [{}]}}'])
+def test_what_is_no_state_is_told(text: str):
+    """A CLI that is too old, or prints something else."""
+    with pytest.raises(CommandError, match="gave no state"):
+        read_state(text)
+    if text != '{"deployment": null}' and "pending" not in text:
+        with pytest.raises(CommandError, match="gave no plan"):
+            read_preview(text)
+
+
+def preview(*steps: tuple[str, str, dict[str, Any]]) -> str:
+    """What `pulumi preview --json` prints."""
+    made = [
+        {"op": op, "newState": {"urn": urn(kind), "custom": True, "type": kind, "inputs": inputs, "parent": STACK, "provider": ""}}
+        for op, kind, inputs in steps
+    ]
+    return json.dumps({"steps": [*made, {"op": "create", "newState": {"urn": "x", "custom": False, "type": "trn:components:Network"}}]})
+
+
+def test_a_preview_gives_what_would_be_made():
+    """Without components and providers, and without values that nobody knows yet."""
+    steps = (("create", VPC, {"vpcId": UNKNOWN, "tags": {"Name": "a"}}), ("same", ROLE, {}), ("create", "pulumi:providers:aws", {}))
+    (pending,) = read_preview(preview(*steps))
+    assert (pending.type, pending.inputs, pending.doing) == (VPC, {"tags": {"Name": "a"}}, "creating")
+
+
+# Looking and waiting
+
+
+def recovery(cloud: Cloud, told: list[str], *, guess: bool = False, slept: Any = lambda _: None) -> Recovery:
+    """A recovery of `train` that does not wait."""
+    return Recovery(cloud.api, "train", lambda: None, slept, told.append, guess)
+
+
+def test_what_is_being_made_is_waited_for():
+    """A control plane takes ten minutes, and has no endpoint before."""
+    cloud, told = Cloud(), list[str]()
+    leave_control_plane(cloud, "train")
+    cloud.of("cluster")["train"]["status"] = "CREATING"
+
+    def sleep(seconds: float) -> None:
+        assert seconds == PAUSE_S
+        cloud.of("cluster")["train"]["status"] = "ACTIVE"
+
+    plan = recovery(cloud, told, slept=sleep).plan(State((named_cluster(),)))
+    assert ([item.sighting.id for item in plan.imports], told) == (["train"], ["waiting for Cluster control-plane (CREATING)"])
+
+
+def named_cluster() -> Pending:
+    """The control plane's creation."""
+    return replace(creating("aws:eks/cluster:Cluster", "control-plane"), inputs={"name": "train"})
+
+
+def test_waiting_has_an_end():
+    """Then it is told, and nothing has changed."""
+    cloud, told = Cloud(), list[str]()
+    leave_control_plane(cloud, "train")
+    cloud.of("cluster")["train"]["status"] = "CREATING"
+    with pytest.raises(CommandError, match="still not ready after 40 minutes: Cluster control-plane train"):
+        recovery(cloud, told).plan(State((named_cluster(),)))
+    assert len(told) == ROUNDS
+
+
+@pytest.mark.parametrize(
+    "pending", [creating("random:index/randomId:RandomId"), creating(VPC), creating("aws:eks/nodeGroup:NodeGroup", clusterName="train")]
+)
+def test_a_creation_that_cannot_be_looked_for_is_unclear_and_a_guess_is_nothing(pending: Pending):
+    """The type is not ours, or the inputs lack what tells it apart."""
+    assert recovery(Cloud(), []).plan(State((pending,))).unclear
+    assert recovery(Cloud(), [], guess=True).plan(State((pending,))).never_made
+
+
+def test_without_a_cluster_nothing_in_it_was_made():
+    """The run was killed before."""
+    assert recovery(Cloud(), []).plan(State((creating(RELEASE, namespace="n"),))).never_made
+
+
+def test_types_that_can_exist_twice_are_types_that_are_looked_for():
+    """A slip in the table would hide a leak."""
+    from operations.cluster.recover.look import FINDERS
+
+    assert FINDERS.keys() >= MADE_TWICE
+
+
+# The command
+
+
+class Engine:
+    """A Pulumi that keeps what it was told, and the import file."""
+
+    def __init__(self, export: str) -> None:
+        self.export, self.preview = export, ""
+        self.ran: list[str] = []
+        self.imported: dict[str, Any] = {}
+        self.fails: dict[str, str] = {}
+
+    def ask(self, arguments: tuple[str, ...]) -> tuple[int, str]:
+        """Standard output of a question."""
+        assert arguments[-2:] == ("--stack", "dev")
+        if arguments[1] in self.fails:
+            return 255, self.fails[arguments[1]]
+        return 0, self.preview if arguments[1] == "preview" else self.export
+
+    def run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+        """Do it."""
+        self.ran.append(" ".join(word for word in arguments if not word.startswith("/")))
+        if arguments[1] == "import":
+            self.imported = json.loads(Path(arguments[3]).read_text())
+        return (1, self.fails[arguments[1]]) if arguments[1] in self.fails else (0, "")
+
+
+IMPORT = "pulumi import --file --yes --skip-preview --generate-code=false --protect=false --stack dev"
+REFRESH = "pulumi refresh --yes --clear-pending-creates --stack dev"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeCluster, Engine]:
+    """The shipped stack after a kill: its VPC is made, a subnet is not, Volcano is half installed, a key was being deleted."""
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    cloud, cluster = Cloud(), FakeCluster()
+    leave_control_plane(cloud, "trainium-dev")
+    cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
+    tags = tag_list({"trn:cluster": "trainium-dev", "Name": "trainium-dev"})
+    cloud.put("vpc", "vpc-1", {"VpcId": "vpc-1", "State": "available", "Tags": tags})
+    secret(cluster, "volcano", "pending-install")
+    engine = Engine(
+        exported(
+            creating(VPC, "network", tags={"Name": "trainium-dev"}),
+            creating("aws:ec2/subnet:Subnet", "s", tags={"Name": "trainium-dev-s"}, vpcId="vpc-1", cidrBlock="10.0.0.0/24"),
+            replace(creating(RELEASE, "volcano"), inputs={"name": "volcano", "namespace": "volcano-system"}),
+            replace(creating("aws:kms/key:Key", "secrets"), doing="deleting"),
+        )
+    )
+    monkeypatch.setattr(command, "BotoApi", lambda region: cloud.api)
+    monkeypatch.setattr(command, "ask_pulumi", engine.ask)
+    monkeypatch.setattr(command, "run_pulumi", engine.run)
+    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    return cloud, cluster, engine
+
+
+def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, ["recover", "dev", *arguments], input=answer)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_it_imports_uninstalls_and_refreshes(world: Any):
+    """In this order: the import needs the operations that the refresh clears."""
+    _, cluster, engine = world
+    code, out, err = trn("--yes", "--json", "recover.json")
+    assert (code, engine.ran) == (0, [IMPORT, REFRESH])
+    assert [entry["id"] for entry in engine.imported["resources"]] == ["vpc-1"]
+    assert cluster.log == ["delete Secret sh.helm.release.v1.volcano.v1"]
+    for line in ("import     Vpc network vpc-1", "uninstall  Release volcano", "never made Subnet s", "read again Key secrets (deleting)"):
+        assert line in err
+    assert "the objects of the release stay" in err
+    assert out == "recovered: 1 imported, 1 uninstalled, 1 never made\nnext     pulumi up --stack dev\n"
+    data = json.loads(Path("recover.json").read_text())
+    assert (data["recovered"], data["imports"][0]["id"], len(data["neverMade"])) == (True, "vpc-1", 1)
+
+
+def test_no_means_that_nothing_happens(world: Any):
+    """The plan was shown."""
+    _, cluster, engine = world
+    code, _, err = trn(answer="n\n")
+    assert (code, engine.ran, cluster.log) == (1, [], [])
+    assert "Import 1, uninstall 1, then refresh dev?" in err
+
+
+def test_while_anything_is_unclear_nothing_is_changed(world: Any):
+    """A refresh would clear what tells of it."""
+    cloud, cluster, engine = world
+    cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
+    code, out, err = trn("--yes")
+    assert (code, engine.ran, cluster.log) == (1, [], [])
+    assert "unclear    Vpc network: there are 2: vpc-1, vpc-2" in err
+    assert out.startswith("1 unclear: nothing was changed")
+
+
+def test_a_first_vpc_that_was_made_again_is_left_to_the_sweep(world: Any):
+    """And named, with the way there."""
+    cloud, _, engine = world
+    engine.export = exported(creating(VPC, tags={"Name": "trainium-dev"}), ids={urn(VPC): "vpc-2"})
+    cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
+    code, out, err = trn("--yes")
+    assert (code, engine.ran, "left over  Vpc a vpc-1" in err) == (0, [REFRESH], True)
+    assert "trn sweep dev --state state.json" in out
+
+
+def test_without_operations_there_is_nothing_to_do(world: Any):
+    """It may be run at any time."""
+    _, _, engine = world
+    engine.export = exported()
+    assert trn("--yes")[:2] == (0, "nothing to recover: no operation is without an end\n")
+    assert engine.ran == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "printed", "code", "says"),
+    [
+        ("stack", "error: no stack named 'dev' found", 2, "Pulumi knows no stack `dev` here"),
+        ("stack", "error: passphrase must be set", 1, "`pulumi stack export --stack dev` failed"),
+        ("import", "error: the stack is currently locked by 1 lock(s)", 1, "`pulumi cancel --stack dev`"),
+    ],
+)
+def test_what_pulumi_refuses_is_told(world: Any, asked: str, printed: str, code: int, says: str):
+    """In one line with its mend."""
+    world[2].fails[asked] = printed
+    found, _, err = trn("--yes")
+    assert (found, says in err) == (code, True)
+
+
+def test_an_import_that_fails_clears_nothing(world: Any):
+    """The operations still tell what to import at the next run."""
+    _, _, engine = world
+    engine.fails["import"] = "error: preview failed"
+    code, out, _ = trn("--yes")
+    assert (code, engine.ran) == (1, [IMPORT])
+    assert out.splitlines() == [
+        "Pulumi failed; what it printed last says why", "next     trn recover dev: it may be run again",
+    ]  # fmt: skip
+
+
+def test_a_refused_look_changes_nothing(world: Any):
+    """Could not look is not: not there."""
+    cloud, _, engine = world
+    cloud.wire.denied.add("ec2.DescribeVpcs")
+    code, _, err = trn("--yes")
+    assert (code, engine.ran, "trn iam --operator" in err) == (1, [], True)
+
+
+def test_orphans_are_what_the_next_run_would_make_and_is_there(world: Any):
+    """After the provider's own process died the state knows of nothing."""
+    cloud, cluster, engine = world
+    engine.preview = preview(("create", VPC, {"tags": {"Name": "trainium-dev"}}), ("create", ROLE, {"name": "r"}))
+    cloud.wire.handlers["iam.GetRole"] = lambda given: {
+        "Role": {
+            "Path": "/",
+            "RoleName": "r",
+            "RoleId": "AROAEXAMPLEEXAMPLE00",
+            "Arn": "arn:aws:iam::111122223333:role/r",
+            "CreateDate": "2026-11-01T00:00:00Z",
+        }
+    }
+    code, _, err = trn("--orphans", "--yes")
+    assert (code, "run `trn recover dev` first" in err) == (1, True)
+    engine.export = exported()
+    code, out, err = trn("--orphans", "--yes")
+    assert (code, engine.ran) == (0, [IMPORT, REFRESH])
+    assert [entry["id"] for entry in engine.imported["resources"]] == ["vpc-1"]
+    assert ("never made" in err, "run it again until none is found" in out) == (False, True)
+    cloud.of("vpc").clear()
+    assert trn("--orphans", "--yes")[:2] == (0, "no orphans: nothing that `pulumi up` would make is there already\n")
+    assert cluster.objects[SECRETS]
+
+
+def test_questions_go_to_pulumi_itself():
+    """Its standard output is the answer, what it complains of is kept for the judgement."""
+    assert ask_pulumi(("sh", "-c", "echo answer; echo warning >&2")) == (0, "answer\n")
+    assert ask_pulumi(("sh", "-c", "echo no stack named dev >&2; exit 3")) == (3, "no stack named dev\n")
+    with pytest.raises(CommandError, match="cannot run `no-such-pulumi`"):
+        ask_pulumi(("no-such-pulumi",))
+
+
+def test_without_imports_only_the_refresh_is_run():
+    """An empty import file is an error to Pulumi."""
+    ran: list[str] = []
+    assert pulumi_recover(Plan(), "dev", lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
+    assert ran == [REFRESH]

@@ -1,0 +1,414 @@
+"""`trn sweep`: finds all of a cluster and nothing of its neighbours, deletes in an order that AWS takes, and can be stopped."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from facts.names import CLUSTER_TAG
+from operations.aws.found import Found
+from operations.belonging import NAME_TAGS, reason
+from operations.cli import app
+from operations.cluster.sweep.plan import KINDS, plan_sweep, state_ids
+from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
+from operations.errors import CommandError
+from tests.operations.aws.cloud import Cloud, tag_list
+from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.aws.wire import Refused
+from tests.operations.stops import stop_after
+from tests.support import ROOT
+
+CLUSTER = "train"
+LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")
+
+
+def sweep_of(cloud: Cloud, cluster: str = CLUSTER, **options: Any) -> Sweep:
+    """A sweep that does not wait."""
+    return Sweep(cloud.api, cluster, pause=lambda _: None, tell=lambda _: None, **options)
+
+
+def full(**options: Any) -> Cloud:
+    """An account with all that one cluster leaves, and all of two neighbours."""
+    cloud = Cloud(**options)
+    for mark, cluster in (("a", CLUSTER), ("b", "train-2"), ("c", "my-train")):
+        leave_everything(cloud, cluster, mark)
+    return cloud
+
+
+def found_by(cloud: Cloud, cluster: str = CLUSTER) -> list[Found]:
+    """What a look finds."""
+    return list(look(cloud.api, place_of(cloud.api, cluster)))
+
+
+# What is found
+
+
+def test_everything_that_a_cluster_leaves_is_found_with_its_reason_and_its_price():
+    """A kind that is not found bills for ever."""
+    found = found_by(full())
+    assert {item.kind for item in found} == {kind.name for kind in KINDS} - {"EKS cluster", "node group", "access entry"}
+    assert all(item.because for item in found)
+    usd = {item.id: item.usd_per_day for item in found}
+    assert usd["i-a"] == 516.0
+    assert usd["nat-a"] == 1.08
+    assert usd["vol-a"] == pytest.approx(0.263, abs=1e-3)
+    assert usd["vol-old-a"] is None
+    assert usd["vpce-a"] == 0.24
+
+
+def test_what_lies_in_the_clusters_vpc_is_found_without_any_tag():
+    """The VPC CNI's interfaces lose their tag in a crash, and hold the VPC."""
+    (bare,) = [item for item in found_by(full()) if item.id == "eni-bare-a"]
+    assert bare.because == "in vpc-a"
+
+
+def test_what_goes_by_itself_is_left_to_it():
+    """AWS refuses to delete the default group and the main table; attached volumes and interfaces go with their holder."""
+    ids = {item.id for item in found_by(full())}
+    assert not ids & {"sg-default-a", "rtb-main-a", "vol-used-a"}
+    assert not any(which.startswith("eni-of-") for which in ids)
+
+
+def test_the_control_plane_is_found_with_its_own_access_entries_only():
+    """EKS's own entries have no tag of ours and go with the cluster."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    found = {(item.kind, item.id) for item in found_by(cloud)}
+    assert {("EKS cluster", "train"), ("node group", "train:core")} < found
+    assert [which for kind, which in found if kind == "access entry"] == ["train:arn:aws:iam::111122223333:role/team"]
+
+
+def test_a_cluster_of_the_same_name_that_is_not_ours_stops_the_look():
+    """Its controllers tag their things with the same name."""
+    cloud = full()
+    cloud.put("cluster", CLUSTER, {"name": CLUSTER, "status": "ACTIVE", "tags": {"made-by": "others"}})
+    with pytest.raises(CommandError, match="lacks the tag trn:cluster=train"):
+        place_of(cloud.api, CLUSTER)
+
+
+def test_a_role_of_another_region_with_the_same_tag_is_not_ours():
+    """IAM is global: the same stack may stand in two regions."""
+    cloud = Cloud()
+    cloud.put("role", "train-us-east-1-node", {"tags": {CLUSTER_TAG: CLUSTER}, "attached": [], "inline": []})
+    cloud.put("role", "train-us-west-2-node", {"tags": {}, "attached": [], "inline": []})
+    assert found_by(cloud) == []
+
+
+def test_a_key_that_waits_for_its_deletion_is_no_longer_billed():
+    """Else every sweep of a month would find it again."""
+    cloud = Cloud()
+    cloud.put("key", "0000", {"tags": {CLUSTER_TAG: CLUSTER}, "state": "PendingDeletion"})
+    assert found_by(cloud) == []
+
+
+names = st.sampled_from((CLUSTER, *LOOK_ALIKES))
+tags = st.dictionaries(
+    st.sampled_from([*NAME_TAGS, "Name", "karpenter.sh/discovery", "trn:clusters", "owner", *(f"kubernetes.io/cluster/{name}" for name in (CLUSTER, *LOOK_ALIKES))]),
+    st.one_of(names, st.sampled_from(["owned", "shared", ""])),
+    max_size=3,
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(names, tags), min_size=1, max_size=4), st.booleans())
+@settings(max_examples=60)
+def test_a_sweep_never_selects_what_lacks_the_exact_tag_or_vpc(neighbours: list[tuple[str, dict[str, str]]], blind: bool):
+    """Over invented accounts of look-alike names and stray tags, also where AWS's own filters are taken away."""
+    cloud = Cloud(ignores_filters=blind)
+    for number, (name, its) in enumerate(neighbours):
+        mark = f"n{number}"
+        leave_everything(cloud, name, mark)
+        cloud.put("volume", f"vol-stray-{mark}", _volume(f"vol-stray-{mark}", its))
+        cloud.put("interface", f"eni-stray-{mark}", _interface(f"eni-stray-{mark}", its))
+        cloud.put("vpc", f"vpc-stray-{mark}", {"VpcId": f"vpc-stray-{mark}", "Tags": tag_list(its)})
+    theirs = {f"n{number}": name for number, (name, _) in enumerate(neighbours)}
+    own_vpcs = {which for which, entry in cloud.of("vpc").items() if _is_ours(_tags_of(entry))}
+    for item in found_by(cloud):
+        if "-stray-" in item.id:
+            entry = cloud.of({"volume": "volume", "network interface": "interface", "VPC": "vpc"}[item.kind])[item.id]
+            assert _is_ours(_tags_of(entry)) or entry.get("VpcId") in own_vpcs, item
+        elif item.kind in ("log group", "role", "placement group"):
+            assert CLUSTER in item.id.replace("-", "/").split("/"), item
+            assert not any(item.id.startswith((f"{name}-us", f"/aws/eks/{name}/")) for name in LOOK_ALIKES), item
+        else:
+            mark = next(mark for mark in theirs if mark in item.id or mark.encode().hex() in item.id)
+            assert theirs[mark] == CLUSTER, item
+
+
+def _is_ours(its: dict[str, str]) -> bool:
+    """Written out once more, so that the code is not measured by itself."""
+    return its.get("kubernetes.io/cluster/train") == "owned" or any(
+        its.get(key) == "train"
+        for key in (
+            "trn:cluster", "aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name", "cluster.k8s.amazonaws.com/name",
+            "elbv2.k8s.aws/cluster", "ebs.csi.aws.com/cluster-name",
+        )
+    )  # fmt: skip
+
+
+def _tags_of(entry: dict[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in entry.get("Tags") or entry.get("TagSet") or []}
+
+
+def _volume(which: str, its: dict[str, str]) -> dict[str, Any]:
+    return {"VolumeId": which, "Size": 1, "VolumeType": "gp3", "State": "available", "Tags": tag_list(its)}
+
+
+def _interface(which: str, its: dict[str, str]) -> dict[str, Any]:
+    return {"NetworkInterfaceId": which, "VpcId": "vpc-0", "SubnetId": "subnet-0", "Status": "available", "TagSet": tag_list(its)}
+
+
+@pytest.mark.parametrize("key", [*NAME_TAGS])
+def test_each_tag_belongs_by_its_exact_value_alone(key: str):
+    """Equal, not alike; and `shared` is not `owned`."""
+    assert reason(CLUSTER, {key: CLUSTER}) == f"{key}=train"
+    assert not any(reason(CLUSTER, {key: name}) for name in LOOK_ALIKES)
+    assert reason(CLUSTER, {"kubernetes.io/cluster/train": "owned"})
+    assert not reason(CLUSTER, {"kubernetes.io/cluster/train": "shared", "karpenter.sh/discovery": CLUSTER})
+    assert not reason(CLUSTER, {}, "vpc-1", ["vpc-2"])
+
+
+# What is deleted
+
+
+@pytest.mark.parametrize("lag", [0, 1, 3])
+def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
+    """Also where AWS still shows for a while what is gone."""
+    cloud, expected = full(lag=lag), Cloud()
+    leave_control_plane(cloud, CLUSTER)
+    for mark, cluster in (("b", "train-2"), ("c", "my-train")):
+        leave_everything(expected, cluster, mark)
+    sweep = sweep_of(cloud, with_data=True)
+    outcome = sweep.run(sweep.plan())
+    assert outcome.left == []
+    entries_of_a_gone_cluster = {*cloud.of("access entry")}
+    untouched = {"sg-default-a", "rtb-main-a", "vol-used-a", "0000-a", *entries_of_a_gone_cluster}
+    assert cloud.ids() - untouched == expected.ids()
+    assert cloud.of("key")["0000-a"]["state"] == "PendingDeletion"
+
+
+def test_how_far_it_is_is_shown():
+    """Twenty minutes without a sign would be stopped by hand."""
+    shown = list[tuple[int, int]]()
+    sweep = sweep_of(full(), show=lambda gone, seen: shown.append((gone, seen)))
+    outcome = sweep.run(sweep.plan())
+    assert shown[0] == (0, len(outcome.deleted))
+    assert shown[-1] == (len(outcome.deleted), len(outcome.deleted))
+
+
+def test_a_file_system_is_deleted_without_making_a_backup():
+    """A sweep that leaves a backup leaves a bill."""
+    cloud = full()
+    sweep_of(cloud).run(sweep_of(cloud).plan())
+    (given,) = [parameters for name, parameters in cloud.wire.calls if name == "fsx.DeleteFileSystem"]
+    assert given["LustreConfiguration"] == {"SkipFinalBackup": True}
+
+
+def test_backups_are_kept_unless_they_are_asked_for():
+    """Somebody made them on purpose."""
+    cloud = full()
+    plan = sweep_of(cloud).plan()
+    assert [(item.kind, why) for item, why in plan.kept] == [("backup", "data: --backups deletes it too")]
+    sweep_of(cloud).run(plan)
+    assert len(cloud.of("backup")) == 3
+
+
+@pytest.mark.parametrize("stop_at", range(0, 23, 2))
+def test_a_sweep_that_was_stopped_is_ended_by_the_next(stop_at: int):
+    """A crash between any two deletions leaves nothing that a second run does not find."""
+    cloud = full()
+    first = Sweep(cloud.api, CLUSTER, pause=lambda _: None, tell=stop_after(stop_at))
+    with pytest.raises(KeyboardInterrupt):
+        first.run(first.plan())
+    second = sweep_of(cloud)
+    assert second.run(second.plan()).left == []
+    assert sweep_of(cloud).plan().deletions == ()
+
+
+DELETIONS = sorted(
+    {
+        "ec2.DeleteVpc", "ec2.DeleteSubnet", "ec2.DeleteRouteTable", "ec2.DeleteInternetGateway", "ec2.DeleteNatGateway", "ec2.ReleaseAddress",
+        "ec2.DeleteNetworkInterface", "ec2.DeleteSecurityGroup", "ec2.DeleteVolume", "ec2.DeleteLaunchTemplate", "ec2.DeletePlacementGroup",
+        "ec2.TerminateInstances", "ec2.DeleteVpcEndpoints", "ec2.RevokeSecurityGroupIngress", "ec2.DetachInternetGateway",
+        "ec2.DisassociateRouteTable", "elbv2.DeleteLoadBalancer", "elbv2.DeleteTargetGroup", "elb.DeleteLoadBalancer",
+        "fsx.DeleteFileSystem", "logs.DeleteLogGroup", "iam.DetachRolePolicy", "iam.DeleteRolePolicy", "iam.DeleteRole",
+        "kms.ScheduleKeyDeletion", "eks.DeleteNodegroup", "eks.DeleteCluster",
+    }
+)  # fmt: skip
+"""Not the access entry's: it goes with its cluster."""
+
+
+@pytest.mark.parametrize("operation", DELETIONS)
+def test_one_denied_deletion_is_told_and_the_rest_goes_on(operation: str):
+    """A missing permission must not hide behind a traceback, nor keep the expensive things alive."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    cloud.wire.denied.add(operation)
+    sweep = sweep_of(cloud)
+    outcome = sweep.run(sweep.plan())
+    assert any("AccessDenied" in said for _, said in outcome.left)
+    assert len(outcome.deleted) > 8
+    assert cloud.wire.count()[operation] <= 3
+
+
+@pytest.mark.parametrize("fault", ["Throttling", "DependencyViolation", "InvalidVolume.NotFound"])
+def test_a_deletion_that_is_refused_for_a_while_is_made_again(fault: str):
+    """Throttled, held, or gone since the look: none of these is an end."""
+    cloud = full()
+    cloud.wire.faults["ec2.DeleteVolume"] = [Refused(fault), Refused(fault)]
+    sweep = sweep_of(cloud)
+    assert sweep.run(sweep.plan()).left == []
+
+
+def test_what_never_goes_ends_the_sweep_and_is_told():
+    """Twenty minutes, then the truth."""
+    cloud, pauses = full(lag=10_000), []
+    sweep = Sweep(cloud.api, CLUSTER, pause=pauses.append, tell=lambda _: None)
+    outcome = sweep.run(sweep.plan())
+    left = {item.kind: said for item, said in outcome.left}
+    assert left["NAT gateway"] == "still held, or still going, when the time was up"
+    assert sum(pauses) == 79 * 15
+
+
+def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
+    """What hangs on the refused thing will not move either."""
+    cloud, pauses = full(), []
+    cloud.wire.denied.add("ec2.DeleteNetworkInterface")
+    sweep = Sweep(cloud.api, CLUSTER, pause=pauses.append, tell=lambda _: None)
+    outcome = sweep.run(sweep.plan())
+    assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
+    assert len(pauses) < 2 * STALLED_ROUNDS
+
+
+# Orphans
+
+
+def state(*ids: str, arns: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What `pulumi stack export` prints, cut to what is read."""
+    resources = [{"urn": "urn:x", "id": which} for which in ids] + [{"id": "y", "outputs": {"arn": arn}} for arn in arns]
+    return {"version": 3, "deployment": {"resources": [{"urn": "urn:stack"}, *resources]}}
+
+
+def test_orphans_are_what_the_state_does_not_know():
+    """A run that was killed leaves a made thing outside the state."""
+    cloud = full()
+    kept = {"vpc-a", "subnet-a", "lt-a"}
+    plan = plan_sweep(found_by(cloud), state_ids(state(*kept)))
+    assert {item.id for item, why in plan.kept if why == "in Pulumi's state"} == kept
+    assert "nat-a" in {item.id for item in plan.deletions}
+
+
+def test_what_a_living_cluster_looks_after_is_no_orphan():
+    """Volumes of claims, load balancers of Services and Karpenter's instances stand in no state, and are in use."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    plan = plan_sweep(found_by(cloud), state_ids(state("train", "train:core", "vpc-a")))
+    assert {item.kind for item in plan.deletions} >= {"NAT gateway", "launch template", "file system"}
+    assert {item.id for item in plan.deletions} & {"i-a", "vol-a", "eni-cni-a", "eni-bare-a", "sg-elb-a", "vol-old-a"} == set()
+    assert not any(item.kind in ("load balancer", "target group") for item in plan.deletions)
+
+
+def test_arns_in_the_state_count_as_ids():
+    """ELB's ids are ARNs."""
+    assert "arn:x" in state_ids(state("a", arns=("arn:x",)))
+    with pytest.raises(ValueError, match="deployment"):
+        state_ids({"resources": []})
+
+
+# The command
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """A project whose stack is called as the leftovers are, and the account they lie in."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    text = (ROOT / "Pulumi.dev.yaml").read_text().replace("trn:name: trainium-dev", f"trn:name: {CLUSTER}")
+    (tmp_path / "Pulumi.dev.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    made = full()
+    monkeypatch.setattr("operations.cluster.sweep.command.BotoApi", lambda region: made.api)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    return made
+
+
+def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, ["sweep", *arguments], input=answer)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_without_delete_nothing_is_touched(cloud: Cloud):
+    """Dry by default, with the price of each and of all."""
+    before = cloud.ids()
+    code, out, _ = trn("dev")
+    assert code == 0
+    assert cloud.ids() == before
+    (line,) = [line for line in out.splitlines() if line.startswith("instance")]
+    assert line.split() == ["instance", "i-a", "trn1.32xlarge", "kubernetes.io/cluster/train=owned", "516.00"] or "eks:eks" in line
+    assert "USD a day, and 1 of unknown price" in out
+
+
+def test_delete_asks_and_no_means_no(cloud: Cloud):
+    """The question is on standard error, after the list."""
+    before = cloud.ids()
+    code, out, err = trn("--delete", answer="n\n")
+    assert code == 1
+    assert cloud.ids() == before
+    assert "things of train in us-west-2?" in err
+    assert "i-a" not in out
+
+
+def test_delete_with_yes_deletes_and_says_what_went(cloud: Cloud):
+    """For CI."""
+    code, out, err = trn("dev", "--delete", "--yes", "--json", "sweep.json")
+    assert code == 0
+    assert out.strip().endswith("deleted, nothing is left")
+    assert "deleting instance i-a" in err
+    data = json.loads(Path("sweep.json").read_text())
+    assert data["left"] == []
+    assert {item["id"] for item in data["deleted"]} == {item["id"] for item in data["found"]}
+    assert trn("dev")[1].startswith("nothing of train is left over")
+
+
+def test_what_stays_makes_the_exit_code_1(cloud: Cloud):
+    """A script must see it."""
+    cloud.wire.denied.add("logs.DeleteLogGroup")
+    code, out, _ = trn("--delete", "--yes")
+    assert code == 1
+    assert "left log group /aws/eks/train/cluster: AccessDeniedException" in out
+
+
+def test_a_cluster_that_is_up_is_not_swept(cloud: Cloud):
+    """A slip would tear down a running cluster without draining it; with the state, the caller has said what is an orphan."""
+    leave_control_plane(cloud, CLUSTER)
+    code, _, err = trn("--delete", "--yes")
+    assert (code, "the cluster is up" in err, "i-a" in cloud.ids()) == (1, True, True)
+    Path("state.json").write_text(json.dumps(state()))
+    assert trn("--delete", "--yes", "--state", "state.json")[0] == 0
+    assert "i-a" not in cloud.ids()
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", "{}"])
+def test_a_state_that_is_none_exits_with_2(cloud: Cloud, text: str | None):
+    """Read as empty it would make everything an orphan."""
+    if text is not None:
+        Path("state.json").write_text(text)
+    code, _, err = trn("--delete", "--yes", "--state", "state.json")
+    assert (code, "pulumi stack export" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "operation", ["eks.DescribeCluster", "ec2.DescribeVpcs", "fsx.DescribeBackups", "iam.ListRoles", "kms.DescribeKey"]
+)
+def test_a_look_that_is_denied_ends_before_any_deletion(cloud: Cloud, operation: str):
+    """Half a look would call the account clean."""
+    cloud.wire.denied.add(operation)
+    before = cloud.ids()
+    code, _, err = trn("--delete", "--yes")
+    assert (code, "AccessDenied" in err, "trn iam --operator" in err) == (1, True, True)
+    assert cloud.ids() == before

@@ -1,0 +1,113 @@
+"""A cluster in memory: objects by kind, some of which take a while to go."""
+
+from typing import Any
+
+from operations.cluster.drain import kinds
+from operations.kube.api import Object, Resource
+
+
+class FakeCluster:
+    """Holds objects by resource; a resource that is not a key is not installed."""
+
+    def __init__(self, lag: int = 1) -> None:
+        self.objects: dict[Resource, list[Object]] = {kind.resource: [] for kind in kinds.KINDS} | {kinds.STATEFUL_SETS: []}
+        self.log: list[str] = []
+        self.stuck: set[str] = set()
+        """Names that a finalizer holds."""
+        self.refusals: dict[str, list[Exception]] = {}
+        """Raised instead of acting on a name, first to last."""
+        self.texts: dict[str, str] = {}
+        self.served: dict[str, Object] = {}
+        """What the API serves at a path."""
+        self._lag, self._going = lag, dict[tuple[Resource, str], int]()
+
+    def put(self, resource: Resource, name: str, namespace: str = "training", **entry: Any) -> None:
+        """One more object."""
+        metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}", **entry.pop("metadata", {})}
+        self.objects[resource].append({"metadata": metadata, "spec": entry.pop("spec", {}), **entry})
+
+    def list(self, resource: Resource, *, namespace: str = "", label: str = "") -> "list[Object] | None":
+        """What is there; what is going is one look nearer to its end."""
+        if resource not in self.objects:
+            return None
+        for key in [key for key in self._going if key[0] == resource]:
+            self._going[key] -= 1
+            if self._going[key] < 0:
+                del self._going[key]
+                self._end(resource, key[1])
+        if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
+            self.objects[resource] = []
+        found = [item for item in self.objects[resource] if namespace in ("", item["metadata"].get("namespace"))]
+        key, _, value = label.partition("=")
+        return [item for item in found if not label or item["metadata"].get("labels", {}).get(key) == value]
+
+    def _end(self, resource: Resource, name: str) -> None:
+        """What it owns goes with it; what is somebody's else is made anew."""
+        (item,) = [item for item in self.objects[resource] if item["metadata"]["name"] == name]
+        owners = {reference.get("uid", "nobody") for reference in item["metadata"].get("ownerReferences", ())}
+        if owners & {other["metadata"].get("uid") for others in self.objects.values() for other in others}:
+            item["metadata"]["uid"] += "-again"
+            return
+        self.objects[resource].remove(item)
+        for other_resource, others in self.objects.items():
+            for other in list(others):
+                if item["metadata"]["uid"] in {reference.get("uid") for reference in other["metadata"].get("ownerReferences", ())}:
+                    self._end(other_resource, other["metadata"]["name"])
+
+    def read(self, path: str) -> "Object | None":
+        """What is served there."""
+        return self.served.get(path)
+
+    def text(self, path: str) -> str | None:
+        """What is served there, as it is."""
+        return self.texts.get(path)
+
+    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
+        """Starts to go, unless a finalizer holds it."""
+        self._refuse(name)
+        self.log.append(f"delete {resource.kind} {name}")
+        if name not in self.stuck:
+            self._going.setdefault((resource, name), self._lag)
+
+    def _refuse(self, name: str) -> None:
+        if self.refusals.get(name):
+            raise self.refusals[name].pop(0)
+
+    def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
+        """Slurm's operator ends as many pods as are too many."""
+        self._refuse(name)
+        self.log.append(f"patch {resource.kind} {name} {body['spec']}")
+        for item in self.objects[resource]:
+            if item["metadata"]["name"] == name:
+                item["spec"] |= body["spec"]
+                if resource == kinds.NODE_SETS and name not in self.stuck:
+                    item["status"] = {"replicas": body["spec"]["replicas"]}
+
+    def create(self, resource: Resource, namespace: str, body: Object) -> None:
+        """Volcano acts on its commands."""
+        self._refuse(body["target"]["name"])
+        self.log.append(f"{body['action']} {body['target']['name']}")
+        for queue in self.objects[kinds.QUEUES]:
+            if queue["metadata"]["name"] == body["target"]["name"]:
+                queue["status"] = {"state": "Closed"}
+
+
+def busy(cluster: FakeCluster | None = None) -> FakeCluster:
+    """A cluster at work."""
+    cluster = cluster or FakeCluster()
+    for name in ("default", "training", "test"):
+        cluster.put(kinds.QUEUES, name, "", status={"state": "Open"})
+    cluster.put(kinds.VOLCANO_JOBS, "bert")
+    cluster.put(kinds.JOBS, "prepare")
+    cluster.put(kinds.JOBS, "volcano-admission-init", "volcano-system")
+    cluster.put(kinds.JOBS, "of-a-cron-job", metadata={"ownerReferences": [{"kind": "CronJob"}]})
+    cluster.put(kinds.SERVICES, "tensorboard", spec={"type": "LoadBalancer"})
+    cluster.put(kinds.SERVICES, "etcd-server", spec={"type": "ClusterIP"})
+    cluster.put(kinds.INGRESSES, "grafana")
+    cluster.put(kinds.CLAIMS, "scratch", spec={"storageClassName": "fsx-lustre"})
+    cluster.put(kinds.CLAIMS, "fsx-claim", spec={"storageClassName": ""})
+    cluster.put(kinds.CLAIMS, "data-etcd-0", spec={"storageClassName": "gp3"})
+    cluster.put(kinds.STATEFUL_SETS, "etcd", spec={"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]})
+    cluster.put(kinds.NODE_POOLS, "trn", "")
+    cluster.put(kinds.NODE_CLAIMS, "trn-abc", "")
+    return cluster

@@ -1,0 +1,126 @@
+"""`trn rehearse` with trouble, and its sisters rules, crash, chaos and change, from the command line."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from operations.cli import app
+from operations.rehearse.rules import rule_book
+from tests.support import ROOT
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project's files that a command reads, as the working folder."""
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def trn(*arguments: str) -> Result:
+    """Run the command line."""
+    return CliRunner().invoke(app, ["rehearse", *arguments], catch_exceptions=False)
+
+
+def test_a_fault_is_told_with_code_cause_mend_and_cost(project: Path):
+    """What a user reads on failure is the point."""
+    result = trn("-q", "--fault", "no-capacity@NodeGroup/trn1-32xl", "--json", "report.json")
+    lines = {line.split(" ", 1)[0]: line for line in result.output.splitlines()}
+    assert "up stopped after" in lines["ready"]
+    assert "USD an hour is running" in lines["ready"]
+    assert "InsufficientInstanceCapacity" in lines["refused"]
+    assert "no capacity for 2 nodes of trn1-32xl" in lines["cause"]
+    assert "pulumi up --replace" in lines["mend"]
+    assert lines["left"].endswith("nothing")
+    assert result.exit_code == 0
+    report = json.loads((project / "report.json").read_text())
+    assert report["faults"] == ["no-capacity@NodeGroup/trn1-32xl"]
+    assert [run["ended"] for run in (report["up"], *report["reruns"])] == ["refused", "well"]
+    failed = next(item for item in report["up"]["resources"] if item["error"])
+    assert failed["attempts"] > 1
+    # No instance ever ran, so none is paid for.
+    assert report["up"]["cost"][-1]["usd_per_hour"] < 2
+
+
+def test_a_scenario_is_read_by_its_name():
+    """And its story is in the summary."""
+    result = trn("-q", "--scenario", "careless-users")
+    assert "trn drain" in result.output
+    assert "trn sweep --delete" in result.output
+    assert result.exit_code == 0
+
+
+def test_what_a_rehearsal_cannot_mend_fails_it():
+    """A quota is asked for by people."""
+    result = trn("-q", "--scenario", "no-quota")
+    assert "ask for 256 in Service Quotas (L-2C3B7624)" in result.output
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--fault", "nonsense"), ("--scenario", "nonsense"), ("change", "--set", "nonsense"), ("change", "--set", "name.x=1")]
+)
+def test_misuse_is_told_with_a_hint(arguments: tuple[str, ...]):
+    """Exit code 2, and no traceback."""
+    result = trn(*arguments)
+    assert result.exit_code == 2
+    assert "\nhint: " in result.stderr
+
+
+def test_a_fault_that_never_strikes_is_told():
+    """A slip in the resource's name would otherwise rehearse fair weather."""
+    assert "the fault no-capacity@trn9 never struck" in trn("-q", "--fault", "no-capacity@trn9").output
+
+
+def test_rules_lists_all_with_their_sources(project: Path):
+    """By name, when, what and who says so."""
+    result = trn("rules", "--json", "rules.json")
+    assert result.exit_code == 0
+    book = json.loads((project / "rules.json").read_text())
+    assert book == rule_book().model_dump()
+    assert min(len(book[key]) for key in ("rules", "consequences", "faults", "scenarios")) > 4
+    assert "subnet-has-interfaces" in result.output
+
+
+def test_crash_prints_and_writes_the_matrix(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """`cases`, `converged` and `failures`; all moments are met in tests/simulator."""
+    monkeypatch.setattr("simulator.engine.crash.MOMENTS", (0.5,))
+    result = trn("crash", "-q", "--json", "crash.json")
+    report = json.loads((project / "crash.json").read_text())
+    assert (result.exit_code, report["failures"]) == (0, [])
+    assert report["cases"] == report["converged"] > 200
+    assert "kills converged" in result.output
+
+
+def test_chaos_prints_and_writes_its_runs(project: Path):
+    """`runs`, `ended_well`, `leftovers` and `failures`; in processes of its own the same as in one."""
+    result = trn("chaos", "-q", "--runs", "8", "--seed", "40", "--json", "chaos.json")
+    report = json.loads((project / "chaos.json").read_text())
+    assert result.exit_code == 0
+    assert (report["runs"], report["ended_well"], report["leftovers"], report["failures"]) == (8, 8, 0, [])
+    one = trn("chaos", "-q", "--runs", "1", "--seed", "41", "--json", "-")
+    assert json.loads(one.stdout)["runs"] == 1
+
+
+def test_change_prints_and_writes_what_it_would_do(project: Path):
+    """A red line fails it, so that a pipeline stops there."""
+    result = trn("change", "--set", "storage.lustre.zoneId=usw2-az1", "--json", "change.json")
+    assert result.exit_code == 1
+    assert "its data is lost" in result.output
+    report = json.loads((project / "change.json").read_text())
+    assert report["counts"] == {"replace": 4}
+    assert report["cautions"][0]["severity"] == "red"
+    page = (project / "build/rehearsal/index.html").read_text()
+    assert "change" in page
+    assert "its data is lost" in page
+
+
+def test_change_between_two_stack_files(project: Path):
+    """The same file twice changes nothing."""
+    shutil.copy("Pulumi.dev.yaml", "Pulumi.other.yaml")
+    result = trn("change", "--from", "dev", "--to", "other")
+    assert result.exit_code == 0, result.output

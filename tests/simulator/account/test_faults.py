@@ -1,0 +1,159 @@
+"""Faults: each can be asked for, strikes as often as it was asked, and is over then; what it does is told."""
+
+import pytest
+
+from simulator.account import World
+from simulator.account.faults import FAULTS, Faults
+from simulator.engine.lifecycle import bring_up, take_down
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from simulator.faults_syntax import FaultSyntaxError, parse_fault
+from simulator.incidents import incidents, leave_behind
+from simulator.scenarios import circumstances, names, read
+from tests.simulator.account.standing import recording
+
+CODES = {
+    "no-capacity@trn1-32xl": "InsufficientInstanceCapacity",
+    "quota@trn1-32xl": "VcpuLimitExceeded",
+    "addon-degraded@coredns": "InsufficientNumberOfReplicas",
+    "image-pull-limit@volcano": "DeadlineExceeded",
+    "image-pull-limit@etcd-server": "DeadlineExceeded",
+    "api-unreachable@training-namespace": "Unreachable",
+    "throttled-out@network": "ThrottlingException",
+}
+"""Faults that end a run, with the code of its error."""
+
+
+def engine_with(*faults: str) -> Engine:
+    """An engine in an account with faults."""
+    return Engine(World(faults=Faults.of(parse_fault(fault) for fault in faults)), State())
+
+
+@pytest.mark.parametrize("fault", CODES)
+def test_a_fault_ends_the_run_and_the_next_one_converges(fault: str):
+    """The error carries the service's code, why, and how to go on; following it is enough."""
+    engine = engine_with(fault)
+    first, *others = bring_up(engine, recording())
+    (refused,) = [step.refusal for step in first.phase.errors if step.refusal]
+    assert refused.code == CODES[fault]
+    assert refused.by_fault
+    assert [run.phase.ended_well for run in others] == [True]
+    assert others[0].before
+    assert take_down(engine)[-1].phase.ended_well
+    assert engine.world.leftovers() == []
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_fault_strikes_as_often_as_it_was_asked_for(times: int):
+    """`:n` is how long the trouble lasts."""
+    runs = bring_up(engine_with(f"addon-degraded@coredns:{times}"), recording())
+    assert [run.phase.ended_well for run in runs] == [False] * times + [True]
+
+
+def test_no_capacity_is_tried_for_half_an_hour():
+    """EKS gives up after 33 minutes, and keeps the group under its name."""
+    engine = engine_with("no-capacity@trn1-32xl")
+    phase = engine.up(recording())
+    (step,) = phase.errors
+    assert step.end - step.start == 33 * 60
+    assert any(held.init_error for held in engine.state.held.values())
+
+
+def test_a_plain_up_after_no_capacity_is_no_mend():
+    """It ends well and the group stays as it was: only what the world says itself tells so."""
+    engine = engine_with("no-capacity@trn1-32xl")
+    engine.up(recording())
+    assert engine.up(recording()).ended_well
+    assert [rule for _, rule, _ in engine.world.verify()] == ["group-is-active"]
+
+
+def test_a_webhook_without_endpoints_costs_a_retry_and_not_the_run():
+    """The queue's error hook asks again: the provider itself would not."""
+    (only,) = bring_up(engine_with("webhook-not-ready"), recording())
+    assert only.phase.ended_well
+    assert {step.attempts for step in only.phase.steps.values()} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    "fault", ["throttling@control-plane-eksCluster:3", "iam-propagation@control-plane-eksCluster", "slow-control-plane"]
+)
+def test_some_faults_cost_time_only(fault: str):
+    """The provider's own retries carry the run over them."""
+    calm = engine_with().up(recording()).seconds
+    phase = engine_with(fault).up(recording())
+    assert phase.ended_well
+    assert phase.seconds > calm
+
+
+@pytest.mark.parametrize("fault", ["killed@lustre", "killed-on-destroy@lustre"])
+def test_a_kill_is_mended_by_cancelling_and_recovering(fault: str):
+    """The next run neither makes nor forgets anything twice."""
+    engine = engine_with(fault)
+    ups = bring_up(engine, recording())
+    downs = take_down(engine)
+    killed = ups if fault.startswith("killed@") else downs
+    assert [run.phase.killed for run in killed] == [True, False]
+    assert killed[1].before[0] == "pulumi cancel"
+    assert engine.world.leftovers() == []
+
+
+@pytest.mark.parametrize(("fault", "back"), [("spot-interruption@trn1-32xl", "2 minutes' notice"), ("node-lost@trn1-32xl", "30 minutes")])
+def test_a_node_that_goes_while_a_job_runs_is_told(fault: str, back: str):
+    """With what it means for a gang, and when all nodes are back."""
+    engine = engine_with(fault)
+    bring_up(engine, recording())
+    (incident,) = incidents(engine.world, seed=0)
+    assert back in incident.what
+    assert "last checkpoint" in incident.job
+    assert incident.seconds is not None
+    assert incident.seconds > 120
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause", "mend"),
+    [
+        ("load-balancer-left", "a load balancer that a Service of type LoadBalancer asked for", "trn sweep --delete"),
+        ("karpenter-node-left", "an instance that Karpenter launched", "trn sweep --delete"),
+        ("claim-in-use", "is used by a pod that mounts fsx-claim", "trn drain"),
+    ],
+)
+def test_what_users_leave_holds_the_destroy_until_it_is_swept(fault: str, cause: str, mend: str):
+    """The graph does not know of it: the commands around Pulumi do."""
+    engine = engine_with(fault)
+    bring_up(engine, recording())
+    leave_behind(engine.world)
+    runs = take_down(engine)
+    assert [cause in step.refusal.cause for step in runs[0].phase.errors if step.refusal] == [True]
+    assert mend in runs[1].before
+    assert runs[-1].phase.ended_well
+    assert engine.world.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("no-such-thing", "there is no fault `no-such-thing`"), ("killed", "strikes one resource, and none is named"), ("a b", "is no fault")],
+)
+def test_a_fault_that_there_is_not_is_refused(text: str, wrong: str):
+    """A slip would otherwise rehearse fair weather."""
+    with pytest.raises(FaultSyntaxError, match=wrong):
+        Faults.of([parse_fault(text)])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_every_fault_can_strike_something_in_the_shipped_stack(name: str):
+    """One that never can is no fault."""
+    assert any(FAULTS[name].can_strike(item) for item in recording().resources())
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_scenario_is_met_and_gone_again(name: str):
+    """Scenario files are shown to others: each must be readable, and its story must end."""
+    met = circumstances(read(name))
+    engine = Engine(World(met.account, faults=Faults.of(met.faults)), State())
+    runs = bring_up(engine, recording())
+    incidents(engine.world, seed=0)
+    leave_behind(engine.world)
+    take_down(engine)
+    assert engine.world.faults.unused() == []
+    assert engine.world.leftovers() == []
+    assert runs[-1].phase.ended_well is (name not in ("no-quota", "one-node-left"))

@@ -1,0 +1,448 @@
+"""Every rule of the world is broken once, and its message read; and none speaks against the shipped cluster."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from simulator.account import World, charts, kinds
+from simulator.account.allowances import Account, Job
+from simulator.account.consequences import of_deletion
+from simulator.account.rule import Rule
+from simulator.account.rules import all_rules
+from simulator.recording import Registration
+from tests.simulator.account.standing import (
+    TRAIN,
+    changed,
+    extra,
+    group,
+    interfaces,
+    no_untainted_nodes,
+    only,
+    recording,
+    standing,
+    stray,
+    with_template,
+    without,
+)
+
+RULES = {rule.name: rule for rule in all_rules()}
+NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
+"""Types that the shipped stack has none of."""
+Break = Callable[[World], Registration]
+"""Breaks something in an account, and gives the request that meets it."""
+
+
+def _made_before(registration: Registration) -> Break:
+    def broken(world: World) -> Registration:
+        return replace(registration, urn=f"{registration.urn}-other", name="other")
+
+    return broken
+
+
+def _request(registration: Registration) -> Break:
+    return lambda world: registration
+
+
+def _with(prepare: Callable[[World], object], registration: Registration) -> Break:
+    def broken(world: World) -> Registration:
+        prepare(world)
+        return registration
+
+    return broken
+
+
+def _limited(account: Account, registration: Registration) -> Break:
+    def broken(world: World) -> Registration:
+        world.account = account
+        return registration
+
+    return broken
+
+
+def _train_template(**inputs: object) -> Break:
+    return _with(lambda world: with_template(world, **inputs), group())
+
+
+def _queue() -> Registration:
+    return only("kubernetes:scheduling.volcano.sh/v1beta1:Queue", "queue-training")
+
+
+def _node_pool(world: World) -> Registration:
+    pool = extra("kubernetes:karpenter.sh/v1:NodePool", "neuron", {"metadata": {"name": "neuron"}})
+    world.put(pool)
+    return pool
+
+
+def _pool_of_another_mode(world: World) -> Registration:
+    world.put(replace(_node_pool(world), inputs={"metadata": {"name": "neuron"}, "spec": {"limits": {"nodes": "1"}}}))
+    return replace(_node_pool(World()), inputs={"metadata": {"name": "neuron"}, "spec": {"replicas": 1, "limits": {"nodes": "1"}}})
+
+
+def _karpenter_crds(world: World) -> Registration:
+    _node_pool(world)
+    release = extra(kinds.RELEASE, "karpenter-crd", {"name": "karpenter-crd", "chart": "karpenter-crd", "namespace": "kube-system"})
+    world.put(release)
+    return release
+
+
+def _in_use(world: World, what: str) -> None:
+    stray(world, f"pod on {what}", "a pod that mounts it")
+
+
+def _clusterless(world: World) -> None:
+    without(world, only(kinds.CLUSTER))
+
+
+def _without_policy(world: World) -> Registration:
+    role = only(kinds.CLUSTER).inputs["roleArn"]
+    names = [item.id for item in recording().of_type(kinds.ROLE) if item.outputs["arn"] == role]
+    without(world, *(item for item in recording().of_type(kinds.ROLE_ATTACHMENT) if item.inputs["role"] in names))
+    return only(kinds.CLUSTER)
+
+
+def _in_template_of_cluster_only(world: World) -> Registration:
+    own = [item.id for item in recording().of_type(kinds.SECURITY_GROUP) if item.name == "nodes"]
+    with_template(world, networkInterfaces=interfaces((0, 0, "efa"), securityGroups=own))
+    return group()
+
+
+def _failed_group(world: World) -> Registration:
+    world.put(group(), "failed")
+    return group(labels={"team": "a"})
+
+
+def _two_zones() -> list[str]:
+    return [item.id for item in recording().of_type(kinds.SUBNET) if "-node-" in item.name]
+
+
+def _nodes_subnet() -> Registration:
+    return only(kinds.SUBNET, "network-node-usw2-az4")
+
+
+def _unknown_volume() -> Registration:
+    claim = only(kinds.CLAIM)
+    return changed(claim, spec={**claim.inputs["spec"], "volumeName": "other"})
+
+
+def _job_set() -> Registration:
+    return extra(kinds.RELEASE, "jobset", {"chart": "oci://registry.k8s.io/jobset/charts/jobset", "name": "jobset", "namespace": "default"})
+
+
+def _trainer(**values: object) -> Registration:
+    inputs = {"chart": "kubeflow-trainer", "name": "kubeflow-trainer", "namespace": "kubeflow-system", "values": values}
+    return extra(kinds.RELEASE, "kubeflow-trainer", inputs)
+
+
+BATCH_ROLE = "arn:aws:iam::123456789012:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+
+
+def _environment() -> Registration:
+    over = {"eksClusterArn": "arn", "kubernetesNamespace": "training"}
+    made = extra(kinds.COMPUTE_ENVIRONMENT, "batch", {"name": "batch", "serviceRole": BATCH_ROLE, "eksConfiguration": over})
+    return replace(made, outputs={"arn": "arn:batch"})
+
+
+def _policy() -> Registration:
+    return extra(kinds.ACCESS_POLICY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE, "policyArn": "arn"})
+
+
+def _queued(world: World) -> Registration:
+    world.put(_environment())
+    world.put(extra(kinds.JOB_QUEUE, "jobs", {"name": "jobs", "computeEnvironmentOrders": [{"computeEnvironment": "arn:batch"}]}))
+    return _environment()
+
+
+def _self_rule(name: str) -> Registration:
+    kind = kinds.EGRESS if "to" in name else kinds.INGRESS
+    return only(kind, name)
+
+
+BROKEN: dict[str, tuple[Break, str]] = {
+    "protected": (_request(replace(only(kinds.VPC), options={"protect": True})), "pulumi state unprotect"),
+    "name-is-free": (_made_before(only(kinds.CLUSTER)), "ResourceInUseException: Cluster already exists with name: trainium-dev"),
+    "name-fits": (_request(changed(only(kinds.CLUSTER), name="x" * 101)), "has 101 characters"),
+    "tags-are-free": (_request(changed(only(kinds.VPC), tags={"aws:mine": "x"})), "reserved for internal use: aws:mine"),
+    "subnet-in-vpc": (_request(changed(_nodes_subnet(), cidrBlock="10.9.0.0/24")), "The CIDR '10.9.0.0/24' is invalid"),
+    "subnets-apart": (_request(_nodes_subnet()), "conflicts with another subnet"),
+    "address-is-free": (_request(only(kinds.NAT_GATEWAY)), "already associated with NAT gateway"),
+    "one-private-name": (
+        _with(
+            lambda world: world.put(changed(only(kinds.ENDPOINT), privateDnsEnabled=True)),
+            changed(only(kinds.ENDPOINT), privateDnsEnabled=True),
+        ),
+        "conflicting DNS domain",
+    ),
+    "no-subnet-in-template": (_train_template(networkInterfaces=interfaces((0, 0, "efa"), subnetId="subnet-1")), "can't contain a subnet"),
+    "no-image-with-ami-type": (_train_template(imageId="ami-1"), "remove imageId from the template"),
+    "instance-type-in-one-place": (_train_template(instanceType="trn1.32xlarge"), "but not both"),
+    "disk-and-access-in-template": (_request(group(diskSize=100)), "diskSize cannot be specified with a launch template"),
+    "interfaces-fit-the-cards": (
+        _train_template(networkInterfaces=interfaces((0, 0, "efa"), (0, 1, "efa"))),
+        "more than one EFA interface",
+    ),
+    "vcpu-quota": (_limited(Account({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
+    "surge-quota": (
+        _limited(Account({"Trn": 256}), group(releaseVersion="1.35.4-20260610", updateConfig={"updateStrategy": "DEFAULT"})),
+        "4 nodes of trn1-32xl need 512 vCPU",
+    ),
+    "offered-in-zone": (lambda world: _moved(world, "use2-az4", "trn2.48xlarge"), "not in use2-az4"),
+    "capacity-in-zone": (_limited(Account(capacity={("trn1.32xlarge", "usw2-az4"): 1}), group()), "try usw2-az1, buy a capacity block"),
+    "no-placement-group-in-reservation": (
+        _train_template(placement={"groupName": "g"}, capacityReservationSpecification={"x": 1}),
+        "placementGroup: false",
+    ),
+    "placement-group-in-one-zone": (
+        _with(lambda world: with_template(world, placement={"groupName": "g"}), group(subnetIds=_two_zones())),
+        "must be launched in the usw2-az1 Availability Zone",
+    ),
+    "free-addresses": (
+        _with(lambda world: world.put(changed(_nodes_subnet(), cidrBlock="100.64.0.0/27")), group()),
+        "take up to",
+    ),
+    "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
+    "way-out": (_with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()), "no NAT gateway, and no endpoint for ec2"),
+    "cni-is-there": (
+        _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
+        "container runtime network not ready",
+    ),
+    "version-skew": (_request(group(version="1.36")), "is of 1.36, the control plane of 1.35"),
+    "version-skew-on-update": (_request(group(version="1.31")), "is of 1.31, the control plane of 1.35"),
+    "one-minor-at-a-time": (_request(changed(only(kinds.CLUSTER), version="1.37")), "version update from 1.35 to 1.37"),
+    "efa-self-rules": (_with(lambda world: without(world, _self_rule("nodes-to-self")), group()), "no self-referencing egress rule"),
+    "efa-in-one-zone": (_request(group(subnetIds=_two_zones())), "spreads over usw2-az1, usw2-az4"),
+    "driver-fits-runtime": (lambda world: _for_sdk(world, "2.30"), "brings driver 2.29.0.0, SDK 2.30 has runtime 2.32.31"),
+    "control-plane-zones": (lambda world: _cluster_in(world, "use1-az3"), "lies in use1-az3"),
+    "control-plane-in-two-zones": (
+        _request(changed(only(kinds.CLUSTER), vpcConfig={"subnetIds": [_nodes_subnet().id]})),
+        "at least two different AZs",
+    ),
+    "service-role-may-act": (_without_policy, "let the cluster depend on the attachment"),
+    "addon-needs-node": (_with(no_untainted_nodes, only(kinds.ADDON, "coredns")), "doesn't have the desired number of replicas"),
+    "identity-needs-agent": (
+        _with(lambda world: without(world, only(kinds.ADDON, "eks-pod-identity-agent")), only(kinds.ADDON, "aws-ebs-csi-driver")),
+        "restart without credentials",
+    ),
+    "one-owner-of-addon": (
+        _with(
+            lambda world: world.put(extra(kinds.RELEASE, "ebs", {"chart": "aws-ebs-csi-driver", "name": "ebs"})),
+            changed(only(kinds.ADDON, "aws-ebs-csi-driver"), resolveConflictsOnCreate="NONE"),
+        ),
+        "Conflicts found when trying to apply aws-ebs-csi-driver",
+    ),
+    "lustre-size": (_request(changed(only(kinds.FILE_SYSTEM), storageCapacity=1500)), "set `storage.lustre.capacityGib` to 2400"),
+    "lustre-grows": (_request(changed(only(kinds.FILE_SYSTEM), storageCapacity=3000)), "Invalid storage capacity provided: 3000"),
+    "lustre-ports": (
+        _with(lambda world: without(world, only(kinds.INGRESS, "lustre-from-self-988")), only(kinds.FILE_SYSTEM)),
+        "does not allow port 988 from itself",
+    ),
+    "api-server-answers": (_with(_clusterless, _queue()), "configured Kubernetes cluster is unreachable"),
+    "namespace-is-there": (
+        _with(lambda world: without(world, only(kinds.NAMESPACE, "volcano-system-namespace")), only(kinds.RELEASE, "volcano")),
+        'namespaces "volcano-system" not found',
+    ),
+    "kind-is-known": (_with(lambda world: without(world, only(kinds.RELEASE, "volcano")), _queue()), 'no matches for kind "Queue"'),
+    "webhook-answers": (_with(no_untainted_nodes, _queue()), "no endpoints available for service"),
+    "webhook-answers-on-update": (_with(no_untainted_nodes, _queue()), "failed calling webhook"),
+    "one-owner-of-kind": (
+        _with(
+            lambda world: world.put(extra(kinds.RELEASE, "one", {"chart": "training-operator", "name": "one"})),
+            extra(kinds.RELEASE, "two", {"chart": "mpi-operator", "name": "two"}),
+        ),
+        "kubeflow.org/MPIJob belongs to one already",
+    ),
+    "one-owner-of-object": (
+        _with(lambda world: world.put(_job_set()), _trainer()),
+        "ClusterRole/jobset-controller belongs to jobset already: both bring JobSet",
+    ),
+    "release-needs-node": (
+        _with(no_untainted_nodes, only(kinds.RELEASE, "volcano")),
+        "has been uninstalled due to atomic being set: failed pre-install",
+    ),
+    "workload-needs-node": (_with(no_untainted_nodes, only(kinds.STATEFUL_SET)), "0 out of 1 replicas succeeded"),
+    "volume-for-claim": (_request(_unknown_volume()), "volume other is not there"),
+    "pool-keeps-its-mode": (_pool_of_another_mode, "Cannot transition NodePool between static"),
+    "environment-finds-its-namespace": (
+        _with(lambda world: without(world, only(kinds.NAMESPACE, "training-namespace")), _environment()),
+        "CLIENT_ERROR - Unable to validate Kubernetes Namespace; namespace training is not there",
+    ),
+    "no-entry-for-a-linked-role": (
+        _request(extra(kinds.ACCESS_ENTRY, "batch", {"clusterName": "trainium-dev", "principalArn": BATCH_ROLE})),
+        "The caller is not allowed to modify access entries",
+    ),
+    "policy-needs-an-entry": (_request(_policy()), "The specified principalArn could not be found"),
+    "queue-names-the-environment": (_queued, "found existing JobQueue relationship; job queue jobs names batch"),
+    "group-is-active": (_failed_group, "the state takes it for made"),
+    "group-can-change": (_failed_group, "not in Active State"),
+    "subnet-has-interfaces": (_request(_nodes_subnet()), "held by nodes of core; nodes of trn1-32xl"),
+    "security-group-in-use": (_request(only(kinds.SECURITY_GROUP, "nodes")), "has a dependent object"),
+    "vpc-is-empty": (_request(only(kinds.VPC)), "has dependencies and cannot be deleted"),
+    "gateway-in-use": (_request(only(kinds.INTERNET_GATEWAY)), "has some mapped public address(es)"),
+    "address-in-use": (_request(only(kinds.ADDRESS)), "is in use by NAT gateway"),
+    "block-in-use": (_request(only(kinds.POD_BLOCK)), "may not be disassociated"),
+    "placement-group-in-use": (
+        _with(
+            lambda world: with_template(world, placement={"groupName": "g"}),
+            extra(kinds.PLACEMENT_GROUP, "g", {"name": "g"}),
+        ),
+        "The placement group 'g' is in use",
+    ),
+    "cluster-has-node-groups": (_request(only(kinds.CLUSTER)), "Cluster has nodegroups attached"),
+    "deletion-protection": (_request(changed(only(kinds.CLUSTER), deletionProtection=True)), "controlPlane.deletionProtection: false"),
+    "template-is-there": (
+        _with(lambda world: without(world, only(kinds.LAUNCH_TEMPLATE, TRAIN)), group()),
+        "couldn't find the Amazon EC2 launch template",
+    ),
+    "api-server-is-gone": (_with(_clusterless, _queue()), "PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh"),
+    "webhook-outlives-pods": (_with(no_untainted_nodes, _queue()), "guards scheduling.volcano.sh/Queue, and its pods do not answer"),
+    "finalizer-needs-controller": (_node_pool, "finalizers might be preventing deletion (karpenter.sh/NodePool)"),
+    "kinds-are-unused": (_karpenter_crds, "neuron and 0 more objects of its kinds are there"),
+    "delete-jobs-need-node": (
+        _with(
+            no_untainted_nodes,
+            extra(
+                kinds.RELEASE, "trainer", {"chart": "kubeflow-trainer", "name": "trainer", "values": {"runtimes": {"defaultEnabled": True}}}
+            ),
+        ),
+        "failed pre-delete",
+    ),
+    "storage-in-use": (_with(lambda world: _in_use(world, "fsx-claim"), only(kinds.CLAIM)), "kubernetes.io/pvc-protection"),
+    "namespace-with-finalizers": (
+        _with(lambda world: _in_use(world, "fsx-claim training/"), only(kinds.NAMESPACE, "training-namespace")),
+        "namespace training holds a pod that mounts it",
+    ),
+}
+
+
+def _moved(world: World, zone_id: str, instance_type: str) -> Registration:
+    world.put(changed(_nodes_subnet(), availabilityZoneId=zone_id))
+    return group(instanceTypes=[instance_type])
+
+
+def _cluster_in(world: World, zone_id: str) -> Registration:
+    subnets = [item for item in recording().of_type(kinds.SUBNET) if "private" in item.name]
+    world.put(changed(subnets[0], availabilityZoneId=zone_id))
+    return only(kinds.CLUSTER)
+
+
+def _for_sdk(world: World, sdk: str) -> Registration:
+    world.job = Job(sdk)
+    return group(releaseVersion="1.35.4-20260714")
+
+
+def test_every_rule_is_broken_below():
+    """A rule that nothing breaks may say anything."""
+    assert set(BROKEN) == set(RULES)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_breaks_a_rule_is_told(name: str):
+    """In the service's words, with its cause and its mend."""
+    broken, phrase = BROKEN[name]
+    world = standing()
+    request = broken(world)
+    refusal = RULES[name].check(world, request)
+    assert refusal is not None
+    assert phrase in f"{refusal}; {refusal.cause}; {refusal.mend}"
+    assert all((refusal.code, refusal.text, refusal.cause, refusal.mend))
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.stage in ("settle", "verify", "update")])
+def test_the_shipped_cluster_breaks_none(name: str):
+    """Rules about what is to be made are shown by a rehearsal that ends well; these can be asked of what stands."""
+    world, rule = standing(), RULES[name]
+    refused = [item.urn for item in recording().resources() if rule.covers(item.type) and rule.check(world, item)]
+    assert refused == []
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_a_rule_has_its_sentence_and_its_source(rule: Rule):
+    """Who reads a refusal wants to know who says so."""
+    assert rule.sentence.endswith(".")
+    assert len(rule.source) > 10
+    assert any(rule.covers(item.type) for item in recording().resources()) or rule.types[0] in NOT_SHIPPED
+
+
+def test_batchs_own_access_entry_lets_the_policy_in_and_outlives_the_environment():
+    """Switched off and on again, the program meets the entry that Batch kept."""
+    world, rule = standing(), RULES["policy-needs-an-entry"]
+    world.put(_environment())
+    assert rule.check(world, _policy()) is None
+    world.lose(_environment())
+    assert rule.check(world, _policy()) is not None
+    of_deletion(world, _environment())
+    assert rule.check(world, _policy()) is None
+    assert [what for _, what in world.leftovers() if "access entry" in what] != []
+    of_deletion(world, only(kinds.CLUSTER))
+    assert [what for _, what in world.leftovers() if "access entry" in what] == []
+
+
+def test_trainer_and_another_jobset_pass_one_by_one():
+    """The clash is of the bundled one: left out, or alone, neither is refused."""
+    rule, world = RULES["one-owner-of-object"], standing()
+    assert rule.check(world, _trainer()) is None
+    world.put(_job_set())
+    assert rule.check(world, _job_set()) is None
+    assert rule.check(world, _trainer(jobset={"install": False})) is None
+    world.lose(_job_set())
+    world.put(_trainer())
+    assert rule.check(world, _job_set()) is not None
+
+
+def _training_operator(*parts: str) -> World:
+    """A cluster in which of the training-operator only the named parts are there."""
+    world = standing()
+    labels = {"app": "training-operator"}
+    of = {"name": "training-operator", "namespace": "kubeflow"}
+    names = {"kind": "PyTorchJob", "plural": "pytorchjobs"}
+    webhook = {
+        "clientConfig": {"service": of},
+        "rules": [{"apiGroups": ["kubeflow.org"], "operations": ["CREATE", "UPDATE"], "resources": ["pytorchjobs"]}],
+    }
+    made = {
+        "kind": extra(kinds.CUSTOM_RESOURCE_DEFINITION, "pytorchjobs", {"spec": {"group": "kubeflow.org", "names": names}}),
+        "webhooks": extra(kinds.VALIDATING_WEBHOOKS, "validator", {"webhooks": [webhook]}),
+        "service": extra(kinds.SERVICE, "training-operator", {"metadata": of, "spec": {"selector": labels}}),
+        "pods": extra(kinds.DEPLOYMENT, "training-operator", {"metadata": of, "spec": {"template": {"metadata": {"labels": labels}}}}),
+        "other pods": extra(kinds.DEPLOYMENT, "other", {"metadata": of, "spec": {"template": {"metadata": {"labels": {"app": "other"}}}}}),
+        "open webhooks": extra(kinds.MUTATING_WEBHOOKS, "validator", {"webhooks": [{**webhook, "failurePolicy": "Ignore"}]}),
+    }
+    for part in parts:
+        world.put(made[part])
+    return world
+
+
+JOB = extra("kubernetes:kubeflow.org/v1:PyTorchJob", "bert", {"metadata": {"name": "bert", "namespace": "training"}})
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("kind", "webhooks"), ("kind", "webhooks", "service"), ("kind", "webhooks", "pods"), ("kind", "webhooks", "service", "other pods")],
+)
+def test_a_webhook_of_our_own_manifests_refuses_while_its_pods_are_not_there(parts: tuple[str, ...]):
+    """As a chart's does: training-operator's fail closed on its own kinds."""
+    world = _training_operator(*parts)
+    for stage in ("webhook-answers", "webhook-answers-on-update"):
+        refusal = RULES[stage].check(world, JOB)
+        assert refusal is not None
+        assert 'https://training-operator.kubeflow.svc:443": no endpoints available' in refusal.text
+        assert refusal.cause == "the webhook of validator guards kubeflow.org/PyTorchJob, and its pods do not answer"
+    assert RULES["webhook-outlives-pods"].check(world, JOB) is None
+
+
+@pytest.mark.parametrize("parts", [("kind", "webhooks", "service", "pods"), ("kind", "open webhooks"), ("webhooks",), ("kind",)])
+def test_a_webhook_that_answers_or_is_not_asked_lets_jobs_in(parts: tuple[str, ...]):
+    """With its pods, without a say, about another kind, or not there at all."""
+    assert RULES["webhook-answers"].check(_training_operator(*parts), JOB) is None
+
+
+def test_a_webhook_without_a_node_for_its_pods_does_not_answer():
+    """They are Pending like everybody's."""
+    world = _training_operator("kind", "webhooks", "service", "pods")
+    no_untainted_nodes(world)
+    assert RULES["webhook-answers"].check(world, JOB) is not None
+
+
+def test_every_known_chart_is_a_chart():
+    """What is not in the table is refused loudly, and what is in it has its facts."""
+    assert {"volcano", "karpenter", "kueue", "neuron-helm-chart"} <= set(charts.known_charts())

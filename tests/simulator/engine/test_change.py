@@ -1,0 +1,232 @@
+"""What a change of a running cluster comes to."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from simulator.account.allowances import Account
+from simulator.engine.change import Changed, rehearse_change
+from simulator.engine.plan import counts
+from simulator.recording import Recording
+from tests.support import dev_configuration, merged, record_stack
+
+TRAIN = "trn1-32xl"
+
+
+@cache
+def before() -> Recording:
+    """The shipped stack."""
+    return record_stack(dev_configuration())
+
+
+def change(account: Account | None = None, **sections: Any) -> Changed:
+    """The shipped stack, up, with sections of its configuration changed."""
+    return rehearse_change(before(), record_stack(merged(dev_configuration(), **sections)), seed=0, account=account)
+
+
+def kinds(changed: Changed) -> dict[str, str]:
+    """Name and kind of each resource that is touched, to what happens to it."""
+    return {f"{item.registration.type.rsplit(':', 1)[-1]} {item.registration.name}": item.kind for item in changed.touched}
+
+
+def test_no_change_plans_nothing():
+    """A difference that nobody made would roll nodes that train."""
+    changed = change()
+    assert changed.touched == []
+    assert (changed.phase.seconds, changed.cautions, changed.usd) == (0, [], 0)
+
+
+def test_a_larger_group_grows_in_place():
+    """Nothing else moves, and nothing stops."""
+    changed = change(nodeGroups={TRAIN: {"size": 4}})
+    assert kinds(changed) == {f"NodeGroup {TRAIN}": "update"}
+    assert [(item.kind, item.nodes) for item in changed.nodes] == [("added", 2)]
+    assert changed.cautions == []
+    assert changed.usd_per_hour[1] > 1.9 * changed.usd_per_hour[0]
+
+
+def test_another_ami_release_rolls_the_nodes_and_says_so_in_red():
+    """Whoever trains on them must know before."""
+    changed = change(nodeGroups={TRAIN: {"releaseVersion": "1.35.4-20260610"}})
+    (nodes,) = [item for item in changed.nodes if item.kind != "stays"]
+    assert (nodes.kind, nodes.nodes, nodes.extra) == ("rolled", 2, 0)
+    assert nodes.seconds == changed.phase.seconds > 20 * 60
+    assert [(item.severity, "jobs on them stop" in item.text) for item in changed.cautions] == [("red", True)]
+
+
+def test_core_nodes_roll_with_a_surge_that_the_quota_must_hold():
+    """EKS launches two more in each zone first."""
+    changed = change(coreNodes={"rootVolumeGib": 200})
+    (nodes,) = [item for item in changed.nodes if item.kind == "rolled"]
+    assert (nodes.group, nodes.extra) == ("core", 4)
+    refused = change(Account({"Standard": 16}), coreNodes={"rootVolumeGib": 200})
+    assert [step.refusal.code for step in refused.phase.errors if step.refusal] == ["VcpuLimitExceeded"]
+
+
+def test_a_new_template_version_reaches_the_group_that_uses_it():
+    """The group names the number: without it nothing would ever roll."""
+    changed = change(nodeGroups={TRAIN: {"rootVolumeGib": 200}})
+    group = next(item for item in changed.touched if item.registration.name == TRAIN and "NodeGroup" in item.registration.type)
+    assert group.changed == ("launchTemplate.version",)
+    assert group.new is not None
+    assert group.new.inputs["launchTemplate"]["version"] == "2"
+
+
+def test_another_zone_for_the_file_system_loses_its_data_and_takes_its_volume_along():
+    """Ids that AWS draws anew are followed through all that uses them."""
+    changed = change(storage={"lustre": {"zoneId": "usw2-az1"}})
+    assert kinds(changed) == {
+        "LustreFileSystem lustre": "replace",
+        "PersistentVolume fsx-claim": "replace",
+        "PersistentVolumeClaim fsx-claim": "replace",
+        "StorageClass fsx-lustre": "replace",
+    }
+    volume = next(item for item in changed.touched if item.registration.type.endswith(":PersistentVolume"))
+    system = next(item for item in changed.touched if item.registration.type.endswith(":LustreFileSystem"))
+    assert volume.new is not None
+    assert system.new is not None
+    assert system.old is not None
+    assert volume.new.inputs["spec"]["csi"]["volumeHandle"] == system.new.id != system.old.id
+    assert any("its data is lost" in item.text for item in changed.cautions if item.severity == "red")
+
+
+def test_claim_goes_before_volume_and_file_system_last():
+    """A volume whose claim is bound hangs in its protection, and what is mounted must not go first."""
+    changed = change(storage={"lustre": {"zoneId": "usw2-az1"}})
+    steps = changed.phase.steps
+
+    def end(kind: str) -> float:
+        return next(step.end for key, step in steps.items() if step.operation == "delete" and f"{kind}::" in key)
+
+    assert end("PersistentVolumeClaim") < end("PersistentVolume") < end("LustreFileSystem")
+
+
+def test_a_control_plane_that_is_replaced_takes_all_in_it_along():
+    """It is deleted first, since its name is taken; what rests on it goes before, though its own inputs stay the same."""
+    changed = change(name="other")
+    found = kinds(changed)
+    assert found["Cluster control-plane-eksCluster"] == "replace"
+    assert found[f"NodeGroup {TRAIN}"] == "replace"
+    assert found["Addon coredns"] == "replace"
+    assert changed.phase.errors == []
+    assert any("all that runs in the cluster is lost" in item.text for item in changed.cautions)
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"network": {"cidr": "10.2.0.0/21"}},
+        {"network": {"podCidr": "100.65.0.0/16"}},
+        {"region": "us-east-2", "network": {"zones": ["use2-az3", "use2-az1"]}},
+        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}},
+        {"training": {"namespace": "jobs"}},
+    ],
+)
+def test_large_changes_go_through(sections: dict[str, Any]):
+    """An order in which AWS refuses half of it would leave a cluster between two shapes."""
+    assert change(**sections).phase.errors == []
+
+
+def test_default_tags_reach_everything_that_takes_tags():
+    """A provider's tags are on all that it made."""
+    changed = change(tags={"team": "research"})
+    assert counts(changed.changes)["update"] > 40
+    assert not any(item.kind == "replace" for item in changed.touched)
+
+
+def test_removing_volcano_deletes_what_its_kinds_hold():
+    """Its custom resource definitions are in the chart's templates."""
+    changed = change(addons={"volcano": {"enabled": False}})
+    assert set(kinds(changed).values()) == {"delete"}
+    assert any("with it every" in item.text for item in changed.cautions)
+
+
+def pools(**mode: Any) -> dict[str, Any]:
+    """Karpenter with one pool of its own."""
+    pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, **mode}
+    return {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "neuronPools": {"pool": pool}}}
+
+
+def changed_pool(old: dict[str, Any], new: dict[str, Any]) -> Changed:
+    """A cluster with that pool, up, changed to the other."""
+    recordings = [record_stack(merged(dev_configuration(), addons=pools(**mode))) for mode in (old, new)]
+    return rehearse_change(*recordings, seed=0)
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_a_pool_of_another_mode_is_another_pool(now: bool):
+    """Karpenter refuses it in place; its nodes go first, since the new one has its name."""
+    changed = changed_pool({"static": not now}, {"static": now})
+    (pool,) = [item for item in changed.touched if item.registration.name == "node-pool-pool"]
+    assert (pool.kind, pool.delete_first) == ("replace", True)
+    assert changed.phase.errors == []
+    (caution,) = changed.cautions
+    told = "dynamic before, static now" if now else "static before, dynamic now"
+    assert (caution.severity, caution.text) == (
+        "red",
+        f"Karpenter pool pool is replaced ({told}): its nodes are drained, jobs on them stop",
+    )
+
+
+def test_a_static_pool_grows_in_place():
+    """Only the mode is for life."""
+    changed = changed_pool({"static": True}, {"static": True, "maxNodes": 2})
+    assert kinds(changed) == {"NodePool node-pool-pool": "update"}
+    assert (changed.phase.errors, changed.cautions) == ([], [])
+
+
+def test_the_general_pools_pods_move_when_it_goes():
+    """Nothing trains on untainted nodes."""
+    general = {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "generalPool": {"enabled": True}}}
+    having = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons=general))
+    lacking = record_stack(merged(dev_configuration(), coreNodes={"autoscaled": False}, addons={**general, "karpenter": {"enabled": True}}))
+    changed = rehearse_change(having, lacking, seed=0)
+    assert [(item.severity, item.text) for item in changed.cautions] == [
+        ("amber", "Karpenter pool general is deleted: its nodes are drained, their pods move")
+    ]
+
+
+def switched(off: str, **settings: Any) -> Changed:
+    """A cluster with an add-on, up, from which it is taken away."""
+    having, lacking = ({"addons": {off: {**settings, "enabled": on}}} for on in (True, False))
+    return rehearse_change(
+        record_stack(merged(dev_configuration(), **having)), record_stack(merged(dev_configuration(), **lacking)), seed=0
+    )
+
+
+def test_kinds_that_stay_are_told_with_the_command_that_removes_them():
+    """Helm never deletes them: their objects live on with nobody to look after them, and block the next operator's."""
+    changed = switched("kubeRay")
+    assert changed.phase.errors == []
+    (left,) = [item for item in changed.cautions if "left behind" in item.text]
+    assert left.severity == "amber"
+    assert left.text == (
+        "left behind: custom resource definition of ray.io/RayCluster, which Helm never deletes and 3 more of its kind;"
+        r" `kubectl get crd -o name | grep '\.ray\.io$' | xargs kubectl delete` takes it away, with all objects in it"
+    )
+
+
+def test_what_nothing_takes_away_is_told_too():
+    """Batch keeps its way into the cluster."""
+    texts = [item.text for item in switched("batch", nodeGroups=[TRAIN]).cautions]
+    assert texts == ["left behind: access entry of AWSServiceRoleForBatch, which Batch made and keeps; it goes with the cluster"]
+
+
+def test_an_add_ons_own_namespace_is_no_namespace_of_jobs():
+    """Who reads that all jobs are deleted does not switch an add-on off."""
+    for addon, name in (("kubeRay", "kuberay-system"), ("trainingOperator", "kubeflow")):
+        told = {item.severity: item.text for item in switched(addon).cautions if item.text.startswith("namespace")}
+        assert told == {"amber": f"namespace {name} is deleted with its add-on, and whatever else was put there"}
+
+
+def test_a_namespace_of_jobs_takes_them_along():
+    """The training namespace by another name, and the one that Kueue was given."""
+    renamed = [item.text for item in change(training={"namespace": "jobs"}).cautions if item.severity == "red"]
+    assert "namespace training is deleted: all jobs in it are deleted" in renamed
+    slurm = {"certManager": {"enabled": True}, "slurm": {"enabled": True, "nodeGroups": [TRAIN]}, "etcd": {"enabled": False}}
+    recordings = [record_stack(merged(dev_configuration(), training={"namespace": name}, addons=slurm)) for name in ("training", "jobs")]
+    texts = [item.text for item in rehearse_change(*recordings, seed=0).cautions]
+    assert "namespace training is deleted: all jobs in it are deleted" in texts
+    kueue = [item.text for item in switched("kueue", namespace="kueue-jobs").cautions if item.severity == "red"]
+    assert "namespace kueue-jobs is deleted: all jobs in it are deleted" in kueue

@@ -1,0 +1,112 @@
+"""Killed runs come back, random trouble ends well; and both would notice a program in which they do not."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from operations.rehearse.random_configurations import random_configuration
+from simulator.account import World, kinds
+from simulator.account.faults import FAULTS, Faults
+from simulator.account.identity import identity
+from simulator.engine import chaos, crash
+from simulator.engine.lifecycle import Run
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from simulator.faults_syntax import parse_fault
+from simulator.recording import Recording
+from tests.simulator.account.standing import recording
+from tests.stacks.test_addons import ALTERNATIVES
+from tests.stacks.test_addons import recorded as everything
+from tests.support import record_stack
+
+CHUNKS = 6
+
+
+def changed(resource_type: str, **inputs: object) -> Recording:
+    """The shipped stack with some inputs of all resources of a type changed."""
+    made = recording()
+    registrations = {
+        urn: replace(item, inputs={**item.inputs, **inputs}) if item.type == resource_type else item
+        for urn, item in made.registrations.items()
+    }
+    return Recording(made.project, made.stack, registrations)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_the_shipped_stack_survives_a_kill_at_every_resource(chunk: int):
+    """Made or deleted, at the beginning, half-way and at the end: nothing is made twice, and nothing is left."""
+    cases = crash.cases(recording())[chunk::CHUNKS]
+    assert crash.run_cases(recording(), cases, seed=0) == []
+
+
+def test_the_matrix_covers_every_resource_and_both_operations():
+    """A resource without a case would be the one that leaks."""
+    cases = crash.cases(recording())
+    assert {(case.urn, case.operation) for case in cases} == {
+        (item.urn, operation) for item in recording().resources() for operation in ("create", "delete")
+    }
+
+
+@pytest.mark.parametrize("resource_type", [kinds.VPC, kinds.KEY, kinds.ADDRESS, kinds.FILE_SYSTEM])
+def test_what_cannot_be_found_again_fails_the_matrix(resource_type: str):
+    """Without its Name tag a half-made object is a silent leak: a second one is made beside it."""
+    broken = changed(resource_type, tags={})
+    (victim, *_) = broken.of_type(resource_type)
+    (failure,) = crash.run_cases(broken, [crash.Case(victim.urn, "create", 0.5)], seed=0)
+    assert any(why.startswith("made twice") for why in failure.why)
+
+
+def test_a_kill_that_never_comes_is_no_success():
+    """A case about a resource that the stack does not have proves nothing."""
+    (failure,) = crash.run_cases(recording(), [crash.Case("urn:of:nothing", "create", 0.5)], seed=0)
+    assert "never" in failure.why[0]
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_random_trouble_on_random_clusters_ends_well(chunk: int):
+    """`trn rehearse chaos` runs more of them; the seed in the message replays one."""
+    number = 1000 + chunk
+    made = record_stack(random_configuration(number))
+    outcomes = [chaos.run(made, seed) for seed in range(number * 8, number * 8 + 8)]
+    assert [outcome for outcome in outcomes if not outcome.ended_well] == []
+
+
+def test_chaos_draws_every_fault():
+    """One that is never drawn is never met."""
+    drawn = {fault.name for seed in range(400) for fault in chaos.drawn_faults(recording(), seed)}
+    assert drawn == set(FAULTS)
+
+
+def test_the_same_seed_gives_the_same_chaos():
+    """A failure that cannot be replayed cannot be mended."""
+    assert chaos.run(recording(), 7) == chaos.run(recording(), 7)
+
+
+def test_chaos_notices_an_error_that_does_not_help():
+    """A refusal without a mend leaves its reader alone with a cluster that costs money."""
+    engine = Engine(World(faults=Faults.of([parse_fault("no-capacity@trn1-32xl")])), State())
+    phase = engine.up(recording())
+    (step,) = phase.errors
+    assert step.refusal is not None
+    mute = replace(phase, steps={step.urn: replace(step, refusal=replace(step.refusal, mend=""))})
+    assert chaos.unhelpful([Run(phase)]) == []
+    assert [step.urn in why for why in chaos.unhelpful([Run(mute)])] == [True]
+
+
+def test_chaos_notices_what_is_left():
+    """A VPC that nobody can delete is no good end."""
+    held = {
+        urn: replace(item, options={**item.options, "protect": True}) if item.type == kinds.VPC else item
+        for urn, item in recording().registrations.items()
+    }
+    outcome = chaos.run(Recording("trn", "test", held), 3)
+    assert any("aws:ec2/vpc:Vpc" in what for what in outcome.leftovers)
+    assert not outcome.ended_well
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_everything_that_can_be_made_can_be_found_again(alternative: str):
+    """Each resource of any add-on has what tells it apart from all others of its type."""
+    known = Counter((item.type, identity(item)) for item in everything(alternative).resources())
+    assert [key for key, count in known.items() if count > 1 or key[1] is None] == []

@@ -1,0 +1,202 @@
+"""The virtual clock and the engine's rules of order."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from simulator import latencies
+from simulator.account import World
+from simulator.engine import order as engine_order
+from simulator.engine.schedule import critical_path, run_destroy, run_up
+from simulator.errors import UnknownLatency
+from simulator.recording import Recording, Registration
+from tests.simulator.small_programs import by_hand, urn_of
+
+VPC, SUBNET, NAT, LUSTRE = (
+    "aws:ec2/vpc:Vpc",
+    "aws:ec2/subnet:Subnet",
+    "aws:ec2/natGateway:NatGateway",
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+)
+
+
+def chain() -> Recording:
+    """VPC, a subnet in it, and a NAT gateway and a file system in that."""
+    return by_hand(("vpc", VPC, []), ("subnet", SUBNET, ["vpc"]), ("nat", NAT, ["subnet"]), ("lustre", LUSTRE, ["subnet"]))
+
+
+def test_nothing_starts_before_what_it_depends_on_has_ended():
+    """The engine gets a registration only when its inputs are known."""
+    steps = run_up(chain(), World(), seed=3).steps
+    assert steps[urn_of("subnet")].start == steps[urn_of("vpc")].end
+    assert steps[urn_of("nat")].start == steps[urn_of("subnet")].end
+
+
+def test_what_does_not_wait_for_each_other_runs_side_by_side():
+    """A file system behind a NAT gateway would cost two minutes for nothing."""
+    steps = run_up(chain(), World(), seed=3).steps
+    assert steps[urn_of("nat")].start == steps[urn_of("lustre")].start
+
+
+def test_no_more_run_at_once_than_the_engine_allows():
+    """With one hand everything comes one after another."""
+    recording = by_hand(*((f"vpc{index}", VPC, []) for index in range(5)))
+    phase = run_up(recording, World(), seed=0, parallel=1)
+    times = sorted((step.start, step.end) for step in phase.steps.values())
+    assert all(before[1] <= after[0] for before, after in pairwise(times))
+    assert phase.seconds > run_up(recording, World(), seed=0, parallel=5).seconds
+
+
+def test_destroy_goes_level_by_level_with_a_barrier():
+    """Not freely parallel: the subnet waits for the slower of its two users, and so does whatever shares its level."""
+    recording = by_hand(
+        ("vpc", VPC, []), ("subnet", SUBNET, ["vpc"]), ("nat", NAT, ["subnet"]), ("lustre", LUSTRE, ["subnet"]), ("other", SUBNET, ["vpc"])
+    )
+    steps = run_destroy(recording, World(), seed=0).steps
+    slowest = max(steps[urn_of("nat")].end, steps[urn_of("lustre")].end)
+    assert steps[urn_of("subnet")].start == slowest
+    assert steps[urn_of("other")].start == slowest
+
+
+def test_a_level_is_the_depth_from_the_roots():
+    """So a resource can be deleted beside one it has nothing to do with, and never beside one it needs."""
+    levels = engine_order.deletion_levels(chain())
+    assert [[urn.rsplit("::", 1)[-1] for urn in level] for level in levels] == [["lustre", "nat"], ["subnet"], ["vpc"]]
+
+
+def test_a_named_component_stands_for_all_inside_it():
+    """The engine counts the children of a remote component, which its user cannot name."""
+    recording = by_hand(("component", "eks:index:Cluster", []), ("user", VPC, ["component"]))
+    component = recording.registrations[urn_of("component")]
+    recording.registrations[component.urn] = replace(component, custom=False, remote=True)
+    child = Registration(urn_of("child"), VPC, "child", True, False, component.urn, {})
+    recording.registrations[child.urn] = child
+    assert engine_order.creation_dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
+    assert engine_order.creation_dependencies(recording)[child.urn] == {component.urn}
+
+
+def test_a_cycle_is_an_error():
+    """The engine would never have accepted it; waiting for ever would hide the reason."""
+    recording = by_hand(("one", VPC, ["two"]), ("two", VPC, ["one"]))
+    with pytest.raises(ValueError, match="cycle"):
+        run_up(recording, World(), seed=0)
+    with pytest.raises(ValueError, match="cycle"):
+        engine_order.deletion_levels(recording)
+
+
+def test_the_critical_path_ends_last_and_has_no_gap():
+    """Each link must begin where the one before ended, or the path explains nothing."""
+    recording = chain()
+    phase = run_up(recording, World(), seed=1)
+    path = critical_path(recording, phase)
+    assert [item.name for item in path] == ["vpc", "subnet", "lustre"]
+    assert phase.steps[path[-1].urn].end == phase.seconds
+    assert all(phase.steps[one.urn].end == phase.steps[two.urn].start for one, two in pairwise(path))
+
+
+def test_the_critical_path_of_a_destroy_names_the_slowest_of_each_level():
+    """It tells what a destroy waits for."""
+    recording = chain()
+    destroy = run_destroy(recording, World(), seed=0)
+    assert [item.name for item in critical_path(recording, destroy)] == ["lustre", "subnet", "vpc"]
+
+
+def test_the_critical_path_goes_through_hands_that_were_busy():
+    """With one hand everything waits for the one before, whatever it depends on."""
+    recording = by_hand(*((f"vpc{index}", VPC, []) for index in range(3)))
+    phase = run_up(recording, World(), seed=0, parallel=1)
+    path = critical_path(recording, phase)
+    assert [item.name for item in path] == ["vpc0", "vpc1", "vpc2"]
+    assert sum(phase.steps[item.urn].end - phase.steps[item.urn].start for item in path) == pytest.approx(phase.seconds, abs=0.2)
+
+
+def test_a_service_with_a_selector_takes_its_ten_seconds():
+    """The provider lets endpoints settle; a headless one is ready at once."""
+    usual, headless = (
+        Registration("urn", "kubernetes:core/v1:Service", "s", True, False, "", {"spec": {"selector": {"app": "x"}, **more}})
+        for more in ({}, {"clusterIP": "None"})
+    )
+    assert latencies.seconds(usual, "create", 0) == 10
+    assert latencies.seconds(headless, "create", 0) < 1
+
+
+def test_the_same_seed_gives_the_same_trace_ten_times():
+    """A timeline that differs from run to run can prove nothing."""
+    traces = {tuple(run_up(chain(), World(), seed=7).order) for _ in range(10)}
+    assert len(traces) == 1
+
+
+def test_events_are_told_in_the_order_of_the_clock():
+    """Progress that jumps back would be read as a fault."""
+    told: list[float] = []
+    run_up(chain(), World(), seed=0, listener=lambda clock, _step, _ended: told.append(clock))
+    assert told == sorted(told)
+    assert len(told) == 8
+
+
+def test_a_protected_resource_stops_the_destroy_at_its_level():
+    """Its own level finishes, nothing below begins, and what is left is said."""
+    recording = chain()
+    subnet = recording.registrations[urn_of("subnet")]
+    recording.registrations[subnet.urn] = replace(subnet, options={"protect": True})
+    world = World()
+    run_up(recording, world, seed=0)
+    destroy = run_destroy(recording, world, seed=0)
+    assert [step.urn for step in destroy.errors] == [subnet.urn]
+    assert urn_of("vpc") not in destroy.steps
+    assert [urn for urn, _ in world.leftovers()] == sorted([subnet.urn, urn_of("vpc")])
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "inputs", "left"),
+    [
+        (LUSTRE, {"skipFinalBackup": False}, "final backup"),
+        (LUSTRE, {"skipFinalBackup": True, "automaticBackupRetentionDays": 7}, "daily backups"),
+        (
+            "kubernetes:helm.sh/v3:Release",
+            {"createNamespace": True, "namespace": "x", "name": "y", "chart": "metrics-server"},
+            "namespace x",
+        ),
+    ],
+)
+def test_what_a_deletion_leaves_is_left(resource_type: str, inputs: dict[str, object], left: str):
+    """These bill, or block the next cluster, after everything seems gone."""
+    world = World()
+    world.put(Registration("cluster", "aws:eks/cluster:Cluster", "c", True, False, "", {}))
+    item = Registration("urn", resource_type, "x", True, False, "", inputs)
+    world.put(item)
+    assert world.begin_delete(item) is None
+    world.finish_delete(item)
+    assert [left in what for urn, what in world.leftovers() if urn != "cluster"] == [True]
+
+
+def test_a_retained_resource_stays():
+    """`retainOnDelete` means nobody deletes it."""
+    world = World()
+    item = Registration("urn", VPC, "x", True, False, "", {}, options={"retainOnDelete": True})
+    world.put(item)
+    assert world.begin_delete(item) is None
+    world.finish_delete(item)
+    assert len(world.leftovers()) == 1
+
+
+def test_a_type_without_a_latency_is_an_error():
+    """The clock never guesses."""
+    with pytest.raises(UnknownLatency, match="aws:s3/bucket:Bucket"):
+        latencies.lifetime(Registration("urn", "aws:s3/bucket:Bucket", "b", True, False, "", {}))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_latencies_stay_within_their_spread(seed: int):
+    """A draw outside would be a fact nobody published."""
+    for lifetime in latencies.LIFETIMES.values():
+        for latency in (lifetime.create, lifetime.delete):
+            assert latency.low <= latency.draw(seed, f"urn{seed}", "create") <= latency.high
+
+
+def test_every_latency_names_its_source_and_how_good_it_is():
+    """An inference must not pass for a measurement."""
+    for lifetime in latencies.LIFETIMES.values():
+        assert lifetime.create.source.startswith(("published", "measured", "inferred"))
+        assert lifetime.delete.source.startswith(("published", "measured", "inferred"))

@@ -1,0 +1,224 @@
+"""Laws of the page: it stands alone, tells what a reader judges by, and hides nothing bad."""
+
+import re
+import tomllib
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from simulator.report.drawing.page import page_html
+from simulator.report.drawing.runs import ChangeRun
+from simulator.report.schema import Incident, Problem
+from tests.simulator.report.builders import (
+    CLUSTER,
+    HOSTILE,
+    NODE_GROUP,
+    VPC,
+    change_run,
+    cost_line,
+    deletion,
+    destroy_again,
+    recording,
+    report,
+    resource,
+    up_again,
+    urn,
+)
+from tests.support import ROOT
+
+
+class _Links(HTMLParser):
+    """Collects every address that a browser would load or follow, and the text of each red element."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.red: list[str] = []
+        self.tags: list[str] = []
+        self._in_red = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the tag and its addresses."""
+        self.tags.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "action", "data", "srcset", "xlink:href")]
+        self._in_red = "bad" in (dict(attrs).get("class") or "").split()
+
+    def handle_endtag(self, tag: str) -> None:
+        """Red ends with its element."""
+        self._in_red = False
+
+    def handle_data(self, data: str) -> None:
+        """Note red text."""
+        if self._in_red:
+            self.red.append(data)
+
+
+def read(page: str) -> _Links:
+    """The page as a browser sees it."""
+    links = _Links()
+    links.feed(page)
+    return links
+
+
+def test_the_page_loads_nothing():
+    """It is opened from a file or attached to a review, often without a network; and nobody should learn that it was opened."""
+    waiting = resource(NODE_GROUP, "train", 15, 20, waited_for=urn(VPC, "network"))
+    page = page_html(report(resources=[resource(VPC, "network", 0, 15), waiting]), recording())
+    assert read(page).addresses == ["#up-0"]
+    assert not re.search(r"https?:", page.replace("http://www.w3.org/2000/svg", ""))
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_the_network_parses_as_xml():
+    """A browser forgives broken markup in a page, but not in the same picture saved to a file."""
+    found = re.findall(r'<svg xmlns="http.*?</svg>', page_html(report(), recording()), flags=re.DOTALL)
+    assert [ElementTree.fromstring(svg).get("class") for svg in found] == ["network"]
+
+
+def test_the_four_figures_are_there():
+    """Time, money, time again, and what stays: the questions that a rehearsal answers."""
+    page = page_html(report(), recording())
+    figures = ("17 min 45 s", "5.3 % above the lower bound", "USD 43.82", "1,051.62 per day", "580.79 per month", "14 min 10 s", "nothing")
+    assert [figure for figure in figures if figure not in page] == []
+
+
+def test_a_leftover_shows_in_red_words():
+    """What stays behind costs money every hour; it must catch the eye without a search."""
+    red = read(page_html(report(leftovers=["final backup of fs-1"]), recording())).red
+    assert "1 thing" in red
+    assert "final backup of fs-1" in red
+
+
+def test_nothing_is_red_when_nothing_is_wrong():
+    """Red that is always there is not read."""
+    assert read(page_html(report(), recording())).red == []
+
+
+def test_a_refusal_is_told_in_the_services_words():
+    """The code is what a reader searches for."""
+    answer = "DependencyViolation: The subnet 'subnet-1' has dependencies and cannot be deleted."
+    assert answer in read(page_html(report(deletions=[deletion(VPC, "network", 0, 1, error=answer)]), recording())).red
+
+
+def test_doubtful_and_missing_prices_are_marked():
+    """A sum with a guess in it must not look like a sum of quotes."""
+    page = page_html(
+        report(costs=[cost_line("KMS key", 0.0014, verified=False), cost_line("trn2u.48xlarge", None, verified=False)]), recording()
+    )
+    assert page.count("price not verified") == 1
+    assert "no list price" in page
+
+
+def test_hostile_names_are_escaped_everywhere():
+    """Stack, notices, resources, costs, commands and what went wrong all carry text from a configuration file."""
+    page = page_html(
+        report(
+            stack=HOSTILE,
+            notices=[HOSTILE],
+            leftovers=[HOSTILE],
+            costs=[cost_line(HOSTILE, 1.0)],
+            resources=[resource(HOSTILE, HOSTILE, 0, 10, error=HOSTILE, cause=HOSTILE, mend=HOSTILE, inputs={HOSTILE: HOSTILE})],
+            deletions=[deletion(HOSTILE, HOSTILE, 0, 10), deletion(VPC, "v", 10, 12, waited_for=urn(HOSTILE, HOSTILE))],
+            reruns=[up_again(before=[HOSTILE])],
+            problems=[Problem(urn=HOSTILE, name=HOSTILE, rule=HOSTILE, error=HOSTILE, cause=HOSTILE, mend=HOSTILE)],
+            incidents=[Incident(fault=HOSTILE, name=HOSTILE, what=HOSTILE, seconds=None, job=HOSTILE)],
+            faults=[HOSTILE],
+        ),
+        recording(groups=[(HOSTILE, "use2-az1")]),
+        ChangeRun(HOSTILE, [change_run(HOSTILE)], losses=[HOSTILE]),
+    )
+    assert read(page).tags.count("script") == 1
+    assert "alert('x')" not in page
+
+
+def test_every_resource_and_every_level_has_its_row():
+    """The pictures leave out what is quick; the tables are where everything can be found."""
+    page = page_html(report(deletions=[deletion(CLUSTER, "control-plane", 0, 9, level=7)]), recording())
+    assert "<td>quick</td>" in page
+    assert '<td class="number">7</td><td class="number">1</td>' in page
+
+
+def test_the_page_says_that_it_is_a_simulation():
+    """Someone who is sent the page alone must not take its times for measurements."""
+    assert "This is a simulation" in page_html(report(), recording())
+
+
+def test_equal_reports_give_equal_bytes():
+    """The page can be kept and compared: it holds no time of day and no chance."""
+    assert page_html(report(), recording()) == page_html(report(), recording())
+
+
+def test_an_empty_rehearsal_has_a_page():
+    """Nothing to divide by, nothing to draw: still a page."""
+    assert "nothing" in page_html(report(resources=[], deletions=[]), recording(groups=()))
+
+
+REFUSED = resource(NODE_GROUP, "train", 5, 20, error="InsufficientInstanceCapacity: none")
+
+
+def test_every_run_has_its_tab_and_its_chart():
+    """The runs after a failure are half of the story: what it took to mend it."""
+    page = page_html(
+        report(
+            resources=[REFUSED],
+            reruns=[up_again(resource(NODE_GROUP, "train", 0, 9))],
+            deletions=[deletion(VPC, "network", 0, 3, error="DependencyViolation: x")],
+            destroy_reruns=[destroy_again(deletion(VPC, "network", 0, 3)), destroy_again()],
+        ),
+        recording(),
+    )
+    wanted = ["up", "up-again", "destroy", "destroy-again", "destroy-again-run-3"]
+    assert re.findall(r'aria-controls="([^"]+)"', page) == wanted
+    assert re.findall(r'<section class="run" id="([^"]+)"', page) == wanted
+
+
+def test_a_change_stands_between_up_and_destroy():
+    """It is tried on a running cluster: after the one, before the other; and what it takes away is told first."""
+    change = ChangeRun("nodeGroups.train.nodeCount: 2 to 4", [change_run()], losses=["the job on train stops"])
+    page = page_html(report(), recording(), change)
+    assert re.findall(r'<section class="run" id="([^"]+)"', page) == ["up", "change", "destroy"]
+    assert "nodeGroups.train.nodeCount: 2 to 4." in page
+    assert page.index("the job on train stops") < page.index("Time to ready")
+
+
+def test_the_time_to_ready_counts_every_run():
+    """Whoever waits for the cluster waits for the failed run as well."""
+    page = page_html(report(resources=[REFUSED], reruns=[up_again(resource(NODE_GROUP, "train", 0, 9))]), recording())
+    assert "<b>29 s</b>" in page
+    assert "in 2 runs: 20 s, 9 s" in page
+
+
+def test_a_cluster_that_never_is_ready_has_no_time():
+    """A time in large digits would be taken for the time to ready."""
+    page = page_html(report(resources=[REFUSED]), recording())
+    assert '<b class="bad">not ready</b><span class="muted">stopped by a refusal after 20 s' in page
+
+
+def test_what_went_wrong_stands_first():
+    """It is what the reader came for."""
+    page = page_html(report(resources=[REFUSED]), recording())
+    assert page.index("What went wrong") < page.index("Time to ready") < page.index('id="timeline"')
+
+
+@pytest.mark.parametrize(("kind", "more"), [("refused", {"error": "x"}), ("retried", {"attempts": 2}), ("cut", {"cut": True})])
+def test_the_legend_explains_what_occurs_and_nothing_else(kind: str, more: dict[str, Any]):
+    """A red sample above a rehearsal without a failure makes the reader look for one."""
+    sample = f'<svg class="row {kind}"'
+    assert sample in page_html(report(resources=[resource(VPC, "network", 0, 9, **more)]), recording())
+    assert sample not in page_html(report(), recording())
+
+
+def test_the_legend_explains_the_lower_bound_where_it_is_drawn():
+    """A run that stopped has no such line."""
+    assert "lower bound: the shortest time" in page_html(report(), recording())
+    assert "lower bound: the shortest time" not in page_html(report(resources=[REFUSED]), recording())
+
+
+def test_what_the_page_is_made_from_is_packaged():
+    """From a checkout it works without; installed as a package, `trn rehearse` would find neither style nor script."""
+    packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["simulator"]
+    beside = {f"drawing/{path.name}" for path in (ROOT / "simulator/drawing").iterdir() if path.is_file() and path.suffix != ".py"}
+    assert beside <= set(packaged)
