@@ -11,7 +11,7 @@ from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
 DOCUMENTATION_BLOCKS = tuple(IPv4Network(block) for block in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
-"""Blocks that RFC 5737 sets aside for examples: nobody has these addresses."""
+"""Blocks that RFC 5737 reserves for examples: no host has these addresses."""
 PRIVATE_RANGES = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 SHARED_ADDRESS_SPACE = IPv4Network("100.64.0.0/10")
 OWN_NETWORKS = tuple(IPv4Network(block) for block in ("127.0.0.0/8", "169.254.0.0/16"))
@@ -134,7 +134,7 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
                 " outside that list each `pulumi up` would wait 305 seconds for the endpoint"
             )
             yield Problem(
-                f"controlPlane.publicAccessCidrs[{index}]", value, "an address from documentation, which nobody has",
+                f"controlPlane.publicAccessCidrs[{index}]", value, "an address reserved for documentation, which no host has",
                 "the addresses that you run Pulumi and kubectl from", hint,
             )  # fmt: skip
 
@@ -144,9 +144,9 @@ def addresses(settings: Settings) -> Iterator[Problem]:
     try:
         plan = cidr.plan_subnets(settings.network.cidr, settings.network.pod_cidr, settings.network.zones)
     except ValueError:
-        return  # told by the rules on zones and address space
+        return  # reported already by the rules on zones and address space
     room = {subnets.zone_id: cidr.usable_addresses(subnets.node) for subnets in plan}
-    # All core nodes may come to stand in one of their zones.
+    # All core nodes may end up in one of their zones.
     core = settings.core_nodes.max_size * addresses_per_node(CORE_TYPES[settings.core_nodes.instance_type], ())
     need = {zone_id: core if index < CORE_ZONE_COUNT else 0 for index, zone_id in enumerate(room)}
     for group in settings.node_groups.values():

@@ -69,7 +69,7 @@ def queues(settings: Settings) -> Iterator[Problem]:
 
 
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
-    """Queues stand below queues that are there, and in no circle; shares of a hierarchy need one."""
+    """A parent queue must exist, parents must form no cycle, and `deserved` needs a hierarchy."""
     queues = settings.addons.volcano.queues
     hierarchy = any(queue.parent is not None for queue in queues.values())
     for name, queue in queues.items():
@@ -82,7 +82,7 @@ def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
             seen.append(above)
             above = queues[above].parent
         if above in seen:
-            yield Problem(f"{path}.parent", queue.parent, "queues that stand above each other", hint="let one of them stand below `root`")
+            yield Problem(f"{path}.parent", queue.parent, "a cycle of parents", hint="give one of them the parent `root`")
         if queue.deserved and not hierarchy:
             hint = "give a queue a `parent`, or use `weight`"
             yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)

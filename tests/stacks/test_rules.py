@@ -292,7 +292,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "queue below nothing": ({"addons": {"volcano": {"queues": {"q": {"parent": "nowhere"}}}}}, "no queue of the stack"),
     "queues in a circle": (
         {"addons": {"volcano": {"queues": {"a": {"parent": "b"}, "b": {"parent": "a"}}}}},
-        "queues that stand above each other",
+        "a cycle of parents",
     ),
     "share without hierarchy": ({"addons": {"volcano": {"queues": {"q": {"deserved": {"cpu": 4}}}}}}, "only a hierarchy of queues has"),
     "share that is no quantity": (
