@@ -65,7 +65,7 @@ def read_yaml(text: str) -> Any:
 class _Reader:
     """Builds values from the parser's events; nothing is built before its place, depth and number were checked."""
 
-    events: Iterator[events.Event]
+    stream: Iterator[events.Event]
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
     """Values by anchor, with how many values each holds."""
     open_anchors: set[str] = field(default_factory=set)
@@ -74,11 +74,11 @@ class _Reader:
 
     def document(self) -> Any:
         value: Any = None
-        for event in self.events:
+        for event in self.stream:
             if isinstance(event, events.DocumentStartEvent):
-                value = self._value(next(self.events), 0)
+                value = self._value(next(self.stream), 0)
             elif isinstance(event, events.DocumentEndEvent):
-                after = next(self.events)
+                after = next(self.stream)
                 # Pulumi reads the first document of several and ignores the rest without a word.
                 if isinstance(after, events.DocumentStartEvent):
                     raise YamlError("a second document begins", _line(after), "keep one document in the file: delete the line `---`")
@@ -125,12 +125,12 @@ class _Reader:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         lines: dict[str, int] = {}
-        for event in self.events:
+        for event in self.stream:
             if isinstance(event, events.MappingEndEvent):
                 break
             is_merge = isinstance(event, events.ScalarEvent) and event.value == "<<" and event.implicit[0]
             key = "<<" if is_merge else self._value(event, depth + 1)
-            value = self._value(next(self.events), depth + 1)
+            value = self._value(next(self.stream), depth + 1)
             if is_merge:
                 merged = {**_merged(value, _line(event)), **merged}
                 continue
@@ -145,7 +145,7 @@ class _Reader:
 
     def _list(self, depth: int) -> list[Any]:
         found: list[Any] = []
-        for event in self.events:
+        for event in self.stream:
             if isinstance(event, events.SequenceEndEvent):
                 break
             found.append(self._value(event, depth + 1))
