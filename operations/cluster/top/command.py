@@ -18,7 +18,7 @@ from operations.kube.api import Kubernetes, Object
 from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import PODS, known_jobs, pods_of
 from operations.kube.kubectl import kubectl
-from operations.output import results, write_json
+from operations.output import can_redraw, results, write_json
 from operations.rehearse.command import settings_of
 from operations.stack_file import read_stack_file
 
@@ -61,7 +61,7 @@ def run(options: TopOptions) -> int:
         def look() -> list[Row]:
             return rows(subject, read, namespace, options.job)
 
-        if options.once or options.json_file or not console.is_terminal:
+        if options.once or options.json_file or not can_redraw(console):
             found = look()
             write_json([row.as_data() for row in found], options.json_file)
             console.print(table(found))
