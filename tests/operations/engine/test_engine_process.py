@@ -24,7 +24,7 @@ def providers(tmp_path: Path) -> Iterator[Providers]:
 
 def process_of(folder: Path) -> int:
     """Who holds the world."""
-    return int((folder / "world" / "lock").read_text())
+    return int((folder / "account" / "lock").read_text())
 
 
 def test_providers_serve_until_they_are_stopped(providers: Providers, tmp_path: Path):
