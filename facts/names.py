@@ -72,3 +72,11 @@ BATCH_ROLE = "AWSServiceRoleForBatch"
 """The service-linked role of AWS Batch, one for the account."""
 NEURON_TAINT = NEURON_RESOURCE
 """Taint key of Neuron nodes: EKS adds the matching toleration to every pod that asks for the resource of that name."""
+RESERVED_TAG_PREFIXES = (
+    "aws:", "eks:", "trn:", "trn/", "kubernetes.io/", "k8s.io/", "karpenter.sh/", "karpenter.k8s.aws/", "elbv2.k8s.aws/", "service.k8s.aws/",
+    "ingress.k8s.aws/", "ebs.csi.aws.com/", "efs.csi.aws.com/", "cluster.k8s.amazonaws.com/", "node.k8s.amazonaws.com/", "topology.kubernetes.io/",
+)  # fmt: skip
+"""How tag keys begin by which AWS, EKS, controllers in a cluster and this program mark what is theirs, in any case: on other
+resources such a tag names a wrong owner, and a sweep or a controller believes it."""
+RESERVED_TAGS = ("name", "csivolumename")
+"""Tag keys that the program or a driver sets itself, in lower case."""
