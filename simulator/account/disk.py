@@ -12,17 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
-from simulator.account.objects import Status, Stray, Thing
-from simulator.account.world import World
+from simulator.account.objects import CloudObject, Status, Stray
+from simulator.account.state import AccountState
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
-CREATING, READY, FAILED, UNREADY, DELETING = "creating", "ready", "failed", "unready", "deleting"
-STATUSES: Mapping[str, Status] = {CREATING: "making", READY: "ready", FAILED: "failed", UNREADY: "unready", DELETING: "leaving"}
-"""What a file says, and the account's own word."""
 _CREATIONS, _STRAYS = "creations.json", "strays.json"
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
@@ -49,17 +46,20 @@ class Object:
     type: str
     id: str
     urn: str
-    status: str
+    status: Status
     inputs: dict[str, Any]
     state: dict[str, Any]
     """Inputs and what was computed."""
 
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(f"unknown status {self.status}")
+
     @classmethod
-    def of(cls, thing: Thing) -> "Object":
+    def of(cls, item: CloudObject) -> "Object":
         """An object of the account, as it is written down."""
-        item = thing.registration
-        status = next(word for word, known in STATUSES.items() if known == thing.status)
-        return cls(item.type, item.id, item.urn, status, dict(item.inputs), dict(item.outputs))
+        made = item.registration
+        return cls(made.type, made.id, made.urn, item.status, dict(made.inputs), dict(made.outputs))
 
     @property
     def registration(self) -> Registration:
@@ -82,7 +82,7 @@ class AccountFolder:
     _strays: tuple[Stray, ...] = ()
     _creations: dict[str, int] = field(default_factory=dict)
 
-    def load_into(self, world: World) -> None:
+    def load_into(self, state: AccountState) -> None:
         """Fill an empty account with what the folder holds; a folder that is not there holds nothing.
 
         Raises DamagedAccount.
@@ -90,48 +90,48 @@ class AccountFolder:
         for path in sorted(self.folder.glob("*/*.json")):
             with _whole(path, "no object of the simulated account"):
                 found = Object(**json.loads(path.read_text()))
-                world.put(found.registration, STATUSES[found.status])
+                state.add(found.registration, found.status)
         for path, put in (
-            (self.folder / _CREATIONS, world.creations.update),
-            (self.folder / _STRAYS, lambda said: _put_strays(world, said)),
+            (self.folder / _CREATIONS, state.creations.update),
+            (self.folder / _STRAYS, lambda said: _put_strays(state, said)),
         ):
             if path.exists():
                 with _whole(path, "no record of the simulated account"):
                     put(json.loads(path.read_text()))
-        self._remember(world)
+        self._remember(state)
 
-    def save(self, world: World) -> None:
+    def save(self, state: AccountState) -> None:
         """Write what has changed since the last time: each file whole or not at all, whenever the process ends."""
-        if self._creations != world.creations:
-            write_whole(self.folder / _CREATIONS, json.dumps(world.creations))
-        strays = tuple(world.strays.values())
+        if self._creations != state.creations:
+            write_whole(self.folder / _CREATIONS, json.dumps(state.creations))
+        strays = tuple(state.strays.values())
         if self._strays != strays:
             write_whole(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in strays]))
-        there = {(thing.registration.type, thing.registration.id): thing for thing in world}
+        there = {(thing.registration.type, thing.registration.id): thing for thing in state}
         for key, thing in there.items():
             before = self._objects.get(key)
             if before is None or before[0] is not thing.registration or before[1] != thing.status:
                 write_whole(path_of(self.folder, *key), json.dumps(asdict(Object.of(thing)), indent=1))
         for key in self._objects.keys() - there.keys():
             path_of(self.folder, *key).unlink(missing_ok=True)
-        self._remember(world)
+        self._remember(state)
 
-    def _remember(self, world: World) -> None:
-        self._objects = {(thing.registration.type, thing.registration.id): (thing.registration, thing.status) for thing in world}
-        self._strays, self._creations = tuple(world.strays.values()), dict(world.creations)
+    def _remember(self, state: AccountState) -> None:
+        self._objects = {(thing.registration.type, thing.registration.id): (thing.registration, thing.status) for thing in state}
+        self._strays, self._creations = tuple(state.strays.values()), dict(state.creations)
 
 
-def _put_strays(world: World, written: list[dict[str, Any]]) -> None:
+def _put_strays(state: AccountState, written: list[dict[str, Any]]) -> None:
     for entry in written:
         whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-        world.stray(Stray(**whole))
+        state.add_stray(Stray(**whole))
 
 
 @contextmanager
 def _whole(path: Path, what: str) -> Iterator[None]:
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:
         raise DamagedAccount(f"{path} is {what}: {error}") from error
 
 

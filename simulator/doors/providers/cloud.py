@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from simulator.account import World
 from simulator.account.disk import AccountFolder, Object, registration_of
 from simulator.account.faults import Faults
 from simulator.account.kinds import NODE_GROUP
-from simulator.account.objects import Thing
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
+from simulator.account.world import World
 from simulator.doors.providers.values import live_inputs
 
 
@@ -39,20 +39,20 @@ class Cloud:
         Raises DamagedAccount.
         """
         cloud = cls(folder, World(faults=faults or Faults()))
-        cloud._kept.load_into(cloud.world)
+        cloud._kept.load_into(cloud.world.state)
         return cloud
 
     @property
     def objects(self) -> dict[tuple[str, str], Object]:
         """All objects by type and id."""
         with self._lock:
-            things = [Object.of(thing) for thing in self.world]
+            things = [Object.of(thing) for thing in self.world.state]
             return {(item.type, item.id): item for item in things}
 
     def generation(self, urn: str) -> int:
         """How often the resource was made before."""
         with self._lock:
-            return self.world.creations.get(urn, 0)
+            return self.world.state.creations.get(urn, 0)
 
     def begin_create(
         self, urn: str, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]
@@ -61,7 +61,7 @@ class Cloud:
         with self._lock:
             refusal = self.world.begin_create(registration_of(urn, resource_type, resource_id, inputs, state))
             if refusal is None:
-                self._kept.save(self.world)
+                self._kept.save(self.world.state)
             return refusal
 
     def settle(self, resource_type: str, resource_id: str) -> Refusal | None:
@@ -70,7 +70,7 @@ class Cloud:
             thing = self._thing(resource_type, resource_id)
             refusal = self.world.settle(thing.registration)
             if refusal is None:
-                self._kept.save(self.world)
+                self._kept.save(self.world.state)
             return refusal
 
     def abandon(self, resource_type: str, resource_id: str, refusal: Refusal) -> None:
@@ -80,12 +80,12 @@ class Cloud:
             if resource_type == NODE_GROUP and refusal.leaves == "failed":
                 thing.registration = replace(thing.registration, outputs={**thing.registration.outputs, "status": "CREATE_FAILED"})
             self.world.abandon(thing.registration, refusal)
-            self._kept.save(self.world)
+            self._kept.save(self.world.state)
 
     def update(self, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Refusal | None:
         """Change an object, or refuse to."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is None:
                 hint = "`pulumi refresh` drops it from the state; then `pulumi up`"
                 return Refusal("NotFound", f"{resource_type} {resource_id} does not exist", "somebody has deleted it", hint, remedy="again")
@@ -94,43 +94,43 @@ class Cloud:
                 # A provider that sees no difference asks AWS nothing, and so mends nothing.
                 return None
             refusal = self.world.update(old, registration_of(old.urn, resource_type, resource_id, inputs, state))
-            self._kept.save(self.world)
+            self._kept.save(self.world.state)
             return refusal
 
     def begin_delete(self, resource_type: str, resource_id: str) -> Refusal | None:
         """Accept a deletion, or refuse it; what is gone counts as deleted."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             return None if found is None else self.world.begin_delete(found.registration)
 
     def finish_delete(self, resource_type: str, resource_id: str) -> None:
         """The object is gone, and what that brings about has happened."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is not None:
                 self.world.finish_delete(found.registration)
-                self._kept.save(self.world)
+                self._kept.save(self.world.state)
 
     def lose(self, resource_type: str, resource_id: str) -> None:
         """An object goes without anybody's request."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is not None:
-                self.world.lose(found.registration)
-                self._kept.save(self.world)
+                self.world.state.remove(found.registration)
+                self._kept.save(self.world.state)
 
     def ended(self, urn: str, resource_type: str, resource_id: str) -> None:
         """An operation has ended: its next try meets what is left of the faults."""
         with self._lock:
             self.world.faults.ended(registration_of(urn, resource_type, resource_id, {}, {}))
 
-    def _thing(self, resource_type: str, resource_id: str) -> Thing:
-        found = self.world.find(resource_type, resource_id)
+    def _thing(self, resource_type: str, resource_id: str) -> CloudObject:
+        found = self.world.state.find(resource_type, resource_id)
         assert found is not None, f"{resource_type} {resource_id} is not there"
         return found
 
     def get(self, resource_type: str, resource_id: str) -> Object | None:
         """An object; None where there is none."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             return None if found is None else Object.of(found)

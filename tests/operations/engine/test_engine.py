@@ -307,8 +307,8 @@ def test_a_broken_object_is_named(project: Path):
     broken.write_text("{")
     code, error = engine("--", "up")
     assert code == 1
-    assert f"error: {broken} is no object of the simulated cloud" in error
-    assert "hint: mend the file, or delete it to lose the object" in error
+    assert f"error: {broken} is no object of the simulated account" in error
+    assert "hint: correct the file, or delete it to lose the object" in error
 
 
 def test_a_folder_that_cannot_be_written_is_told(project: Path):

@@ -53,7 +53,7 @@ def test_providers_that_cannot_start_say_why(providers: Providers, tmp_path: Pat
     """In their own words."""
     providers.attach()
     second = Providers(EngineFolder(tmp_path), time_scale=0, faults=())
-    with pytest.raises(ProvidersFailed, match="another run has the simulated cloud"):
+    with pytest.raises(ProvidersFailed, match="another run has the simulated account"):
         second.attach()
 
 
