@@ -9,7 +9,7 @@ from rich.console import Console
 from operations import output
 from operations.output import can_redraw, gauge, told_steps, tracked
 from operations.rehearse.progress import Progress
-from simulator.account import World
+from simulator.account.world import World
 from simulator.engine.schedule import run_up
 from tests.simulator.small_programs import by_hand
 from tests.terminal import ENVIRONMENTS, pin, terminal
