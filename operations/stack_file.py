@@ -1,4 +1,4 @@
-"""Finds and reads a stack's configuration file, as Pulumi would hand it to the program."""
+"""Finds and reads a stack's configuration file, in the form in which Pulumi passes it to the program."""
 
 import json
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Any
 
 import yaml
 
+from operations.errors import MISUSE, CommandError
 from stacks.config import NAMESPACE
 
 
-class StackFileError(Exception):
+class StackFileError(CommandError):
     """There is no such project or stack file, or it cannot be read."""
 
     def __init__(self, wrong: str, hint: str) -> None:
-        super().__init__(wrong)
-        self.hint = hint
+        super().__init__(wrong, hint, code=MISUSE)
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class StackFile:
 
     @property
     def as_pulumi(self) -> dict[str, str]:
-        """Text values as the engine hands them over: structured ones as JSON."""
+        """Text values as the engine passes them: structured ones as JSON."""
         return {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in self.pairs.items()}
 
 
 def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
-    """Keys without a namespace as the engine hands them over: full keys, structured values as JSON."""
+    """Keys without a namespace as the engine passes them: full keys, structured values as JSON."""
     pairs = {f"{NAMESPACE}:{key}": value for key, value in configuration.items()}
     return StackFile(Path(), "", "", pairs).as_pulumi
 
@@ -92,7 +92,7 @@ def _yaml(path: Path) -> dict[str, Any]:
     try:
         loaded = yaml.safe_load(path.read_text())
     except yaml.YAMLError as error:
-        raise StackFileError(f"{path.name} is not valid YAML: {error}", "mend the line it names") from error
+        raise StackFileError(f"{path.name} is not valid YAML: {error}", "fix the line it names") from error
     except UnicodeDecodeError as error:
         raise StackFileError(f"{path.name} is not UTF-8 text: {error}", "save it as UTF-8") from error
     return loaded if isinstance(loaded, dict) else {}

@@ -10,9 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster.destroy import command
-from operations.cluster.destroy.command import pulumi_destroy, run_pulumi
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
+from operations.cluster.destroy.run import pulumi_destroy, run_pulumi
 from operations.errors import CommandError
 from operations.kube.api import Unreachable
 from tests.operations.aws.cloud import Cloud
@@ -146,8 +145,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
             account.destroyed()
         return code, printed
 
-    monkeypatch.setattr(command, "BotoApi", lambda region: account.api)
-    monkeypatch.setattr(command, "run_pulumi", run)
+    monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: account.api)
+    monkeypatch.setattr("operations.cluster.destroy.run.run_pulumi", run)
     monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return account, cluster, pulumi

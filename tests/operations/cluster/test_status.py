@@ -11,14 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster import kubeconfig as kubeconfig_command
 from operations.cluster.drain import kinds
-from operations.cluster.status import command
-from operations.cluster.status.command import CHECKS, findings_of, junit
+from operations.cluster.status.checks import CHECKS, findings_of
 from operations.cluster.status.nodes import DAEMON_SETS
 from operations.cluster.status.subject import NODES, Subject, core_count, efa_count
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, skipped, warned
+from operations.junit import junit
 from tests.operations.healthy_cluster import CLAIM, ETCD, Healthy
 from tests.support import ROOT, dev_configuration, merged
 
@@ -181,8 +180,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr(kubeconfig_command, "BotoApi", lambda region: made.cloud.api)
+    monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: made.cloud.api)
     monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
     return made
 

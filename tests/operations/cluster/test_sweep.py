@@ -331,7 +331,7 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     (tmp_path / "Pulumi.dev.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
     made = full()
-    monkeypatch.setattr("operations.cluster.sweep.command.BotoApi", lambda region: made.api)
+    monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: made.api)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -359,7 +359,7 @@ def test_delete_asks_and_no_means_no(cloud: Cloud):
     code, out, err = trn("--delete", answer="n\n")
     assert code == 1
     assert cloud.ids() == before
-    assert "things of train in us-west-2?" in err
+    assert "resources of train in us-west-2?" in err
     assert "i-a" not in out
 
 
