@@ -21,14 +21,14 @@ def kubeconfig(
 
     Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.kube.cluster import kubeconfig_of
     from operations.output import errors, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
-    document = kubeconfig_of(BotoApi(settings.region), settings.name)
+    document = kubeconfig_of(access().aws(stack, settings.region), settings.name)
     write_json(document, json_file)
     # JSON is YAML that kubectl takes.
     text = json.dumps(document, indent=2) + "\n"

@@ -13,7 +13,7 @@ from operations.output import errors
 from operations.stack_file import StackFile
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import read_calls
-from simulator.doors.providers.cloud import CREATING, Cloud
+from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import FaultRequest, parse_fault
 
 INSTALL_PAGE = "https://www.pulumi.com/docs/install/"
@@ -46,7 +46,7 @@ def report(code: int, folder: EngineFolder, requests: Sequence[FaultRequest], *,
             progress.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
     objects = Cloud.load(folder.world).objects.values()
     for item in objects:
-        if item.status == CREATING:
+        if item.status == "creating":
             progress.print(
                 f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False
             )

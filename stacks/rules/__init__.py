@@ -15,6 +15,7 @@ __all__ = ["RULES", "Rule", "check", "notices"]
 Rule = Callable[[Settings], Iterator[Problem]]
 
 RULES: dict[Rule, tuple[str, ...]] = {
+    network.region: ("region",),
     network.zones: ("region", "network"),
     network.address_space: ("network",),
     network.endpoints: ("network",),

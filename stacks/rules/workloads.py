@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from addons.neuron import HEALTH_NAMESPACE
 from addons.registry import REGISTRY
-from facts.names import CLUSTER_TAG
+from facts.names import RESERVED_TAG_PREFIXES, RESERVED_TAGS
 from stacks.problems import Problem
 from stacks.settings import Settings
 
@@ -93,13 +93,18 @@ def tags(settings: Settings) -> Iterator[Problem]:
     if len(settings.tags) > TAG_LIMIT:
         hint = "AWS takes 50 for each resource, and the program and EKS add their own"
         yield Problem("tags", f"{len(settings.tags)} tags", "too many tags", f"at most {TAG_LIMIT}", hint)
+    spelt: dict[str, str] = {}
     for key, value in settings.tags.items():
-        if key.lower().startswith("aws:") or key.startswith("kubernetes.io/cluster/") or key in (CLUSTER_TAG, "Name"):
+        first = spelt.setdefault(key.lower(), key)
+        if first != key:
+            hint = "keep one of the two: IAM takes tag keys that differ only in case for the same, and refuses the second"
+            yield Problem(f"tags.{key}", value, f"the same key as `{first}` but for case", hint=hint)
+        if key.lower().startswith(RESERVED_TAG_PREFIXES) or key.lower() in RESERVED_TAGS:
             yield Problem(
                 f"tags.{key}",
                 value,
                 "a reserved tag",
-                "keys other than aws:*, kubernetes.io/cluster/*, Name, trn:cluster",
+                f"keys other than {', '.join(f'{prefix}*' for prefix in RESERVED_TAG_PREFIXES)} and {', '.join(RESERVED_TAGS)}",
                 "rename the tag",
             )
         elif not (TAG_TEXT.fullmatch(key) and 1 <= len(key) <= 128 and TAG_TEXT.fullmatch(value) and len(value) <= 256):

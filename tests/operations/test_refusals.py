@@ -55,9 +55,9 @@ class World:
             "eks.DescribeUpdate": lambda given: update,
             "pricing.GetProducts": lambda given: {"PriceList": [product("USW2-AmazonEKS-Hours:perCluster", "0.1")]},
         }
-        monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: self.cloud.api)
-        monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: self.healthy.cluster)
-        monkeypatch.setattr("operations.cluster.destroy.run.run_pulumi", self._pulumi)
+        monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: self.cloud.api)
+        monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.healthy.cluster)
+        monkeypatch.setattr("operations.pulumi.PulumiCli.run", lambda _, *given: self._pulumi(*given))
         monkeypatch.setattr("time.sleep", lambda _: None)
 
     def _pulumi(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:

@@ -14,12 +14,12 @@ def check(stack: Stack = "dev", block_hours: BlockHours = 24, json_file: JsonFil
 
     Example: trn check dev --json check.json
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.aws.capacity_blocks import refuse_hours
     from operations.cluster.check.account import credentials
-    from operations.cluster.check.outside import own_address, tool_answer
     from operations.cluster.check.run import CHECKS, findings_of
     from operations.cluster.check.subject import Subject
+    from operations.cluster.check.tools import tool_answer
     from operations.findings import exit_code, print_findings
     from operations.output import results, tracked, write_json
     from operations.program import record_stack, settings_of
@@ -27,14 +27,14 @@ def check(stack: Stack = "dev", block_hours: BlockHours = 24, json_file: JsonFil
 
     refuse_hours(block_hours)
     stack_file = read_stack_file(stack)
-    settings = settings_of(stack_file, rehearsal=False)
+    settings = settings_of(stack_file, rehearsal=access().is_practice)
     subject = Subject(
         stack_file=stack_file,
         settings=settings,
         recording=record_stack(stack_file),
-        api=BotoApi(settings.region),
+        api=access().aws(stack, settings.region),
         today=datetime.now(UTC).date(),
-        own_address=own_address,
+        own_address=access().own_address,
         tool_answer=tool_answer,
         block_hours=block_hours,
     )

@@ -18,7 +18,7 @@ def cost(
 
     Example: trn cost dev --hours 24, or: trn cost dev --compare night
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.aws.pricing import live_prices
     from operations.cluster.cost.bill import Bill, bill_of, differences, repriced
     from operations.cluster.cost.view import as_data, print_bill, print_comparison
@@ -26,7 +26,7 @@ def cost(
     from operations.stack_file import read_stack_file
 
     def with_live_prices(bill: Bill) -> Bill:
-        names, api = sorted({line.price for line in bill.lines}), BotoApi(bill.region)
+        names, api = sorted({line.price for line in bill.lines}), access().aws(bill.stack, bill.region)
         return repriced(bill, dict(next(live_prices(api, [name])) for name in tracked(names, "asking for prices")))
 
     stacks = [stack, *([compare] if compare else [])]

@@ -1,7 +1,5 @@
 """`trn destroy`: drain, `pulumi destroy` and what to do when it stops, sweep, and a final report."""
 
-import time
-
 import typer
 
 from operations.options import Backups, JsonFile, Stack, Yes
@@ -12,7 +10,7 @@ def destroy(stack: Stack = "dev", yes: Yes = False, backups: Backups = False, js
 
     Example: trn destroy dev
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.destroy import run
     from operations.cluster.sweep.run import Sweep
     from operations.cluster.sweep.view import print_plan
@@ -28,11 +26,11 @@ def destroy(stack: Stack = "dev", yes: Yes = False, backups: Backups = False, js
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = BotoApi(settings.region)
+    api = access().aws(stack, settings.region)
     run.drain(api, settings.name, report, tell)
-    report.tries, report.destroyed = run.pulumi_destroy(stack, run.run_pulumi, tell)
+    report.tries, report.destroyed = run.pulumi_destroy(stack, access().pulumi(stack).run, tell)
     if report.destroyed:
-        sweep = Sweep(api, settings.name, time.sleep, tell, with_data=backups)
+        sweep = Sweep(api, settings.name, access().pause, tell, with_data=backups)
         plan = sweep.plan()
         print_plan(progress, settings.name, plan)
         report.outcome = sweep.run(plan)

@@ -1,14 +1,11 @@
 """The steps of a destroy: drain, then `pulumi destroy` until it succeeds or another try would be wrong."""
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from operations.aws.api import BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.cluster.destroy.recovery import Attempt, first, following
 from operations.cluster.drain.plan import Target, plan_drain
@@ -39,7 +36,7 @@ class Report:
         return self.destroyed and self.outcome is not None and not self.outcome.left
 
 
-def drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
+def drain(api: Api, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
     """Drain a cluster that answers. One that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
     entry = described(api, cluster)
     if entry is None or entry["status"] != "ACTIVE":
@@ -49,7 +46,7 @@ def drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], None
         kubernetes = cluster_of(api, cluster)
         plan = plan_drain(kubernetes)
         print_plan(errors(), cluster, plan)
-        report.undrained = list(Drain(kubernetes, time.sleep, tell).run(plan))
+        report.undrained = list(Drain(kubernetes, access().pause, tell).run(plan))
         report.drained = not report.undrained
     except CommandError as error:
         tell(f"cannot drain, going on: {error.args[0]}")
@@ -75,20 +72,6 @@ def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None]) -> t
             return len(tried), True
         attempt = following(stack, printed, tried)
     return len(tried), False
-
-
-def run_pulumi(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-    """Run Pulumi, passing on what it prints. Raises CommandError where it is not installed."""
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
-    except OSError as error:
-        raise CommandError(f"cannot run `{command[0]}`: {error.strerror}", "install the Pulumi CLI 3.260 or later") from error
-    printed: list[str] = []
-    with process:
-        for line in process.stdout or ():
-            sys.stderr.write(line)
-            printed.append(line)
-    return process.returncode, "".join(printed)
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """`trn drain`: show what would be deleted, ask, delete, wait."""
 
-import time
-
 import typer
 
 from operations.options import JsonFile, Stack, Yes
@@ -14,7 +12,7 @@ def drain(stack: Stack = "dev", yes: Yes = False, json_file: JsonFile = None) ->
 
     Example: trn drain dev --yes
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.drain.plan import plan_drain
     from operations.cluster.drain.run import Drain
     from operations.cluster.drain.view import as_data, print_left, print_plan
@@ -25,13 +23,13 @@ def drain(stack: Stack = "dev", yes: Yes = False, json_file: JsonFile = None) ->
 
     settings = settings_of(read_stack_file(stack))
     progress, console = errors(), results(json_file)
-    kubernetes = cluster_of(BotoApi(settings.region), settings.name)
+    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
     plan = plan_drain(kubernetes)
     print_plan(progress, settings.name, plan)
     if plan.counts and not yes:
         typer.confirm(f"Go on in {settings.name}: {plan.counts}?", abort=True, err=True)
     with gauge("draining", progress) as show:
-        left = Drain(kubernetes, time.sleep, lambda line: progress.print(line, markup=False), show).run(plan)
+        left = Drain(kubernetes, access().pause, lambda line: progress.print(line, markup=False), show).run(plan)
     write_json(as_data(plan, left), json_file)
     print_left(console, left)
     return 1 if left else 0

@@ -40,7 +40,7 @@ def init(
 
     Example: trn init night --region us-west-2 --instance-type trn1.32xlarge --count 0 --yes
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.aws.capacity_blocks import refuse_hours
     from operations.cluster.init.answers import ADDONS, REGIONS, Answers, capacity_kinds, second_zone, stack_file_text, types_in
     from operations.cluster.init.questions import Questions, as_stack_file, offered_zones, reservation_of, usable_zones, usd_per_hour
@@ -59,7 +59,7 @@ def init(
 
     ask = Questions(root, project, asks=not yes)
     region = ask.text(region, REGIONS[0], "Region")
-    api = BotoApi(region) if live else None
+    api = access().aws(stack, region) if live else None
     types = types_in(region)
     instance_type = ask.choice("--instance-type", instance_type, types, "Instance type", types[min(1, len(types) - 1)])
     offered = offered_zones(instance_type, region, zone, api)

@@ -21,7 +21,7 @@ def logs(
 
     Example: trn logs bert --stack dev --tail 20
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.logs.workers import workers
     from operations.kube.cluster import cluster_of
     from operations.kube.job_pods import known_jobs
@@ -31,7 +31,7 @@ def logs(
 
     settings = settings_of(read_stack_file(stack))
     place = namespace or settings.training.namespace
-    kubernetes = cluster_of(BotoApi(settings.region), settings.name)
+    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
     logged = list(workers(kubernetes, job, place, tail))
     if not logged:
         raise CommandError(f"there are no pods of a job `{job}` in {place}", known_jobs(kubernetes, place), code=MISUSE)

@@ -1,6 +1,5 @@
 """`trn recover`: read the state, look, show, ask, import, refresh."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -24,11 +23,10 @@ def recover(
 
     Example: trn recover dev, or: trn recover dev --orphans
     """
-    from operations.aws.api import BotoApi
-    from operations.cluster.destroy.run import run_pulumi
-    from operations.cluster.recover import pulumi
+    from operations.access import access
     from operations.cluster.recover.look import Recovery
     from operations.cluster.recover.objects import objects_of
+    from operations.cluster.recover.pulumi import exported, import_and_refresh, with_orphans
     from operations.cluster.recover.view import as_data, print_plan, report_lines
     from operations.output import errors, results, write_json
     from operations.program import settings_of
@@ -40,13 +38,13 @@ def recover(
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = BotoApi(settings.region)
-    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), time.sleep, tell, orphans)
-    state = pulumi.exported(stack, pulumi.ask_pulumi)
+    api = access().aws(stack, settings.region)
+    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, orphans)
+    state = exported(stack, access().pulumi(stack).ask)
     if orphans:
         if state.pending:
             raise CommandError(f"{len(state.pending)} operations have no end yet", f"run `trn recover {stack}` first, without --orphans")
-        state = pulumi.with_orphans(state, stack, pulumi.ask_pulumi)
+        state = with_orphans(state, stack, access().pulumi(stack).ask)
     plan = recovery.plan(state)
     print_plan(progress, plan, orphans=orphans)
     work = len(plan.imports) + len(plan.uninstalls)
@@ -56,7 +54,7 @@ def recover(
         if not yes:
             typer.confirm(f"Import {len(plan.imports)}, uninstall {len(plan.uninstalls)}, then refresh {stack}?", abort=True, err=True)
         recovery.uninstall(plan)
-        done = pulumi.import_and_refresh(plan, stack, run_pulumi)
+        done = import_and_refresh(plan, stack, access().pulumi(stack).run)
     write_json({"stack": stack, "recovered": done, **as_data(plan, orphans=orphans)}, json_file)
     for line in report_lines(plan, stack, orphans=orphans, done=done):
         console.print(line, markup=False, soft_wrap=True)

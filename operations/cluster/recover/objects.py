@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from operations.aws.api import BotoApi
+from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.aws.sighting import Sighting
 from operations.kube.api import Kubernetes, Resource
@@ -73,6 +73,6 @@ class Objects:
         return sorted(found, key=lambda entry: int(entry["metadata"]["labels"]["version"]))
 
 
-def objects_of(api: BotoApi, cluster: str) -> Objects | None:
+def objects_of(api: Api, cluster: str) -> Objects | None:
     """The cluster's objects, None where there is no cluster. Raises Unreachable."""
     return None if described(api, cluster) is None else Objects(cluster_of(api, cluster))

@@ -1,7 +1,6 @@
 """What a recovery asks of Pulumi: the state, what the next `up` would make, and the import."""
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ from operations.cluster.destroy.recovery import refuse_misuse
 from operations.cluster.recover.plan import Plan, import_file
 from operations.cluster.recover.state import State, read_preview, read_state
 from operations.errors import CommandError
-from operations.output import errors
 
 Asked = Callable[[tuple[str, ...]], tuple[int, str]]
 """Runs a command; returns its exit code and what it printed on standard output."""
@@ -57,13 +55,3 @@ def _answer(command: tuple[str, ...], stack: str, ask: Asked) -> str:
         refuse_misuse(stack, printed)
         raise CommandError(f"`{' '.join(command)}` failed", "what it printed says why")
     return printed
-
-
-def ask_pulumi(command: tuple[str, ...]) -> tuple[int, str]:
-    """Run Pulumi for what it prints; what it complains of goes to standard error. Raises CommandError where it is not installed."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except OSError as error:
-        raise CommandError(f"cannot run `{command[0]}`: {error.strerror}", "install the Pulumi CLI 3.260 or later") from error
-    errors().print(done.stderr, markup=False, end="", soft_wrap=True)
-    return done.returncode, done.stdout if done.returncode == 0 else done.stdout + done.stderr

@@ -1,6 +1,5 @@
 """`trn scale`: set one node group to a size, down to zero for the night, and list what is still billed."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -19,7 +18,7 @@ def scale(
 
     Example: trn scale trn1-32xl 0 --stack dev
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.aws.node_groups import resize, scaling, sized
     from operations.cluster.scale.plan import as_data, resized
     from operations.output import errors, gauge, results, write_json
@@ -33,13 +32,13 @@ def scale(
         known = ", ".join(sorted(settings.node_groups)) or "none"
         raise CommandError(f"stack {stack} has no Neuron group `{group}`", f"its groups: {known}", code=MISUSE)
     lines = [line for line in items(record_stack(resized(stack_file, group, count))) if line.usd_per_hour != 0]
-    api = BotoApi(settings.region)
+    api = access().aws(stack, settings.region)
     current = scaling(api, settings.name, group)
     wanted = sized(current, count)
     progress, console = errors(), results(json_file)
     progress.print(f"{group}: {current['desiredSize']} nodes, wanted {count}", markup=False)
     with gauge("waiting for EKS", progress) as show:
-        said = resize(api, settings.name, group, wanted, time.sleep, show) if wanted != current else []
+        said = resize(api, settings.name, group, wanted, access().pause, show) if wanted != current else []
     write_json(as_data(group, wanted, lines, said), json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)

@@ -22,21 +22,20 @@ def shell(
 
     Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.shell import pod
     from operations.cluster.status.subject import Subject, name_of
     from operations.cluster.verify.objects import SHARED_PATH
     from operations.interruption import ended_like_by_hand
     from operations.kube.cluster import cluster_of
     from operations.kube.job_pods import PODS
-    from operations.kube.kubectl import needed
     from operations.output import errors, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
-    needed("kubectl", "aws")
-    api = BotoApi(settings.region)
+    access().need_tools("kubectl", "aws")
+    api = access().aws(stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     body = pod.pod(subject, stack, life_s=round(hours * 3600), node_group=node_group, neuron=neuron, image=image)
     pod.remove_ended(subject.kubernetes, settings)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from operations.access import access
 from operations.aws.api import Api
 from operations.cluster.status.subject import Subject, name_of
 from operations.cluster.verify.devices import whole_nodes
@@ -89,7 +90,7 @@ def start(subject: Subject, body: Object) -> str:
     """Make the pod and wait until it runs. Returns its node; raises CommandError with Kubernetes' own reason."""
     name = name_of(body)
     with told_steps() as tell:
-        stage = Stage(subject, "", None, time.sleep, time.monotonic, tell)
+        stage = Stage(subject, "", None, access().pause, time.monotonic, tell)
         subject.kubernetes.create(PODS, stage.namespace, body)
         running = stage.wait(name, START_S, lambda pods: pods[0] if pods and phase(pods[0]) != "Pending" else None)
     if running is None or phase(running) != "Running":

@@ -10,7 +10,7 @@ def status(stack: Stack = "dev", junit: Junit = None, json_file: JsonFile = None
 
     Example: trn status dev --junit build/status.xml
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.status.checks import CHECKS, findings_of
     from operations.cluster.status.subject import Subject
     from operations.findings import exit_code, print_findings
@@ -21,7 +21,7 @@ def status(stack: Stack = "dev", junit: Junit = None, json_file: JsonFile = None
     from operations.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
-    api = BotoApi(settings.region)
+    api = access().aws(stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     findings = [finding for name in tracked(list(CHECKS), "looking") for finding in findings_of(subject, name)]
     good = exit_code(findings) == 0

@@ -1,6 +1,5 @@
 """`trn sweep`: show what is left and what it costs a day, ask, delete, and say what stays."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +25,7 @@ def sweep(
 
     Example: trn sweep dev, then: trn sweep dev --delete
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.sweep.plan import KINDS, plan_sweep, read_state, refuse_living_cluster
     from operations.cluster.sweep.run import Sweep, look, place_of
     from operations.cluster.sweep.view import as_data, print_outcome, print_plan
@@ -36,7 +35,7 @@ def sweep(
 
     settings = settings_of(read_stack_file(stack))
     keep_ids = read_state(state) if state else frozenset()
-    api, progress, console = BotoApi(settings.region), errors(), results(json_file)
+    api, progress, console = access().aws(stack, settings.region), errors(), results(json_file)
     place = place_of(api, settings.name)
     sightings = [item for kind in tracked(KINDS, "looking") for item in look(api, place, [kind])]
     plan = plan_sweep(sightings, keep_ids, with_data=backups)
@@ -49,7 +48,7 @@ def sweep(
     print_plan(progress, settings.name, plan)
     if not yes:
         typer.confirm(f"Delete {len(plan.deletions)} resources of {settings.name} in {settings.region}?", abort=True, err=True)
-    run = Sweep(api, settings.name, time.sleep, lambda line: progress.print(line, markup=False), keep_ids, backups)
+    run = Sweep(api, settings.name, access().pause, lambda line: progress.print(line, markup=False), keep_ids, backups)
     with gauge("sweeping", progress) as show:
         outcome = replace(run, show=show).run(plan)
     write_json(as_data(settings.name, plan, outcome), json_file)

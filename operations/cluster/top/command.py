@@ -26,17 +26,17 @@ def top(
     """
     from rich.live import Live
 
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.status.subject import Subject
     from operations.cluster.top.rows import reader, rows
     from operations.cluster.top.view import Row, table
     from operations.kube.cluster import cluster_of
-    from operations.output import results, write_json
+    from operations.output import can_redraw, results, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
-    api = BotoApi(settings.region)
+    api = access().aws(stack, settings.region)
     kubernetes = cluster_of(api, settings.name)
     place = namespace or settings.training.namespace
     subject = Subject(settings, api, kubernetes)
@@ -51,7 +51,7 @@ def top(
             return rows(subject, read, place, job)
 
         current = look()
-        if once or json_file or not console.is_terminal:
+        if once or json_file or not can_redraw(console):
             write_json([row.as_data() for row in current], json_file)
             console.print(table(current))
         else:

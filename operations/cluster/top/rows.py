@@ -6,13 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from facts.names import NEURON_RESOURCE
+from operations.access import access
 from operations.cluster.status.subject import Subject, core_count, hardware, name_of
 from operations.cluster.top.readings import Reading, from_exporter, from_monitor
 from operations.cluster.top.view import Row
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
 from operations.kube.job_pods import PODS, known_jobs, pods_of
-from operations.kube.kubectl import kubectl, needed
+from operations.kube.kubectl import kubectl
 
 EXPORTER_NAMESPACE, EXPORTER_PORT = "neuron-monitor", 8000
 EXPORTER_LABEL = "app.kubernetes.io/name=neuron-monitor"
@@ -78,7 +79,7 @@ def reader(subject: Subject, namespace: str, job: str | None) -> Iterator[Reader
     if job is None:
         hint = "set `addons.neuronMonitor.enabled: true` and run `pulumi up`; or name a job, and it is asked in the job's own pods"
         raise CommandError("neuron-monitor's exporter is not installed", hint)
-    needed("kubectl", "aws")
+    access().need_tools("kubectl", "aws")
     with kubectl(subject.api, subject.settings.name, namespace) as first:
         yield lambda node, pod: _asked(first, pod)
 

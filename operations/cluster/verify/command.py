@@ -32,7 +32,7 @@ def verify(
 
     Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives
     """
-    from operations.aws.api import BotoApi
+    from operations.access import access
     from operations.cluster.status.checks import CHECKS, findings_of
     from operations.cluster.status.subject import Subject
     from operations.cluster.verify.stage import Stage
@@ -48,12 +48,12 @@ def verify(
 
     names = chosen(only or ())
     settings = settings_of(read_stack_file(stack))
-    api = BotoApi(settings.region)
+    api = access().aws(stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     looked = [name for name in CHECKS if name in names]
     findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
     with told_steps() as tell, ended_like_by_hand():
-        stage = Stage(subject, small_image(settings), image or training_image(settings), time.sleep, time.monotonic, tell)
+        stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
         findings += tried(stage, [name for name in TRIALS if name in names])
     said = verdict(settings.name, findings)
     write_json({"stack": stack, "healthy": exit_code(findings) == 0, "verdict": said, "findings": findings}, json_file)

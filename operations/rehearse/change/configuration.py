@@ -1,12 +1,12 @@
 """A stack file with some keys changed on the command line."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
-
-import yaml
 
 from operations.stack_file import StackFile, StackFileError
 from stacks.config import NAMESPACE
+from stacks.stack_yaml import YamlError, read_yaml
 
 
 def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:
@@ -14,15 +14,15 @@ def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:
 
     Raises StackFileError for a text without `=`, a value that is no YAML, or a path through something that is no section.
     """
-    pairs = yaml.safe_load(yaml.safe_dump(stack_file.pairs))
+    pairs = deepcopy(stack_file.pairs)
     for text in settings:
         path, separator, value = text.partition("=")
         if not separator or not path:
             raise StackFileError(f"`{text}` sets nothing", "write key=value, such as `nodeGroups.trn1-32xl.size=4`")
         try:
-            parsed = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise StackFileError(f"the value in `{text}` is no YAML", "put lists and sections as [a, b] and {key: value}") from error
+            parsed = read_yaml(value)
+        except YamlError as error:
+            raise StackFileError(f"the value in `{text}`: {error}", "write lists and sections as [a, b] and {key: value}") from error
         _set(pairs, path, parsed, text)
     return StackFile(stack_file.root, stack_file.project, stack_file.stack, pairs)
 

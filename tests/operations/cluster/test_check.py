@@ -13,8 +13,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from operations.access import Live
 from operations.cli import app
-from operations.cluster.check import account, outside
+from operations.cluster.check import account, tools
 from operations.cluster.check.run import CHECKS, findings_of
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, exit_code
@@ -470,9 +471,9 @@ def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HealthyAccount:
     (tmp_path / "Pulumi.doc.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
     made = HealthyAccount()
-    monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: made.api)
-    monkeypatch.setattr(outside, "own_address", lambda: "198.18.0.7")
-    monkeypatch.setattr(outside, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
+    monkeypatch.setattr("operations.access.Live.own_address", lambda self: "198.18.0.7")
+    monkeypatch.setattr(tools, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
     return made
 
 
@@ -518,10 +519,10 @@ def test_a_documentation_address_is_refused_before_anything_is_asked(aws: Health
 
 def test_tools_and_address_are_asked_on_this_machine(monkeypatch: pytest.MonkeyPatch):
     """What hangs, fails or is missing is an OSError, which the checks tell."""
-    assert outside.tool_answer(["echo", " v1 "]) == "v1"
+    assert tools.tool_answer(["echo", " v1 "]) == "v1"
     for parts in (["false"], ["no-such-tool-here"]):
         with pytest.raises(OSError, match=r"."):
-            outside.tool_answer(parts)
-    monkeypatch.setattr(outside, "OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
+            tools.tool_answer(parts)
+    monkeypatch.setattr("operations.access.OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
     with pytest.raises(OSError, match="nothing-here"):
-        outside.own_address()
+        Live().own_address()

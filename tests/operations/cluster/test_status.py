@@ -180,8 +180,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("operations.aws.api.BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     return made
 
 

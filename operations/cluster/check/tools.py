@@ -1,17 +1,9 @@
-"""What a check asks outside AWS: the address of this machine, and the tools on PATH."""
+"""What the tools on PATH answer."""
 
 import subprocess
-import urllib.request
 from collections.abc import Sequence
 
-OWN_ADDRESS_URL = "https://checkip.amazonaws.com"
 TIMEOUT_S = 30
-
-
-def own_address() -> str:
-    """The address of this machine as seen from the internet. Raises OSError."""
-    with urllib.request.urlopen(OWN_ADDRESS_URL, timeout=TIMEOUT_S) as answer:
-        return answer.read(100).decode().strip()
 
 
 def tool_answer(command: Sequence[str]) -> str:
