@@ -14,7 +14,7 @@ from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
 from operations.practice.account import PracticeAccount
 from operations.pulumi import PulumiCli
-from operations.rehearse.command import record_stack
+from operations.program import record_stack
 from operations.stack_file import StackFile
 from simulator.engine.disk import StateFolder
 from simulator.engine.plan import plan
