@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
+from simulator.doors.wire.door import Options, session
 
 from operations.access import Access
 from operations.aws.api import Api, BotoApi
@@ -17,7 +18,6 @@ from operations.practice.pulumi import PracticeCli, RehearsalEngine
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
 from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire.door import Options, session
 
 LINE = f"practice: this is a simulated account in {PRACTICE}/, not AWS"
 PAGE_SIZE = 100

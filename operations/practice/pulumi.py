@@ -13,12 +13,12 @@ from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
 from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
 from operations.practice.account import PracticeAccount
-from operations.pulumi import PulumiCli
 from operations.program import record_stack
+from operations.pulumi import PulumiCli
 from operations.stack_file import StackFile
+from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
 from simulator.engine.plan import plan
-from simulator.engine.clock import Step
 from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State

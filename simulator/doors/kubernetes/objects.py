@@ -34,7 +34,9 @@ def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
     elif kind.kind == "DaemonSet":
         yield from _plugins(state)
     elif kind.group == "" and kind.kind == "Namespace":
-        yield from ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "uid": name}} for name in ("default", "kube-system"))
+        yield from (
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "uid": name}} for name in ("default", "kube-system")
+        )
 
 
 def _key(kind: ServedKind) -> str:

@@ -117,7 +117,13 @@ def _standing(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, "uid": f"pod-{namespace}-{name}", "labels": dict(labels), "ownerReferences": owners},
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": f"pod-{namespace}-{name}",
+            "labels": dict(labels),
+            "ownerReferences": owners,
+        },
         "spec": {**spec, "containers": containers, **placed},
         "status": {
             "phase": "Running" if node is not None else "Pending",

@@ -107,7 +107,8 @@ class ApiServer:
         found = [
             item
             for item in objects(self.world.state, place.kind)
-            if place.namespace in ("", item["metadata"].get("namespace")) and (not key or item["metadata"].get("labels", {}).get(key) == value)
+            if place.namespace in ("", item["metadata"].get("namespace"))
+            and (not key or item["metadata"].get("labels", {}).get(key) == value)
         ]
         return _json({"items": found})
 
