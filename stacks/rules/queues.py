@@ -86,10 +86,10 @@ def ancestors(name: str, parents: Mapping[str, str | None]) -> list[str] | None:
     """Queues of the stack above one, nearest first; None where they form a cycle."""
     above: list[str] = []
     parent = parents.get(name)
-    while parent in parents:
+    while parent is not None and parent in parents:
         if parent == name or parent in above:
             return None
-        above.append(str(parent))
+        above.append(parent)
         parent = parents[parent]
     return above
 
