@@ -16,16 +16,18 @@ from simulator.account.rules import (
     kubernetes,
     launch_templates,
     names,
+    neighbours,
     network,
     standing,
     storage,
+    volcano,
 )
 from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
-    engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, batch,
-    standing, deletion_network, deletion_cluster,
+    engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, volcano, batch,
+    standing, deletion_network, deletion_cluster, neighbours,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))
 """Every rule, in the order in which they are asked."""
