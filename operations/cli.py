@@ -8,8 +8,9 @@ Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the conf
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -31,6 +32,7 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.practice.up import down, up
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
@@ -42,6 +44,8 @@ CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
+PRACTICE = (up, down)
+"""Commands below `trn practice`."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
@@ -83,16 +87,45 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
 
 # Plain help: rich's takes longer to load than all commands together.
 app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
+practice_app = typer.Typer(
+    help="A simulated account that is kept on disk, for trying every command.", no_args_is_help=True, rich_markup_mode=None
+)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
 @app.callback()
-def root() -> None:
+def root(
+    context: typer.Context,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Act on the stack's simulated account in build/practice instead of AWS: `trn practice up`.")
+    ] = False,
+) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
+    if practice:
+        context.with_resource(practising())
+
+
+@contextmanager
+def practising() -> Iterator[None]:
+    """Everything that a command does, it does to the practice accounts."""
+    from operations.access import using
+    from operations.practice.access import Practice
+
+    given = Practice()
+    with using(given):
+        try:
+            yield
+        finally:
+            # Of a command that printed no result.
+            given.announce(on_standard_error=True)
+            given.close()
 
 
 for command in CLUSTER:
     add(app, command)
+app.add_typer(practice_app, name="practice")
+for command in PRACTICE:
+    add(practice_app, command)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(ending(rehearse))

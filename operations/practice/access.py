@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
-from simulator.doors.wire.door import Options, session
 
-from operations.access import Access
 from operations.aws.api import Api, BotoApi
 from operations.engine.project import PRACTICE, practice_folder
 from operations.errors import MISUSE, CommandError
@@ -18,6 +16,7 @@ from operations.practice.pulumi import PracticeCli, RehearsalEngine
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
 from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire.door import Options, session
 
 LINE = f"practice: this is a simulated account in {PRACTICE}/, not AWS"
 PAGE_SIZE = 100
@@ -34,7 +33,7 @@ class PracticeApi(BotoApi):
 
 
 @dataclass
-class Practice(Access):
+class Practice:
     """The practice accounts that one command uses, each opened when it is first asked for."""
 
     is_practice = True
@@ -53,13 +52,17 @@ class Practice(Access):
             account.close()
         self._accounts.clear()
 
+    def leftovers(self, stack: str) -> int:
+        """How many objects are in a stack's account."""
+        return len(self.account(stack).world.state.leftovers())
+
     def aws(self, stack: str, region: str, /) -> Api:
         """Real boto3 clients, answered by the account."""
         account = self.account(stack)
         options = Options(region, page_size=PAGE_SIZE, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 
-    def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
+    def kubernetes(self, api: Api, _entry: dict[str, Any], /) -> Kubernetes:
         """The same client as for a cluster on AWS, answered by the account."""
         assert isinstance(api, PracticeApi)
         return KubernetesClient(SimulatedClient(ApiServer(api.account.world), api.account.save), lambda: "practice")

@@ -153,11 +153,9 @@ class ApiServer:
 
     def _close_queue(self, command: Object) -> Answer:
         """Volcano acts on its commands."""
-        for item in self.world.state:
-            made = item.registration
-            if kinds.object_kind(made.type) == "scheduling.volcano.sh/Queue" if kinds.is_kubernetes(made.type) else False:
-                if made.inputs["metadata"]["name"] == command["target"]["name"]:
-                    item.registration = replace(made, outputs={**made.outputs, "status": {"state": "Closed"}})
+        queue = find(self.world.state, ServedKind("scheduling.volcano.sh", "Queue"), "", command["target"]["name"])
+        if queue is not None:
+            queue.registration = replace(queue.registration, outputs={**queue.registration.outputs, "status": {"state": "Closed"}})
         return _json(command, 201)
 
     def _patch(self, place: _Place, body: Object) -> Answer:
