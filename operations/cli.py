@@ -32,6 +32,7 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.practice.events import event, job
 from operations.practice.up import down, up
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
@@ -44,7 +45,7 @@ CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
-PRACTICE = (up, down)
+PRACTICE = (up, job, event, down)
 """Commands below `trn practice`."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
