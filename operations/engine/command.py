@@ -28,12 +28,12 @@ def engine(
         ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/engine/STACK")
+        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/practice/STACK")
     ] = None,
 ) -> int:
     """Run the real Pulumi CLI on the program, with the simulated cloud in place of AWS. No account is touched.
 
-    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its world/ to lose an object.
+    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its account/ to lose an object.
 
     Rules and faults are those of the rehearsal: `trn rehearse rules` lists both. An update takes as long as a create would.
 
@@ -41,14 +41,14 @@ def engine(
     | trn engine -- destroy --yes
     """
     from operations.engine.process import Providers, run_cli
-    from operations.engine.project import EngineFolder, environment, refuse_secrets
+    from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
     from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
     from operations.stack_file import read_stack_file
 
     pulumi = find_cli()
     requests = requested_faults(fault or ())
     refuse_arguments(arguments)
-    place = EngineFolder((folder or Path("build/engine") / stack).absolute())
+    place = EngineFolder(folder.absolute()) if folder else practice_folder(stack)
     stack_file = read_stack_file(stack)
     refuse_secrets(stack_file)
     with writing():

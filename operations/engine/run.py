@@ -44,7 +44,7 @@ def report(code: int, folder: EngineFolder, requests: Sequence[FaultRequest], *,
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:
             progress.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
-    objects = Cloud.load(folder.world).objects.values()
+    objects = Cloud.load(folder.account).objects.values()
     for item in objects:
         if item.status == "creating":
             progress.print(
@@ -53,7 +53,7 @@ def report(code: int, folder: EngineFolder, requests: Sequence[FaultRequest], *,
     if died and not any(fault.startswith("kill-provider@") for fault in met):
         progress.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)
         wrong.append("died")
-    progress.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.world}", markup=False)
+    progress.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.account}", markup=False)
     return 1 if wrong else code
 
 
