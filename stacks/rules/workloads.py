@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from addons.neuron import HEALTH_NAMESPACE
 from addons.registry import REGISTRY
+from addons.volcano import VolcanoSettings
 from facts.names import CLUSTER_TAG
 from stacks.problems import Problem
 from stacks.settings import Settings
 
 QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
 """Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
-NOT_OURS = {"default", "kube-public", "kube-node-lease", HEALTH_NAMESPACE, *(declaration.namespace for declaration in REGISTRY)}
+NOT_OURS = {"default", "kube-public", "kube-node-lease", *(name for declaration in REGISTRY for name in declaration.namespaces)}
 """Namespaces of Kubernetes and of the add-ons."""
 TAG_LIMIT = 40
 TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")
@@ -51,7 +51,7 @@ def training_namespace(settings: Settings) -> Iterator[Problem]:
 
 def queues(settings: Settings) -> Iterator[Problem]:
     """Queues that are not Volcano's own, with capabilities that are quantities."""
-    for name, queue in settings.addons.volcano.queues.items():
+    for name, queue in settings.addons.of(VolcanoSettings).queues.items():
         if name in ("default", "root"):
             yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
         amounts = {("capability", key): value for key, value in queue.capability.items()}
@@ -70,7 +70,7 @@ def queues(settings: Settings) -> Iterator[Problem]:
 
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
     """Queues stand below queues that are there, and in no circle; shares of a hierarchy need one."""
-    queues = settings.addons.volcano.queues
+    queues = settings.addons.of(VolcanoSettings).queues
     hierarchy = any(queue.parent is not None for queue in queues.values())
     for name, queue in queues.items():
         path = f"addons.volcano.queues.{name}"
