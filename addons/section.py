@@ -17,7 +17,7 @@ def attribute(key: str) -> str:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a text key that takes one of a table's names; editors offer them, and a wrong value is refused with the list and a hint."""
+    """Marks a text key that takes one of a table's names: the schema lists them for editors, and an error shows them with a fix."""
 
     allowed: tuple[str, ...]
     hint: str

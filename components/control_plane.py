@@ -106,7 +106,7 @@ class ControlPlane(Component):
             create_oidc_provider=False,
             skip_default_node_group=True,
             skip_default_security_groups=True,
-            # Pinned: unpinned, each new build of an add-on would show up as a change nobody made.
+            # Pinned: unpinned, each new build of an add-on would show up as a change that no one made.
             vpc_cni_options=eks.VpcCniOptionsArgs(addon_version=args.vpc_cni_version, log_level="INFO"),
             kube_proxy_addon_options=eks.KubeProxyAddonOptionsArgs(version=args.kube_proxy_version),
             coredns_addon_options=eks.CoreDnsAddonOptionsArgs(enabled=False),
@@ -116,7 +116,7 @@ class ControlPlane(Component):
         )
 
     def _access_entry(self, key: str, entry: AccessEntryArgs) -> None:
-        """Not by the component: what it makes is replaced new first, and an association that is made over the old one goes with it."""
+        """Made here and not by the component, which replaces create-first: an association made over the old one is then deleted with it."""
         old_first = pulumi.ResourceOptions(parent=self, delete_before_replace=True)
         made = aws.eks.AccessEntry(
             self.named(f"{self._name}-{key}"), cluster_name=self.name, principal_arn=entry.principal_arn, opts=old_first
@@ -147,7 +147,7 @@ class ControlPlane(Component):
         return key.arn
 
     def _log_group(self) -> aws.cloudwatch.LogGroup:
-        # Made before the cluster: the group that EKS would make itself keeps its logs for ever and outlives the stack.
+        # Made before the cluster: the group that EKS would make itself never expires and stays after the stack is destroyed.
         return aws.cloudwatch.LogGroup(
             self.named(f"{self._name}-logs"),
             name=names.control_plane_log_group(self._args.cluster_name),

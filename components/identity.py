@@ -1,4 +1,4 @@
-"""IAM roles: one for nodes, and one for each service account that calls AWS, handed out by EKS Pod Identity."""
+"""IAM roles: one for nodes, and one for each service account that calls AWS, provided by EKS Pod Identity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ def _as_json(document: pulumi.Input[iam.Document]) -> pulumi.Input[str]:
 
 
 def node_role(name: str, cluster_name: str, region: str, opts: pulumi.ResourceOptions | None = None, *, purpose: str = "node") -> Role:
-    """A role of nodes: join, pull images, hand identities to pods, and nothing more."""
+    """A role of nodes: join, pull images, provide identities to pods, and nothing more."""
     partition = regions.partition(region)
     managed = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
     args = RoleArgs(
@@ -105,7 +105,7 @@ class PodIdentity(Component):
         cluster_name: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`cluster_name` is the control plane's output, so that the association waits for the cluster and goes before it."""
+        """`cluster_name` is the control plane's output, so that the association is made after the cluster and deleted before it."""
         super().__init__("trn:components:PodIdentity", name, opts)
         role = service_account_role(name, account, pulumi.ResourceOptions(parent=self))
         self.association = aws.eks.PodIdentityAssociation(

@@ -22,7 +22,7 @@ RETENTION_S = 300
 
 
 def queue_policy(queue_arn: str) -> dict[str, Any]:
-    """Only the event bus may write, and nobody without TLS."""
+    """Only the event bus may send messages, and only over TLS."""
     return {
         "Version": "2012-10-17",
         "Statement": [

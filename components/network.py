@@ -1,4 +1,4 @@
-"""The VPC: subnets by zone id and role, the ways out, and the free endpoint for S3."""
+"""The VPC: subnets by zone id and role, NAT, internet gateway, and endpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Network(Component):
         self.private_subnets = {
             z.zone_id: self._subnet("private", z.zone_id, z.private, {"kubernetes.io/role/internal-elb": "1"}) for z in args.subnets
         }
-        # A subnet of the secondary block can only be made once the block is there, and must go before it.
+        # A subnet of the secondary block can only be made once the block is there, and must be deleted before it.
         self.node_subnets = {z.zone_id: self._subnet("node", z.zone_id, z.node, discovery, after=pod_block) for z in args.subnets}
 
         self._public_routes = self._route_public()

@@ -24,7 +24,7 @@ class NodeGroupArgs:
     cluster_name: str
     """Literal name, for names and tags."""
     control_plane_name: pulumi.Input[str]
-    """The control plane's name output: the group waits for the control plane and vpc-cni, and goes before them."""
+    """The control plane's name output: the group is made after the control plane and vpc-cni, and deleted before them."""
     node_role_arn: pulumi.Input[str]
     subnet_ids: Sequence[pulumi.Input[str]]
     security_group_ids: Sequence[pulumi.Input[str]]

@@ -66,7 +66,7 @@ def node_boot_policy() -> Document:
 
 
 def ebs_csi_policy(partition: str) -> Document:
-    """Volumes the driver made itself, and nobody else's: it marks them with `ebs.csi.aws.com/cluster`."""
+    """Only volumes that the driver made itself: it marks them with `ebs.csi.aws.com/cluster`."""
     volumes, instances = f"arn:{partition}:ec2:*:*:volume/*", f"arn:{partition}:ec2:*:*:instance/*"
     describe = ["AvailabilityZones", "Instances", "InstanceTypes", "Snapshots", "Volumes", "VolumesModifications", "VolumeStatus"]
     return document(

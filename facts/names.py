@@ -28,11 +28,37 @@ def control_plane_log_group(cluster: str) -> str:
     return f"/aws/eks/{cluster}/cluster"
 
 
+def pod_log_group(cluster: str) -> str:
+    """The log group of all pods' logs (Fluent Bit)."""
+    return f"/aws/eks/{cluster}/pods"
+
+
+def container_insights_log_group(cluster: str, part: str) -> str:
+    """One log group of Container Insights: `part` is an entry of `CONTAINER_INSIGHTS`."""
+    return f"/aws/containerinsights/{cluster}/{part}"
+
+
+def log_group_names(cluster: str) -> tuple[str, ...]:
+    """Every log group that the program makes, or that AWS makes anew for the cluster, by its exact name.
+
+    Those that AWS makes itself carry no tag: the name is all that tells them apart.
+    """
+    insights = (container_insights_log_group(cluster, part) for part in CONTAINER_INSIGHTS)
+    return (control_plane_log_group(cluster), pod_log_group(cluster), *insights)
+
+
+def interruption_queue_name(cluster: str) -> str:
+    """The queue in which Karpenter is told of instances that will stop."""
+    return f"{cluster}-karpenter"
+
+
 def cluster_tags(cluster: str) -> dict[str, str]:
     """The tag that marks everything of one cluster, matched exactly by sweep and never by substring."""
     return {CLUSTER_TAG: cluster}
 
 
+CONTAINER_INSIGHTS = ("application", "dataplane", "host", "performance", "prometheus")
+"""Log groups that Container Insights makes below the cluster's name (CloudWatch user guide, Container Insights)."""
 CLUSTER_TAG = "trn:cluster"
 EFA_LABEL = "vpc.amazonaws.com/efa.present"
 """Node label put on EFA groups: the EFA plug-in crash-loops on matching types without EFA interfaces (aws/eks-charts#1239)."""
@@ -46,3 +72,11 @@ BATCH_ROLE = "AWSServiceRoleForBatch"
 """The service-linked role of AWS Batch, one for the account."""
 NEURON_TAINT = NEURON_RESOURCE
 """Taint key of Neuron nodes: EKS adds the matching toleration to every pod that asks for the resource of that name."""
+RESERVED_TAG_PREFIXES = (
+    "aws:", "eks:", "trn:", "trn/", "kubernetes.io/", "k8s.io/", "karpenter.sh/", "karpenter.k8s.aws/", "elbv2.k8s.aws/", "service.k8s.aws/",
+    "ingress.k8s.aws/", "ebs.csi.aws.com/", "efs.csi.aws.com/", "cluster.k8s.amazonaws.com/", "node.k8s.amazonaws.com/", "topology.kubernetes.io/",
+)  # fmt: skip
+"""How tag keys begin by which AWS, EKS, controllers in a cluster and this program mark what is theirs, in any case: on other
+resources such a tag names a wrong owner, and a sweep or a controller believes it."""
+RESERVED_TAGS = ("name", "csivolumename")
+"""Tag keys that the program or a driver sets itself, in lower case."""

@@ -1,6 +1,6 @@
 """List prices of everything that bills by the hour, in USD, for us-west-2 and the regions priced like it.
 
-Instance prices stand in the catalogue. Nothing that bills by use (data processed by NAT, log ingestion, requests) is here.
+Instance prices are in the catalogue. Nothing that bills by use (data processed by NAT, log ingestion, requests) is here.
 """
 
 from dataclasses import dataclass

@@ -28,6 +28,11 @@ def results(json_file: Path | None = None) -> Console:
     return console if console.is_terminal else Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
 
 
+def can_redraw(console: Console) -> bool:
+    """Whether a terminal is watching that can move its cursor: one with `TERM=dumb` would show nothing of a live view or a bar."""
+    return console.is_terminal and not console.is_dumb_terminal
+
+
 def write_json(value: Any, json_file: Path | None) -> None:
     """Write a value where `--json` said: `-` is standard output, None is nowhere.
 
@@ -57,7 +62,7 @@ def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T
     from rich.progress import track
 
     console = errors()
-    yield from track(items, description=what, console=console, transient=True, disable=quiet or not console.is_terminal)
+    yield from track(items, description=what, console=console, transient=True, disable=quiet or not can_redraw(console))
 
 
 @contextmanager
@@ -69,16 +74,16 @@ def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not can_redraw(console)) as progress:
         bar = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
 @contextmanager
 def told_steps() -> Iterator[Callable[[str], None]]:
-    """Tells one step: a line that changes on a terminal; in a pipe a line for each step that is another, without what follows `;`."""
+    """Tells one step: a line that changes on a terminal; elsewhere a line for each step that is another, without what follows `;`."""
     console, said = errors(), [""]
-    if console.is_terminal:
+    if can_redraw(console):
         with console.status("") as status:
             yield lambda text: status.update(text)
         return

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from stacks.config import NAMESPACE
+from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
 
 class StackFileError(Exception):
@@ -38,7 +37,12 @@ class StackFile:
     @property
     def as_pulumi(self) -> dict[str, str]:
         """Text values as the engine hands them over: structured ones as JSON."""
-        return {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in self.pairs.items()}
+        return {key: _as_text(value) for key, value in self.pairs.items()}
+
+
+def _as_text(value: Any) -> str:
+    """One value as `pulumi config` gives it to the program: nothing as empty text."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
 
 
 def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
@@ -90,9 +94,14 @@ def project_root(start: Path) -> Path:
 
 def _yaml(path: Path) -> dict[str, Any]:
     try:
-        loaded = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        raise StackFileError(f"{path.name} is not valid YAML: {error}", "mend the line it names") from error
+        if path.stat().st_size > MAX_BYTES:
+            raise StackFileError(f"{path.name} has more than {MAX_BYTES:,} bytes", "keep data out of the stack file")
+        # As Pulumi does, a mark at the start by which editors say that the file is UTF-8 is dropped.
+        loaded = read_yaml(path.read_text("utf-8-sig"))
+    except YamlError as error:
+        raise StackFileError(f"{path.name}: {error}", error.hint) from error
     except UnicodeDecodeError as error:
         raise StackFileError(f"{path.name} is not UTF-8 text: {error}", "save it as UTF-8") from error
+    except OSError as error:
+        raise StackFileError(f"cannot read {path}: {error.strerror}", "check that it is a file that you may read") from error
     return loaded if isinstance(loaded, dict) else {}

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from simulator import latencies
-from simulator.account import World, kinds, view
+from simulator.account import kinds, view
 from simulator.account.faults import FaultKind
 from simulator.account.objects import Stray
+from simulator.account.world import World
 from simulator.recording import Registration
 
 SPOT_NOTICE_S = 120
@@ -30,7 +31,7 @@ class Incident:
 def incidents(world: World, seed: int) -> list[Incident]:
     """What the world's faults do to running nodes; each is used up."""
     found: list[Incident] = []
-    for group in world.ready(kinds.NODE_GROUP):
+    for group in world.state.ready(kinds.NODE_GROUP):
         while view.desired_size(group) and (kind := world.faults.take("training", group)) is not None:
             found.append(_incident(group, kind, seed))
     return found
@@ -60,10 +61,10 @@ def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
 
 def leave_behind(world: World) -> None:
     """What users and controllers have made beside the program, as the world's faults ask for it."""
-    standing = sorted((thing.registration for thing in world if thing.status == "ready"), key=lambda item: item.urn)
+    standing = sorted((thing.registration for thing in world.state if thing.status == "ready"), key=lambda item: item.urn)
     for registration in standing:
         while (kind := world.faults.take("after", registration)) is not None:
-            world.stray(_STRAYS[kind.name](world, registration))
+            world.state.add_stray(_STRAYS[kind.name](world, registration))
 
 
 def _load_balancer(world: World, cluster: Registration) -> Stray:
@@ -75,7 +76,7 @@ def _karpenter_node(world: World, cluster: Registration) -> Stray:
 
 
 def _in_nodes_subnets(world: World, cluster: Registration, name: str, what: str, usd_per_hour: float) -> Stray:
-    subnets = sorted({subnet for group in view.node_groups(world) for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
+    subnets = sorted({subnet for group in view.node_groups(world.state) for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
     return Stray(name, what, cluster.urn, tuple(subnets), usd_per_hour=usd_per_hour)
 
 

@@ -76,3 +76,8 @@ class Recording:
             below.append(current)
             waiting.extend(self.children.get(current, ()))
         return sorted(below)
+
+
+def exists_in_cloud(registration: Registration) -> bool:
+    """Whether a registration stands for something outside the engine: components and providers do not."""
+    return registration.custom and not registration.type.startswith("pulumi:providers:")

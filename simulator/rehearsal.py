@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from simulator import incidents
-from simulator.account import World
-from simulator.account.allowances import Account, Job
+from simulator.account.allowances import Allowances, Job
 from simulator.account.faults import Faults
+from simulator.account.judge import findings
+from simulator.account.state import AccountState
+from simulator.account.world import World
 from simulator.doors.recorder import record
 from simulator.engine import order as engine_order
 from simulator.engine.clock import Step
@@ -34,7 +36,7 @@ class Stack:
 class Circumstances:
     """What the cluster meets: the account, the job it is for, and what goes wrong."""
 
-    account: Account = field(default_factory=Account)
+    allowances: Allowances = field(default_factory=Allowances)
     job: Job = field(default_factory=Job)
     faults: Sequence[FaultRequest] = ()
 
@@ -80,16 +82,16 @@ def rehearse(
     """Rehearse a stack: up until it is up, what happens while it runs, destroy until it is gone."""
     met = circumstances or Circumstances()
     recording = record_program(stack, seed)
-    engine = Engine(World(met.account, met.job, Faults.of(met.faults)), State(), seed, parallel)
+    engine = Engine(World(AccountState(met.allowances, met.job), Faults.of(met.faults)), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)
-    problems = engine.world.verify()
+    problems = findings(engine.world.state)
     happened = incidents.incidents(engine.world, seed)
     incidents.leave_behind(engine.world)
     destroys = take_down(engine, tell=tell)
     unused = [f"the fault {name} never struck: no resource that it is meant for" for name in engine.world.faults.unused()]
     made = reporting.report_of(
-        reporting.Story(recording, ups, destroys, engine.world.leftovers(), problems, happened),
+        reporting.Story(recording, ups, destroys, engine.world.state.leftovers(), problems, happened),
         stack=stack.name,
         seed=seed,
         notices=[*notices, *unused],

@@ -50,7 +50,7 @@ def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: b
 
 
 _STAND_IN: Mapping[str, Any] = {"name": "stand-in", "region": "us-west-2", "network": {"zones": ["usw2-az1", "usw2-az2"]}}
-"""Takes the place of required sections that are broken; no rule that reads one of them is asked."""
+"""Used in place of required sections that are broken; rules that read one of these are not run."""
 
 
 def _validated(configuration: Mapping[str, Any]) -> Settings:

@@ -104,7 +104,7 @@ def neuron_labels(group: NodeGroup) -> dict[str, str]:
 
 
 def batch_labels(settings: Settings, name: str) -> dict[str, str]:
-    """The label by which AWS Batch knows the group's nodes as its own, once its environment has told its id."""
+    """The label by which AWS Batch finds the group's nodes, once the id of its compute environment is in the configuration."""
     batch = settings.addons.of(BatchSettings)
     if not batch.enabled or name not in batch.node_groups or batch.compute_environment_id is None:
         return {}

@@ -1,4 +1,4 @@
-"""Mistakes in a stack's configuration, and how they are told: all at once, each with its mend."""
+"""Mistakes in a stack's configuration, and how they are shown: all at once, each with its fix."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

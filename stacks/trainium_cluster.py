@@ -145,7 +145,7 @@ class TrainiumCluster(Component):
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything
-        # in Kubernetes goes while nodes are there to run webhooks, hook Jobs and finalizers.
+        # in Kubernetes is deleted while nodes are there to run webhooks, hook Jobs and finalizers.
         return k8s.Provider(
             self.named("kubernetes"),
             kubeconfig=self._control_plane.kubeconfig,

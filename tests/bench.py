@@ -14,7 +14,7 @@ from operations.rehearse.chaos import chaotic
 from operations.rehearse.crash import matrix
 from operations.stack_file import as_pulumi
 from simulator import bounds
-from simulator.account import World
+from simulator.account.world import World
 from simulator.comparisons import comparisons
 from simulator.doors.recorder import program_at, record
 from simulator.engine.schedule import run_destroy, run_up

@@ -7,6 +7,7 @@ import sys
 from hypothesis import settings
 
 from stacks.config import REHEARSAL_VARIABLE
+from tests.terminal import pin
 
 os.environ[REHEARSAL_VARIABLE] = "1"
 # One recording makes some 100,000 short-lived objects; the collector's default takes most of the time.
@@ -23,3 +24,8 @@ def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_network)
+
+
+def pytest_sessionstart() -> None:
+    """After pytest has looked at the shell's terminal, before any test module loads rich or typer, which look again."""
+    pin(os.environ)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.errors import CommandError
 from operations.kube.cluster import kubeconfig_of
 from operations.output import errors, write_json
@@ -26,7 +26,7 @@ class KubeconfigOptions:
 def run(options: KubeconfigOptions) -> int:
     """Print it, or write it where nobody else can read it. JSON is YAML that kubectl takes."""
     settings = settings_of(read_stack_file(options.stack))
-    made = kubeconfig_of(BotoApi(settings.region), settings.name)
+    made = kubeconfig_of(access().aws(options.stack, settings.region), settings.name)
     write_json(made, options.json_file)
     text = json.dumps(made, indent=2) + "\n"
     if options.output is not None:

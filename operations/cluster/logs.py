@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes
 from operations.kube.cluster import cluster_of
@@ -42,7 +42,7 @@ def run(options: LogsOptions) -> int:
     """Print the last lines, each after the name of its pod."""
     settings = settings_of(read_stack_file(options.stack))
     namespace = options.namespace or settings.training.namespace
-    kubernetes = cluster_of(BotoApi(settings.region), settings.name)
+    kubernetes = cluster_of(access().aws(options.stack, settings.region), settings.name)
     found = list(workers(kubernetes, options.job, namespace, options.tail))
     if not found:
         raise CommandError(f"there are no pods of a job `{options.job}` in {namespace}", known_jobs(kubernetes, namespace), code=MISUSE)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from operations.aws.api import Api, BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.cluster.status.subject import Subject, name_of
 from operations.cluster.verify.devices import whole_nodes
 from operations.cluster.verify.objects import SHARED_PATH, TEST_LABEL, Work, pod_spec
@@ -18,7 +19,7 @@ from operations.interruption import ended_like_by_hand
 from operations.kube.api import Kubernetes, Object
 from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import PODS
-from operations.kube.kubectl import kubectl, needed
+from operations.kube.kubectl import kubectl
 from operations.output import errors, told_steps, write_json
 from operations.rehearse.command import settings_of
 from operations.stack_file import read_stack_file
@@ -49,8 +50,8 @@ class ShellOptions:
 def run(options: ShellOptions) -> int:
     """Start the pod, run a shell in it, remove it. Returns the shell's own exit code."""
     settings = settings_of(read_stack_file(options.stack))
-    needed("kubectl", "aws")
-    api = BotoApi(settings.region)
+    access().need_tools("kubectl", "aws")
+    api = access().aws(options.stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     body = pod(subject, options)
     remove_ended(subject.kubernetes, settings)
@@ -126,7 +127,7 @@ def _started(subject: Subject, body: Object) -> str:
     """Make the pod and wait until it runs. Gives its node; raises CommandError with Kubernetes' own reason."""
     name = name_of(body)
     with told_steps() as tell:
-        stage = Stage(subject, "", None, time.sleep, time.monotonic, tell)
+        stage = Stage(subject, "", None, access().pause, time.monotonic, tell)
         subject.kubernetes.create(PODS, stage.namespace, body)
         running = stage.wait(name, START_S, lambda pods: pods[0] if pods and phase(pods[0]) != "Pending" else None)
     if running is None or phase(running) != "Running":

@@ -13,7 +13,7 @@ from operations.engine.project import EngineFolder, environment, refuse_secrets
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import Call, read_calls
-from simulator.doors.providers.cloud import CREATING, Cloud
+from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import FaultRequest, FaultSyntaxError, parse_fault
 
 INSTALL_PAGE = "https://www.pulumi.com/docs/install/"
@@ -88,7 +88,7 @@ def _report(code: int, folder: EngineFolder, calls: list[Call], requests: list[F
             errors.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
     objects = Cloud.load(folder.world).objects.values()
     for item in objects:
-        if item.status == CREATING:
+        if item.status == "creating":
             errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False)
     if died and not any(fault.startswith("kill-provider@") for fault in met):
         errors.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)

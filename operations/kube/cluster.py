@@ -3,15 +3,16 @@
 from typing import Any
 
 from facts.kubeconfig import kubeconfig
-from operations.aws.api import Api, BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.errors import MISUSE, CommandError
-from operations.kube.api import Kubernetes, Object, connect
+from operations.kube.api import Kubernetes, Object
 
 
-def cluster_of(api: BotoApi, cluster: str) -> Kubernetes:
+def cluster_of(api: Api, cluster: str) -> Kubernetes:
     """A client of the cluster. Raises CommandError where there is none, or none yet that answers."""
-    return connect(api, _reachable(api, cluster))
+    return access().kubernetes(api, _reachable(api, cluster))
 
 
 def kubeconfig_of(api: Api, cluster: str) -> dict[str, Any]:

@@ -2,22 +2,13 @@
 
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from operations.aws.api import Api
-from operations.errors import CommandError
 from operations.kube.cluster import kubeconfig_of
-
-
-def needed(*tools: str) -> None:
-    """Raises CommandError where a tool is not on PATH: before anything is started."""
-    for tool in tools:
-        if shutil.which(tool) is None:
-            raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
 
 
 @contextmanager

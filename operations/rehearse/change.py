@@ -1,11 +1,11 @@
 """`trn rehearse change`: what changing a running cluster's configuration would do to it."""
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from rich.console import Console
 from rich.text import Text
 
@@ -22,6 +22,7 @@ from simulator.report import assemble as reporting
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import CostPoint, Part, StepTimes
 from stacks.config import NAMESPACE
+from stacks.stack_yaml import YamlError, read_yaml
 
 SCHEMA = "trn-change/1"
 MOST_SHOWN = 12
@@ -130,15 +131,15 @@ def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:
 
     Raises StackFileError for a text without `=`, a value that is no YAML, or a path through something that is no section.
     """
-    pairs = yaml.safe_load(yaml.safe_dump(stack_file.pairs))
+    pairs = deepcopy(stack_file.pairs)
     for text in settings:
         path, separator, value = text.partition("=")
         if not separator or not path:
             raise StackFileError(f"`{text}` sets nothing", "write key=value, such as `nodeGroups.trn1-32xl.size=4`")
         try:
-            parsed = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise StackFileError(f"the value in `{text}` is no YAML", "put lists and sections as [a, b] and {key: value}") from error
+            parsed = read_yaml(value)
+        except YamlError as error:
+            raise StackFileError(f"the value in `{text}`: {error}", "write lists and sections as [a, b] and {key: value}") from error
         _set(pairs, path, parsed, text)
     return StackFile(stack_file.root, stack_file.project, stack_file.stack, pairs)
 

@@ -1,4 +1,4 @@
-"""Progress of a rehearsal: a live view on a terminal, one line per long operation in a pipe."""
+"""Progress of a rehearsal: a live view on a terminal that can redraw, one line per long operation elsewhere."""
 
 import time
 from collections import Counter
@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from operations.output import can_redraw
 from simulator.engine import order as engine_order
 from simulator.engine.clock import Step
 from simulator.recording import Recording
@@ -27,7 +28,7 @@ class Progress:
     def __init__(self, console: Console, *, quiet: bool, speed: float) -> None:
         """`speed`: virtual seconds per real one in the live view."""
         self._console, self._speed = console, speed
-        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal and not quiet else None
+        self._live = Live(console=console, auto_refresh=False, transient=True) if can_redraw(console) and not quiet else None
         self._lines = not quiet and self._live is None
         self._phase, self._clock, self._undrawn = "", 0.0, 0.0
         self._running: dict[str, Step] = {}

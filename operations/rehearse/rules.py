@@ -8,7 +8,7 @@ from operations.output import results, write_json
 from simulator import scenarios
 from simulator.account.consequences import CONSEQUENCES
 from simulator.account.faults import FAULTS
-from simulator.account.rules import all_rules
+from simulator.account.judge import ALL_RULES
 from simulator.report.schema import Part
 
 STAGES = {
@@ -50,7 +50,7 @@ def rule_book() -> RuleBook:
     """Everything that the simulated cloud knows beyond making and deleting."""
     return RuleBook(
         schema_version="trn-rules/1",
-        rules=[RuleLine(name=item.name, when=STAGES[item.stage], says=item.sentence, source=item.source) for item in all_rules()],
+        rules=[RuleLine(name=item.name, when=STAGES[item.stage], says=item.sentence, source=item.source) for item in ALL_RULES],
         consequences=[RuleLine(name=item.name, when="when it is gone", says=item.sentence, source=item.source) for item in CONSEQUENCES],
         faults=[RuleLine(name=item.name, when=_when(item.when), says=item.sentence, source=item.source) for item in FAULTS.values()],
         scenarios=[ScenarioLine(name=name, says=scenarios.read(name).says) for name in scenarios.names()],

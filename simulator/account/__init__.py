@@ -1,5 +1,1 @@
-"""The simulated account: what exists in it, what it refuses and why, and what it suffers."""
-
-from simulator.account.world import World
-
-__all__ = ["World"]
+"""The simulated account: what exists in it, what it refuses and why, and what follows from each change."""

@@ -1,4 +1,4 @@
-"""The account that a cluster is made in: what EC2 lets it have. And the job that the cluster is for."""
+"""What EC2 lets the account have, and the training job that its cluster is for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ SEEN_SPOT_QUOTAS: Mapping[str, int] = {"Trn": 256, "Inf": 64, "Standard": 64}
 
 
 @dataclass(frozen=True)
-class Account:
-    """Limits of the account. Without any, EC2 gives what is asked where the type is offered at all."""
+class Allowances:
+    """Quotas and capacity. Without any, EC2 gives what is asked for in every zone that offers the type."""
 
     vcpu_quotas: Mapping[str, int] = field(default_factory=dict)
     """On-demand vCPU by quota family (`Trn`, `Inf`, `Standard`); a family that is not named has no limit."""
     spot_vcpu_quotas: Mapping[str, int] = field(default_factory=dict)
     capacity: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Instances that are there by (type, zone id); a pair that is not named has no limit."""
+    """Free instances by (type, zone id); a pair that is not named has no limit."""
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of
 from simulator.account.objects import Stray
+from simulator.account.state import AccountState
 from simulator.recording import Registration
-
-if TYPE_CHECKING:
-    from simulator.account.world import World
 
 
 @dataclass(frozen=True)
@@ -21,11 +18,11 @@ class Consequence:
     types: tuple[str, ...]
     source: str
     sentence: str
-    apply: Callable[["World", Registration], None]
+    apply: Callable[[AccountState, Registration], None]
 
 
-def _consequence(*types: str, source: str) -> Callable[[Callable[["World", Registration], None]], Consequence]:
-    def make(apply: Callable[["World", Registration], None]) -> Consequence:
+def _consequence(*types: str, source: str) -> Callable[[Callable[[AccountState, Registration], None]], Consequence]:
+    def make(apply: Callable[[AccountState, Registration], None]) -> Consequence:
         sentence = (apply.__doc__ or "").strip().split("\n")[0]
         assert sentence, f"{apply} has no docstring"
         return Consequence(apply.__name__.replace("_", "-"), types, source, sentence, apply)
@@ -33,93 +30,93 @@ def _consequence(*types: str, source: str) -> Callable[[Callable[["World", Regis
     return make
 
 
-def of_deletion(world: "World", gone: Registration) -> None:
+def of_deletion(state: AccountState, gone: Registration) -> None:
     """Apply all consequences of a deletion that has just ended."""
     for consequence in CONSEQUENCES:
         if gone.type in consequence.types:
-            consequence.apply(world, gone)
+            consequence.apply(state, gone)
 
 
 @_consequence(kinds.NODE_GROUP, source="pulumi/pulumi-eks#1226; terraform-aws-modules/terraform-aws-eks#2048")
-def cni_leaks_interfaces(world: "World", group: Registration) -> None:
+def cni_leaks_interfaces(state: AccountState, group: Registration) -> None:
     """When nodes go after the VPC CNI, the interfaces that it had made for their pods stay, in nobody's use, and hold subnet and group."""
-    if not view.desired_size(group) or view.has_addon(world, "vpc-cni") or view.cluster(world) is None:
+    if not view.desired_size(group) or view.has_addon(state, "vpc-cni") or view.cluster(state) is None:
         return
-    carried = tuple(sorted({group_id for ids in view.security_groups_of(world, group) for group_id in ids}))
+    carried = tuple(sorted({group_id for ids in view.security_groups_of(state, group) for group_id in ids}))
     what = f"interfaces that the VPC CNI made for nodes of {group.inputs['nodeGroupName']}, now `available`"
     subnets = tuple(view.listed(group.inputs.get("subnetIds")))
-    world.stray(Stray(f"interfaces of {group.urn}", what, group.urn, subnets, carried))
+    state.add_stray(Stray(f"interfaces of {group.urn}", what, group.urn, subnets, carried))
 
 
 @_consequence(kinds.CLUSTER, source="EKS API, DeleteCluster; aws/karpenter-provider-aws#1268, pulumi/pulumi-awsx#905")
-def all_that_the_cluster_stored_goes(world: "World", gone: Registration) -> None:
+def all_that_the_cluster_stored_goes(state: AccountState, gone: Registration) -> None:
     """With the control plane goes all that it stored; instances and load balancers that its controllers had made stay."""
-    held = [thing.registration for thing in world if kinds.is_kubernetes(thing.registration.type) or thing.registration.type == kinds.ADDON]
+    held = [thing.registration for thing in state if kinds.is_kubernetes(thing.registration.type) or thing.registration.type == kinds.ADDON]
     for registration in held:
-        world.lose(registration)
-    for name in [name for name in world.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
-        del world.strays[name]
+        state.remove(registration)
+    for name in [name for name in state.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
+        del state.strays[name]
 
 
 @_consequence(kinds.FILE_SYSTEM, source="FSx API, DeleteFileSystem, SkipFinalBackup; terraform-provider-aws: skipped by default")
-def backups_stay(world: "World", gone: Registration) -> None:
+def backups_stay(state: AccountState, gone: Registration) -> None:
     """A file system leaves its daily backups, and a final one where that is not switched off; both are billed."""
     if gone.inputs.get("skipFinalBackup") is False:
-        world.stray(Stray(f"backup of {gone.urn}", f"final backup of {gone.id}", gone.urn))
+        state.add_stray(Stray(f"backup of {gone.urn}", f"final backup of {gone.id}", gone.urn))
     days = gone.inputs.get("automaticBackupRetentionDays")
     if days:
-        world.stray(Stray(f"daily backups of {gone.urn}", f"daily backups of {gone.id}, kept {days} days", gone.urn))
+        state.add_stray(Stray(f"daily backups of {gone.urn}", f"daily backups of {gone.id}, kept {days} days", gone.urn))
 
 
 @_consequence(kinds.LOG_GROUP, source="EKS user guide, control-plane-logs")
-def log_group_returns(world: "World", gone: Registration) -> None:
+def log_group_returns(state: AccountState, gone: Registration) -> None:
     """A control plane that is still there writes its log group anew, and the new one never expires."""
-    found = view.cluster(world)
+    found = view.cluster(state)
     if found is not None and gone.inputs["name"] == f"/aws/eks/{found.registration.id}/cluster":
-        world.stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS made anew and which never expires", gone.urn))
+        state.add_stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS made anew and which never expires", gone.urn))
 
 
 @_consequence(kinds.COMPUTE_ENVIRONMENT, source="Batch user guide, eks-access-entries: deleting an environment does not remove the entry")
-def batch_keeps_its_way_in(world: "World", gone: Registration) -> None:
+def batch_keeps_its_way_in(state: AccountState, gone: Registration) -> None:
     """The access entry that Batch made for its role stays on the cluster, which can never again take it back in this mode."""
     role = gone.inputs.get("serviceRole")
-    if role and view.cluster(world) is not None:
+    if role and view.cluster(state) is not None:
         what = "access entry of AWSServiceRoleForBatch, which Batch made and keeps"
-        world.stray(Stray(f"access entry {role}", what, gone.urn))
+        state.add_stray(Stray(f"access entry {role}", what, gone.urn))
 
 
 @_consequence(kinds.NAMESPACE, source="Kubernetes API, namespace deletion")
-def namespace_takes_its_objects(world: "World", gone: Registration) -> None:
+def namespace_takes_its_objects(state: AccountState, gone: Registration) -> None:
     """With a namespace goes all that is in it, whoever made it."""
     name = gone.inputs["metadata"]["name"]
     inside = [
         thing.registration
-        for thing in world
+        for thing in state
         if kinds.is_kubernetes(thing.registration.type)
         and name in (thing.registration.inputs.get("namespace"), thing.registration.inputs.get("metadata", {}).get("namespace"))
     ]
     for registration in inside:
-        world.lose(registration)
+        state.remove(registration)
 
 
 @_consequence(kinds.RELEASE, kinds.ADDON, source="helm/helm: crds/ is never deleted; measured with pulumi-kubernetes 4.34.2")
-def chart_takes_or_leaves_its_kinds(world: "World", gone: Registration) -> None:
+def chart_takes_or_leaves_its_kinds(state: AccountState, gone: Registration) -> None:
     """Kinds of a chart's templates go with all their objects; kinds of its `crds/` folder stay, and so does a namespace that Helm made."""
     chart = chart_of(gone)
     for kind in chart.crds if chart is not None else ():
-        if not view.knows_kind(world, kind):
-            for thing in view.objects_of_kind(world, kind):
-                world.lose(thing.registration)
+        if not view.knows_kind(state, kind):
+            for thing in view.objects_of_kind(state, kind):
+                state.remove(thing.registration)
     if gone.type != kinds.RELEASE:
         return
     for kind in chart.crds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():
         group = kind.split("/")[0].replace(".", r"\.")
         remove = f"kubectl get crd -o name | grep '\\.{group}$' | xargs kubectl delete"
-        world.stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn, remove=remove))
+        state.add_stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn, remove=remove))
     if gone.inputs.get("createNamespace"):
         name = gone.inputs["namespace"]
         what, remove = f"namespace {name}, which Helm made and never deletes", f"kubectl delete namespace {name}"
-        world.stray(Stray(f"namespace {name}", what, gone.urn, remove=remove))
+        state.add_stray(Stray(f"namespace {name}", what, gone.urn, remove=remove))
 
 
 CONSEQUENCES: tuple[Consequence, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Consequence))

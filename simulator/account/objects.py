@@ -1,23 +1,24 @@
-"""What is in the account: objects that resources stand for, and strays that none stands for."""
+"""What can exist in the account: objects that resources of the program stand for, and strays that none stands for."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from simulator.recording import Registration
 
-Status = Literal["making", "ready", "unready", "failed", "leaving"]
+Status = Literal["creating", "ready", "unready", "failed", "deleting"]
+"""`unready`: exists and did not become ready in time; `failed`: never becomes ready."""
 
 
 @dataclass
-class Thing:
-    """One object of the account that a resource stands for."""
+class CloudObject:
+    """One object of the account that a resource of the program stands for."""
 
     registration: Registration
     status: Status
 
     @property
     def what(self) -> str:
-        """In words, for a report."""
+        """Type and id, for a report."""
         return f"{self.registration.type} {self.registration.id}"
 
 
@@ -27,13 +28,13 @@ class Stray:
 
     name: str
     what: str
-    """In words, for a report."""
+    """Description for a report."""
     urn: str
-    """The resource that brought it about."""
+    """The resource that caused it."""
     subnet_ids: tuple[str, ...] = ()
     """Subnets in which it holds an interface."""
     security_group_ids: tuple[str, ...] = ()
-    """Security groups that its interfaces carry."""
+    """Security groups of its interfaces."""
     usd_per_hour: float = 0.0
     remove: str = ""
-    """Command that takes it away; empty where nothing does but the end of the cluster, or the report's own hints."""
+    """Command that deletes it; empty where only the end of the cluster does, or the report's own hints say how."""

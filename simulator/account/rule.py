@@ -1,13 +1,11 @@
-"""What a rule of the world is, and what it answers when it is broken."""
+"""What a rule of the account is, and what it answers when it is broken."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from simulator.account.state import AccountState
 from simulator.recording import Registration
-
-if TYPE_CHECKING:
-    from simulator.account.world import World
 
 Stage = Literal["create", "settle", "update", "delete", "verify"]
 """When a rule is asked: as a request arrives (`create`, `update`, `delete`), while what was made has yet to become ready
@@ -47,7 +45,7 @@ class Refusal:
         return f"{self.code}: {self.text}"
 
 
-Check = Callable[["World", Registration], Refusal | None]
+Check = Callable[[AccountState, Registration], Refusal | None]
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, InstanceType
 from simulator.account import kinds
 from simulator.account.charts import brings_kind
+from simulator.account.objects import CloudObject
+from simulator.account.state import AccountState
 from simulator.recording import Registration
-
-if TYPE_CHECKING:
-    from simulator.account.objects import Thing
-    from simulator.account.world import World
 
 BUILT_IN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -35,137 +33,137 @@ def desired_size(group: Registration) -> int:
     return int(group.inputs["scalingConfig"]["desiredSize"])
 
 
-def template_of(world: "World", group: Registration) -> Mapping[str, Any]:
+def template_of(state: AccountState, group: Registration) -> Mapping[str, Any]:
     """Inputs of the launch template that a group names; empty without one."""
     wanted = group.inputs.get("launchTemplate", {}).get("id")
-    found = world.find(kinds.LAUNCH_TEMPLATE, wanted) if wanted else None
+    found = state.find(kinds.LAUNCH_TEMPLATE, wanted) if wanted else None
     return found.registration.inputs if found is not None else {}
 
 
-def instance_type_of(world: "World", group: Registration) -> InstanceType | None:
+def instance_type_of(state: AccountState, group: Registration) -> InstanceType | None:
     """First type of a group, from the group or from its template; None for one that the catalogue does not have."""
-    names = listed(group.inputs.get("instanceTypes")) or listed(template_of(world, group).get("instanceType"))
+    names = listed(group.inputs.get("instanceTypes")) or listed(template_of(state, group).get("instanceType"))
     return (NEURON_TYPES.get(names[0]) or CORE_TYPES.get(names[0])) if names else None
 
 
-def security_groups_of(world: "World", group: Registration) -> list[tuple[str, ...]]:
+def security_groups_of(state: AccountState, group: Registration) -> list[tuple[str, ...]]:
     """Security groups of each interface that a node of the group is launched with."""
-    template = template_of(world, group)
+    template = template_of(state, group)
     interfaces = listed(template.get("networkInterfaces"))
     if interfaces:
         return [tuple(listed(interface.get("securityGroups"))) for interface in interfaces]
     return [tuple(listed(template.get("vpcSecurityGroupIds")))]
 
 
-def subnets_of(world: "World", group: Registration) -> list[Registration]:
+def subnets_of(state: AccountState, group: Registration) -> list[Registration]:
     """Subnets of a group that exist."""
-    found = (world.find(kinds.SUBNET, subnet_id) for subnet_id in listed(group.inputs.get("subnetIds")))
+    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in listed(group.inputs.get("subnetIds")))
     return [thing.registration for thing in found if thing is not None]
 
 
-def zones_of(world: "World", group: Registration) -> list[str]:
+def zones_of(state: AccountState, group: Registration) -> list[str]:
     """Zone ids of a group's subnets, each once."""
-    return sorted({str(subnet.inputs["availabilityZoneId"]) for subnet in subnets_of(world, group)})
+    return sorted({str(subnet.inputs["availabilityZoneId"]) for subnet in subnets_of(state, group)})
 
 
-def cluster(world: "World") -> "Thing | None":
+def cluster(state: AccountState) -> CloudObject | None:
     """The control plane, in any state."""
-    return next(iter(world.existing(kinds.CLUSTER)), None)
+    return next(iter(state.existing(kinds.CLUSTER)), None)
 
 
-def api_answers(world: "World") -> bool:
+def api_answers(state: AccountState) -> bool:
     """Whether Kubernetes can be asked at all."""
-    return bool(world.ready(kinds.CLUSTER))
+    return bool(state.ready(kinds.CLUSTER))
 
 
-def cluster_group_id(world: "World") -> str:
+def cluster_group_id(state: AccountState) -> str:
     """The security group that EKS makes for the cluster."""
-    found = cluster(world)
+    found = cluster(state)
     return str(found.registration.outputs["vpcConfig"]["clusterSecurityGroupId"]) if found is not None else ""
 
 
-def has_addon(world: "World", name: str) -> bool:
+def has_addon(state: AccountState, name: str) -> bool:
     """Whether a managed add-on is there and works."""
-    return any(addon.inputs["addonName"] == name for addon in world.ready(kinds.ADDON))
+    return any(addon.inputs["addonName"] == name for addon in state.ready(kinds.ADDON))
 
 
-def untainted_groups(world: "World") -> list[Registration]:
+def untainted_groups(state: AccountState) -> list[Registration]:
     """Groups with nodes that take any pod."""
-    return [group for group in world.ready(kinds.NODE_GROUP) if not group.inputs.get("taints") and desired_size(group) > 0]
+    return [group for group in state.ready(kinds.NODE_GROUP) if not group.inputs.get("taints") and desired_size(group) > 0]
 
 
-def node_groups(world: "World") -> list[Registration]:
+def node_groups(state: AccountState) -> list[Registration]:
     """Groups in any state, those that failed included: they hold their name and block the control plane."""
-    return [thing.registration for thing in world.existing(kinds.NODE_GROUP)]
+    return [thing.registration for thing in state.existing(kinds.NODE_GROUP)]
 
 
-def interfaces(world: "World") -> Iterator[Interface]:
+def interfaces(state: AccountState) -> Iterator[Interface]:
     """All interfaces in the account, with what holds them."""
-    for thing in world.existing(kinds.CLUSTER):
+    for thing in state.existing(kinds.CLUSTER):
         inputs = thing.registration.inputs["vpcConfig"]
         for subnet_id in inputs["subnetIds"]:
             yield Interface("the control plane", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
-    for thing in world.existing(kinds.NODE_GROUP):
+    for thing in state.existing(kinds.NODE_GROUP):
         group = thing.registration
         if desired_size(group) and thing.status != "failed":
-            carried = tuple(sorted({group_id for ids in security_groups_of(world, group) for group_id in ids}))
+            carried = tuple(sorted({group_id for ids in security_groups_of(state, group) for group_id in ids}))
             for subnet_id in listed(group.inputs.get("subnetIds")):
                 yield Interface(f"nodes of {group.inputs['nodeGroupName']}", subnet_id, carried)
-    for thing in world.existing(kinds.NAT_GATEWAY):
+    for thing in state.existing(kinds.NAT_GATEWAY):
         yield Interface(f"NAT gateway {thing.registration.id}", thing.registration.inputs["subnetId"], ())
     for kind, what in ((kinds.ENDPOINT, "endpoint"), (kinds.FILE_SYSTEM, "file system")):
-        for thing in world.existing(kind):
+        for thing in state.existing(kind):
             inputs = thing.registration.inputs
             for subnet_id in listed(inputs.get("subnetIds")):
                 yield Interface(f"{what} {thing.registration.id}", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
-    for stray in world.strays.values():
+    for stray in state.strays.values():
         for subnet_id in stray.subnet_ids:
             yield Interface(stray.what, subnet_id, stray.security_group_ids)
 
 
-def releases(world: "World") -> list["Thing"]:
+def releases(state: AccountState) -> list[CloudObject]:
     """Helm releases in any state."""
-    return world.existing(kinds.RELEASE)
+    return state.existing(kinds.RELEASE)
 
 
-def owners_of_kind(world: "World", kind: str) -> list["Thing"]:
+def owners_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Releases and add-ons that bring a custom kind (`group/Kind`)."""
-    return [thing for thing in (*world.existing(kinds.RELEASE), *world.existing(kinds.ADDON)) if brings_kind(thing.registration, kind)]
+    return [thing for thing in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)) if brings_kind(thing.registration, kind)]
 
 
-def knows_kind(world: "World", kind: str) -> bool:
+def knows_kind(state: AccountState, kind: str) -> bool:
     """Whether the API server serves a custom kind: from a release that has been applied, a definition, or one that stayed."""
-    if f"crd {kind}" in world.strays:
+    if f"crd {kind}" in state.strays:
         return True
-    for thing in world.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
+    for thing in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
         spec = thing.registration.inputs["spec"]
         if kind == f"{spec['group']}/{spec['names']['kind']}":
             return True
-    return bool(owners_of_kind(world, kind))
+    return bool(owners_of_kind(state, kind))
 
 
-def objects_of_kind(world: "World", kind: str) -> list["Thing"]:
+def objects_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Kubernetes objects of a kind, without regard to versions."""
-    return [thing for thing in world if kinds.is_kubernetes(thing.registration.type) and kinds.object_kind(thing.registration.type) == kind]
+    return [thing for thing in state if kinds.is_kubernetes(thing.registration.type) and kinds.object_kind(thing.registration.type) == kind]
 
 
-def namespace_exists(world: "World", name: str) -> bool:
+def namespace_exists(state: AccountState, name: str) -> bool:
     """Whether a namespace is there, made by the program, by Helm, or by Kubernetes itself."""
-    if name in BUILT_IN_NAMESPACES or f"namespace {name}" in world.strays:
+    if name in BUILT_IN_NAMESPACES or f"namespace {name}" in state.strays:
         return True
-    if any(namespace.inputs["metadata"]["name"] == name for namespace in world.ready(kinds.NAMESPACE)):
+    if any(namespace.inputs["metadata"]["name"] == name for namespace in state.ready(kinds.NAMESPACE)):
         return True
     return any(
-        thing.registration.inputs.get("createNamespace") and thing.registration.inputs.get("namespace") == name for thing in releases(world)
+        thing.registration.inputs.get("createNamespace") and thing.registration.inputs.get("namespace") == name for thing in releases(state)
     )
 
 
-def is_of_addon(world: "World", namespace: str) -> bool:
+def is_of_addon(state: AccountState, namespace: str) -> bool:
     """Whether a namespace is an add-on's own: pods of the program run in it, and it holds no claim and no state, as that of jobs does."""
 
     def inside(*types: str) -> bool:
-        things = (thing.registration for kind in types for thing in world.existing(kind))
+        things = (thing.registration for kind in types for thing in state.existing(kind))
         return any(item.inputs["metadata"].get("namespace") == namespace for item in things)
 
-    runs = any(thing.registration.inputs.get("namespace") == namespace for thing in releases(world))
+    runs = any(thing.registration.inputs.get("namespace") == namespace for thing in releases(state))
     return (runs or inside(kinds.DEPLOYMENT, kinds.DAEMON_SET)) and not inside(kinds.CLAIM, kinds.STATEFUL_SET)

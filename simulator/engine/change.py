@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from simulator import costs, latencies
-from simulator.account import World, kinds, view
-from simulator.account.allowances import Account
+from simulator.account import kinds, view
+from simulator.account.allowances import Allowances
 from simulator.account.faults import Faults
 from simulator.account.objects import Stray
 from simulator.account.rules.capacity import surge
-from simulator.account.world import exists_in_cloud
+from simulator.account.state import AccountState
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
-from simulator.recording import Recording, Registration
+from simulator.recording import Recording, Registration, exists_in_cloud
 
 Severity = Literal["red", "amber"]
 """Red: running jobs or data would go. Amber: something stops for a while and comes back as it was, or something is left behind."""
@@ -74,20 +75,20 @@ def rehearse_change(
     after: Recording,
     *,
     seed: int,
-    account: Account | None = None,
+    allowances: Allowances | None = None,
     faults: Faults | None = None,
     parallel: int = engine_order.DEFAULT_PARALLEL,
 ) -> Changed:
     """Bring one up, and change it to the other."""
-    engine = Engine(World(account or Account()), State(), seed, parallel)
+    engine = Engine(World(AccountState(allowances or Allowances())), State(), seed, parallel)
     engine.up(before)
     engine.world.faults = faults or Faults()
-    changes = plan(engine.state, after, creations=engine.world.creations, seed=seed)
+    changes = plan(engine.state, after, creations=engine.world.state.creations, seed=seed)
     nodes = [effect for change in changes.values() for effect in _nodes(engine.world, change, seed)]
     cautions = [caution for change in changes.values() for caution in _cautions(engine.world, change)]
-    standing = set(engine.world.strays)
+    standing = set(engine.world.state.strays)
     phase = engine.up(after)
-    cautions += _left_behind([stray for name, stray in engine.world.strays.items() if name not in standing])
+    cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
     rates = (costs.total(costs.items(before), idle=False), costs.total(costs.items(after), idle=False))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
 
@@ -117,7 +118,7 @@ def _nodes(world: World, change: Change, seed: int) -> Iterator[NodeEffect]:
     elif old is not None and new is not None:
         seconds, rolled = latencies.update_seconds(old, new, seed), latencies.rolled_nodes(old, new)
         if rolled:
-            yield NodeEffect(name, "rolled", rolled, seconds, surge(world, old, new), neuron)
+            yield NodeEffect(name, "rolled", rolled, seconds, surge(world.state, old, new), neuron)
         elif sizes[0] != sizes[1]:
             yield NodeEffect(name, "added" if sizes[1] > sizes[0] else "removed", abs(sizes[1] - sizes[0]), seconds, 0, neuron)
         else:
@@ -161,7 +162,7 @@ def _group(world: World, change: Change, old: Registration, gone: bool) -> Itera
     assert change.new is not None
     rolled, fewer = latencies.rolled_nodes(old, change.new), size - view.desired_size(change.new)
     if rolled:
-        extra = surge(world, old, change.new)
+        extra = surge(world.state, old, change.new)
         how = f"with {extra} more launched first" if extra else "each before its successor is there"
         yield Caution(severity, old.urn, f"node group {name} rolls its {rolled} nodes one after the other, {how}: {stops}")
     elif fewer > 0:
@@ -185,7 +186,7 @@ def _namespace(world: World, change: Change, old: Registration, gone: bool) -> I
     if not gone:
         return
     name = old.inputs["metadata"]["name"]
-    if view.is_of_addon(world, name):
+    if view.is_of_addon(world.state, name):
         yield Caution("amber", old.urn, f"namespace {name} is {_word(change)} with its add-on, and whatever else was put there")
     else:
         yield Caution("red", old.urn, f"namespace {name} is {_word(change)}: all jobs in it are deleted")

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator import chance, incidents
-from simulator.account import World, kinds, view
-from simulator.account.allowances import Account
+from simulator.account import kinds, view
+from simulator.account.allowances import Allowances
 from simulator.account.faults import FAULTS, Faults
+from simulator.account.state import AccountState
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.crash import made_wrong
 from simulator.engine.lifecycle import Run, bring_up, take_down
@@ -39,7 +41,7 @@ class Outcome:
 def run(recording: Recording, seed: int, *, parallel: int = engine_order.DEFAULT_PARALLEL) -> Outcome:
     """One run: faults of this seed, up as far as it goes, incidents, what users leave, destroy."""
     faults = drawn_faults(recording, seed)
-    world = World(drawn_account(recording, seed), faults=Faults.of(faults))
+    world = World(AccountState(drawn_allowances(recording, seed)), faults=Faults.of(faults))
     engine = Engine(world, State(), seed, parallel)
     ups = bring_up(engine, recording)
     converged = ups[-1].phase.ended_well
@@ -50,7 +52,7 @@ def run(recording: Recording, seed: int, *, parallel: int = engine_order.DEFAULT
     why += unhelpful(destroys)
     if not destroys[-1].phase.ended_well:
         why += [f"destroy does not converge: {step.urn}: {step.error}" for step in destroys[-1].phase.errors]
-    left = tuple(what for urn, what in world.leftovers() if not _asked_for(recording, urn, what))
+    left = tuple(what for urn, what in world.state.leftovers() if not _asked_for(recording, urn, what))
     why += [f"left behind: {what}" for what in left]
     return Outcome(seed, tuple(map(str, faults)), converged, left, tuple(why))
 
@@ -66,7 +68,7 @@ def drawn_faults(recording: Recording, seed: int) -> list[FaultRequest]:
     return drawn
 
 
-def drawn_account(recording: Recording, seed: int) -> Account:
+def drawn_allowances(recording: Recording, seed: int) -> Allowances:
     """Every fourth account has a quota, and every fourth a zone, that may be too small."""
     families = ("Trn", "Inf", "Standard")
     quotas = {family: 128 * _below(5, seed, family) for family in families} if _below(4, seed, "quotas") == 0 else {}
@@ -75,7 +77,7 @@ def drawn_account(recording: Recording, seed: int) -> Account:
         zones = sorted({str(item.inputs["availabilityZoneId"]) for item in recording.of_type(kinds.SUBNET)})
         types = sorted({name for item in recording.of_type(kinds.NODE_GROUP) for name in view.listed(item.inputs.get("instanceTypes"))})
         capacity = {(_pick(types, seed, "type"), _pick(zones, seed, "zone")): _below(3, seed, "count")} if types else {}
-    return Account(quotas, capacity=capacity)
+    return Allowances(quotas, capacity=capacity)
 
 
 def unhelpful(runs: list[Run]) -> list[str]:
@@ -92,7 +94,9 @@ def _left_alone(engine: Engine) -> list[str]:
     """After a run that stopped, the state knows all that is there."""
     known = engine.state.by_id()
     return [
-        f"unknown to the state: {thing.what}" for thing in engine.world if (thing.registration.type, thing.registration.id) not in known
+        f"unknown to the state: {thing.what}"
+        for thing in engine.world.state
+        if (thing.registration.type, thing.registration.id) not in known
     ]
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.account import World
+from simulator.account.judge import findings
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.lifecycle import bring_up, take_down
 from simulator.engine.recovery import recover
@@ -86,18 +87,20 @@ def _killed_destroy(standing: Engine, case: Case) -> list[str]:
 def made_wrong(engine: Engine, recording: Recording) -> list[str]:
     """What an account has that it should not, or lacks, when a stack is up: each resource once, and the state knows it."""
     wanted = {registration.urn for registration in recording.resources()}
-    there = Counter(thing.registration.urn for thing in engine.world)
+    there = Counter(thing.registration.urn for thing in engine.world.state)
     known = engine.state.by_id()
     wrong = [f"made twice: {urn}" for urn, count in sorted(there.items()) if count > 1]
     wrong += [f"missing: {urn}" for urn in sorted(wanted - set(there))]
     wrong += [
-        f"unknown to the state: {thing.what}" for thing in engine.world if (thing.registration.type, thing.registration.id) not in known
+        f"unknown to the state: {thing.what}"
+        for thing in engine.world.state
+        if (thing.registration.type, thing.registration.id) not in known
     ]
-    return wrong + [f"unusable: {item.urn}: {refusal}" for item, _, refusal in engine.world.verify()]
+    return wrong + [f"unusable: {item.urn}: {refusal}" for item, _, refusal in findings(engine.world.state)]
 
 
 def _gone(engine: Engine) -> list[str]:
     runs = take_down(engine)
     if not runs[-1].phase.ended_well:
         return [f"destroy does not converge: {step.urn}: {step.error}" for step in runs[-1].phase.errors]
-    return [f"left behind: {what}" for _, what in engine.world.leftovers()]
+    return [f"left behind: {what}" for _, what in engine.world.state.leftovers()]

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from simulator import latencies
-from simulator.account import World
 from simulator.account.rule import Refusal
-from simulator.account.world import exists_in_cloud
+from simulator.account.world import World
 from simulator.engine.state import Doing, State
-from simulator.recording import Registration
+from simulator.recording import Registration, exists_in_cloud
 
 POLL_S = 10.0
 """Between two tries of the same request, and two looks at something that is not ready."""

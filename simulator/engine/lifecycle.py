@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from simulator import latencies
 from simulator.account.faults import Faults
+from simulator.account.judge import findings
 from simulator.engine.recovery import follow, recover
 from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
@@ -49,7 +50,7 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
 
 def _failed(engine: Engine) -> frozenset[str]:
     """URNs of what has to be replaced although no run says so any more."""
-    return frozenset(registration.urn for registration, _, refusal in engine.world.verify() if refusal.remedy == "replace")
+    return frozenset(registration.urn for registration, _, refusal in findings(engine.world.state) if refusal.remedy == "replace")
 
 
 def _replacing(urns: frozenset[str]) -> tuple[str, ...]:

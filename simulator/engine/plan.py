@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from simulator import outputs
 from simulator.account import kinds
-from simulator.account.world import exists_in_cloud
 from simulator.engine import order as engine_order
 from simulator.engine.state import State
-from simulator.recording import STACK_TYPE, Recording, Registration
+from simulator.recording import STACK_TYPE, Recording, Registration, exists_in_cloud
 from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths, takes_tags
 
 Kind = Literal["same", "create", "update", "replace", "delete"]

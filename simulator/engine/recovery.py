@@ -8,10 +8,11 @@ made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import 
 
 from collections.abc import Callable
 
-from simulator.account import World, kinds
+from simulator.account import kinds
 from simulator.account.identity import identity
-from simulator.account.objects import Thing
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
+from simulator.account.world import World
 from simulator.engine.state import State
 from simulator.recording import Registration
 
@@ -47,12 +48,12 @@ def _resume(registration: Registration, state: State, world: World, done: list[s
     state.save(found.registration, "it did not become ready" if found.status != "ready" else None)
 
 
-def find(registration: Registration, world: World) -> Thing | None:
+def find(registration: Registration, world: World) -> CloudObject | None:
     """The object that a request has made, found by what tells it apart; None where there is none, or nothing tells it apart."""
     asked = identity(registration)
     if asked is None:
         return None
-    return next((thing for thing in world.existing(registration.type) if identity(thing.registration) == asked), None)
+    return next((thing for thing in world.state.existing(registration.type) if identity(thing.registration) == asked), None)
 
 
 def refresh(state: State, world: World) -> None:
@@ -62,7 +63,7 @@ def refresh(state: State, world: World) -> None:
         if (
             registration.custom
             and not registration.type.startswith("pulumi:providers:")
-            and world.find(registration.type, registration.id) is None
+            and world.state.find(registration.type, registration.id) is None
         ):
             state.forget(urn)
 
@@ -76,19 +77,19 @@ def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list
 
 
 def _sweep(state: State, world: World) -> list[str]:
-    for name in [name for name, stray in world.strays.items() if stray.subnet_ids]:
-        del world.strays[name]
+    for name in [name for name, stray in world.state.strays.items() if stray.subnet_ids]:
+        del world.state.strays[name]
     return [SWEEP]
 
 
 def _drain(state: State, world: World) -> list[str]:
-    for name in [name for name in world.strays if name.startswith("pod on")]:
-        del world.strays[name]
+    for name in [name for name in world.state.strays if name.startswith("pod on")]:
+        del world.state.strays[name]
     return [DRAIN]
 
 
 def _forget(state: State, world: World) -> list[str]:
-    if not world.ready(kinds.CLUSTER):
+    if not world.state.ready(kinds.CLUSTER):
         for urn, held in list(state.held.items()):
             if kinds.is_kubernetes(held.registration.type):
                 state.forget(urn)

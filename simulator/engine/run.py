@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.account import World
-from simulator.account.world import exists_in_cloud
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
 from simulator.engine.plan import Change, plan
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
-from simulator.recording import Recording, Registration
+from simulator.recording import Recording, Registration, exists_in_cloud
 
 OLD = "#old"
 """Ends the key of the deletion that belongs to a replacement; all other keys are URNs."""
@@ -81,7 +80,7 @@ class Engine:
         listener: Listener | None = None,
     ) -> Phase:
         """Bring the account to what the program wants. `begin`: when the program has started to register resources."""
-        changes = plan(self.state, recording, creations=self.world.creations, seed=self.seed, force=force)
+        changes = plan(self.state, recording, creations=self.world.state.creations, seed=self.seed, force=force)
         self.state.stack = stack_of(recording) or self.state.stack
         run = _Run(self, changes, listener, kill)
         before = self.state.recording()
@@ -245,7 +244,7 @@ class _Run:
             remaining = 0.0 if unsent else max(0.0, self._clock.planned[key] - at)
             self._engine.state.pending.append(Pending(job.registration, job.doing, round(remaining, 1)))
             if unsent and job.doing == "creating":
-                self._engine.world.lose(job.registration)
+                self._engine.world.withdraw(job.registration)
             elif not unsent:
                 self._goes_on(job)
         self._clock.stopping = True
@@ -255,7 +254,7 @@ class _Run:
         world, registration = self._engine.world, job.registration
         if job.doing == "creating":
             world.orphan(registration)
-        elif job.doing == "deleting" and world.leaving(registration):
+        elif job.doing == "deleting" and world.is_deleting(registration):
             world.finish_delete(registration)
 
 

@@ -1,6 +1,6 @@
 """Up and destroy of one recording in an account, from nothing to everything and back."""
 
-from simulator.account import World
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.clock import Listener, Step
 from simulator.engine.run import Engine, Phase

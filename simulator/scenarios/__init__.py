@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from simulator.account.allowances import Account
+from simulator.account.allowances import Allowances
 from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.rehearsal import Circumstances
@@ -87,4 +87,4 @@ def circumstances(scenario: Scenario) -> Circumstances:
     """What a scenario brings about."""
     limits = scenario.account
     capacity = {(item.type, item.zone): item.count for item in limits.capacity}
-    return Circumstances(Account(limits.vcpu, limits.spot_vcpu, capacity), faults=[parse_fault(text) for text in scenario.faults])
+    return Circumstances(Allowances(limits.vcpu, limits.spot_vcpu, capacity), faults=[parse_fault(text) for text in scenario.faults])

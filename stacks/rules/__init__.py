@@ -15,6 +15,7 @@ __all__ = ["RULES", "Rule", "check", "notices"]
 Rule = Callable[[Settings], Iterator[Problem]]
 
 RULES: dict[Rule, tuple[str, ...]] = {
+    network.region: ("region",),
     network.zones: ("region", "network"),
     network.address_space: ("network",),
     network.endpoints: ("network",),
@@ -49,7 +50,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     scaling.karpenter_image: ("controlPlane", "training", "addons"),
     scaling.core_dns: ("addons",),
 }
-"""Each rule with the sections that it reads, in the order in which problems are told."""
+"""Each rule with the sections that it reads, in the order in which problems are shown."""
 
 
 def check(settings: Settings, *, rehearsal: bool, without: Collection[str] = ()) -> list[Problem]:

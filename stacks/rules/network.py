@@ -1,25 +1,32 @@
 """Rules on zones, address space, ways out, and who may come in."""
 
+import difflib
 from collections.abc import Iterator
-from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+from ipaddress import IPv4Network
 
 from addons.karpenter import KarpenterSettings
 from facts import cidr
+from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
-DOCUMENTATION_BLOCKS = tuple(IPv4Network(block) for block in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"))
-"""Blocks that RFC 5737 sets aside for examples: nobody has these addresses."""
-PRIVATE_RANGES = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-SHARED_ADDRESS_SPACE = IPv4Network("100.64.0.0/10")
-OWN_NETWORKS = tuple(IPv4Network(block) for block in ("127.0.0.0/8", "169.254.0.0/16"))
+WIDEST_PUBLIC_ACCESS = 2**24
+"""Addresses that may reach the API, all blocks together: as many as one /8 has."""
 PUBLIC_ACCESS_LIMIT = 40
 """Public access CIDR ranges per cluster (EKS quotas, public endpoint access CIDR ranges)."""
 ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts")
 """Services a node must reach before it can join and give its pods an identity (EKS user guide, private clusters)."""
+
+
+def region(settings: Settings) -> Iterator[Problem]:
+    """The region exists, and has EKS."""
+    if settings.region not in REGIONS:
+        close = difflib.get_close_matches(settings.region, REGIONS, n=3, cutoff=0.6)
+        hint = "set `trn:region` to one of them" if close else "`aws ec2 describe-regions --all-regions` lists all"
+        yield Problem("region", settings.region, "no region that has EKS", ", ".join(close or REGIONS), hint)
 
 
 def zones(settings: Settings) -> Iterator[Problem]:
@@ -41,8 +48,8 @@ def address_space(settings: Settings) -> Iterator[Problem]:
     parsed: dict[str, IPv4Network] = {}
     for key, value, smallest in (("cidr", settings.network.cidr, 23), ("podCidr", settings.network.pod_cidr, 26)):
         try:
-            parsed[key] = IPv4Network(value)
-        except (AddressValueError, NetmaskValueError, ValueError):
+            parsed[key] = block_of(value)
+        except ValueError:
             yield Problem(
                 f"network.{key}",
                 value,
@@ -51,6 +58,10 @@ def address_space(settings: Settings) -> Iterator[Problem]:
                 "write network address and prefix length",
             )
             continue
+        unusable = why_unusable(parsed[key])
+        if unusable:
+            hint = "take a block of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+            yield Problem(f"network.{key}", value, f"{unusable}, which no VPC can have", "private blocks", hint)
         if not 16 <= parsed[key].prefixlen <= smallest:
             room = f"take a larger block, such as a /{smallest}: the subnets of {cidr.MAX_ZONES} zones must fit"
             hint = "a VPC block is at most a /16" if parsed[key].prefixlen < 16 else room
@@ -58,17 +69,10 @@ def address_space(settings: Settings) -> Iterator[Problem]:
     if len(parsed) == 2 and parsed["cidr"].overlaps(parsed["podCidr"]):
         hint = "take podCidr from 100.64.0.0/10, which no VPC block overlaps"
         yield Problem("network.podCidr", settings.network.pod_cidr, f"overlaps `network.cidr` {settings.network.cidr}", hint=hint)
-    elif len(parsed) == 2 and not _associates(parsed["cidr"], parsed["podCidr"]):
+    elif len(parsed) == 2 and not associates(parsed["cidr"], parsed["podCidr"]):
         wrong = f"a block that AWS does not associate with {settings.network.cidr}"
         allowed = "within 100.64.0.0/10, or within the private range of `network.cidr`"
         yield Problem("network.podCidr", settings.network.pod_cidr, wrong, allowed, "take 100.64.0.0/16")
-
-
-def _associates(primary: IPv4Network, secondary: IPv4Network) -> bool:
-    """VPC user guide, CIDR block association restrictions: one private range is not added to another."""
-    if secondary.subnet_of(SHARED_ADDRESS_SPACE) or not any(secondary.subnet_of(block) for block in PRIVATE_RANGES):
-        return True
-    return any(primary.subnet_of(block) and secondary.subnet_of(block) for block in PRIVATE_RANGES)
 
 
 def endpoints(settings: Settings) -> Iterator[Problem]:
@@ -101,32 +105,34 @@ def public_access(settings: Settings) -> Iterator[Problem]:
     if len(named) > PUBLIC_ACCESS_LIMIT:
         path, wrong = "controlPlane.publicAccessCidrs", "more blocks than EKS takes"
         yield Problem(path, f"{len(named)} blocks", wrong, f"at most {PUBLIC_ACCESS_LIMIT}", "join neighbouring blocks")
+    blocks: list[IPv4Network] = []
     for index, value in enumerate(named):
         path = f"controlPlane.publicAccessCidrs[{index}]"
         try:
-            block = IPv4Network(value)
+            block = block_of(value)
         except ValueError:
-            yield Problem(
-                path,
-                value,
-                "not an IPv4 block",
-                "such as 198.51.100.7/32",
-                "write your address with /32; `curl https://checkip.amazonaws.com` tells it",
-            )
+            hint = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
+            yield Problem(path, value, "not an IPv4 block", "such as 198.51.100.7/32", hint)
             continue
         if block.prefixlen < 8:
             wrong = "opens the Kubernetes API to the whole internet, or a large part of it"
             yield Problem(path, value, wrong, "/8 and narrower", "write your own address with /32, or leave the list empty")
-        elif any(block.subnet_of(reserved) for reserved in (*PRIVATE_RANGES, SHARED_ADDRESS_SPACE, *OWN_NETWORKS)):
+        elif not is_public(block):
             hint = "write the address the internet sees you by; private addresses reach the private endpoint, which is always on"
             yield Problem(path, value, "not a public address", "public blocks", hint)
+        else:
+            blocks.append(block)
+    if address_count(blocks) > WIDEST_PUBLIC_ACCESS:
+        wrong = "blocks that together open the Kubernetes API to a large part of the internet"
+        hint = "write your own addresses with /32"
+        yield Problem("controlPlane.publicAccessCidrs", f"{len(blocks)} blocks", wrong, "together at most as many addresses as a /8", hint)
 
 
 def documentation_addresses(settings: Settings) -> Iterator[Problem]:
     """A real run refuses the example address of the shipped stack file."""
     for index, value in enumerate(settings.control_plane.public_access_cidrs):
         try:
-            block = IPv4Network(value)
+            block = block_of(value)
         except ValueError:
             continue
         if any(block.subnet_of(example) for example in DOCUMENTATION_BLOCKS):
@@ -135,7 +141,7 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
                 " outside that list each `pulumi up` would wait 305 seconds for the endpoint"
             )
             yield Problem(
-                f"controlPlane.publicAccessCidrs[{index}]", value, "an address from documentation, which nobody has",
+                f"controlPlane.publicAccessCidrs[{index}]", value, "an address reserved for documentation, which no host has",
                 "the addresses that you run Pulumi and kubectl from", hint,
             )  # fmt: skip
 
@@ -146,9 +152,9 @@ def addresses(settings: Settings) -> Iterator[Problem]:
     try:
         plan = cidr.plan_subnets(settings.network.cidr, settings.network.pod_cidr, settings.network.zones)
     except ValueError:
-        return  # told by the rules on zones and address space
+        return  # reported already by the rules on zones and address space
     room = {subnets.zone_id: cidr.usable_addresses(subnets.node) for subnets in plan}
-    # All core nodes may come to stand in one of their zones.
+    # All core nodes may end up in one of their zones.
     core = settings.core_nodes.max_size * addresses_per_node(CORE_TYPES[settings.core_nodes.instance_type], ())
     need = {zone_id: core if index < CORE_ZONE_COUNT else 0 for index, zone_id in enumerate(room)}
     for group in settings.node_groups.values():

@@ -123,7 +123,7 @@ def capacity(settings: Settings) -> Iterator[Problem]:
             zones, hint = list(settings.zones_of(group)), "name one zone, or set `placementGroup: false`"
             yield Problem(f"{base}.zoneIds", zones, "a cluster placement group lies in one zone", "one zone id", hint)
         if group.placement_group and group.capacity_reservation_id is not None:
-            hint = "set it to false: the reservation decides where its instances stand"
+            hint = "set it to false: the reservation decides where its instances run"
             yield Problem(
                 f"{base}.placementGroup", True, "a placement group with a reservation finds no capacity although it is free", "false", hint
             )
@@ -158,7 +158,7 @@ def _driver_and_runtime(name: str, group: NodeGroup, sdk: neuron_releases.SdkRel
     try:
         driver = neuron_releases.ami_driver(group.release_version)
     except ValueError:
-        return  # told as a malformed release version already
+        return  # reported already as a malformed release version
     conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
     if conflict is None:
         return

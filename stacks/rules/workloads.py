@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from addons.registry import REGISTRY
 from addons.volcano import VolcanoSettings
-from facts.names import CLUSTER_TAG
+from facts.names import RESERVED_TAG_PREFIXES, RESERVED_TAGS
 from stacks.problems import Problem
 from stacks.settings import Settings
 
@@ -69,7 +69,7 @@ def queues(settings: Settings) -> Iterator[Problem]:
 
 
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
-    """Queues stand below queues that are there, and in no circle; shares of a hierarchy need one."""
+    """A parent queue must exist, parents must form no cycle, and `deserved` needs a hierarchy."""
     queues = settings.addons.of(VolcanoSettings).queues
     hierarchy = any(queue.parent is not None for queue in queues.values())
     for name, queue in queues.items():
@@ -82,7 +82,7 @@ def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
             seen.append(above)
             above = queues[above].parent
         if above in seen:
-            yield Problem(f"{path}.parent", queue.parent, "queues that stand above each other", hint="let one of them stand below `root`")
+            yield Problem(f"{path}.parent", queue.parent, "a cycle of parents", hint="give one of them the parent `root`")
         if queue.deserved and not hierarchy:
             hint = "give a queue a `parent`, or use `weight`"
             yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)
@@ -93,13 +93,18 @@ def tags(settings: Settings) -> Iterator[Problem]:
     if len(settings.tags) > TAG_LIMIT:
         hint = "AWS takes 50 for each resource, and the program and EKS add their own"
         yield Problem("tags", f"{len(settings.tags)} tags", "too many tags", f"at most {TAG_LIMIT}", hint)
+    spelt: dict[str, str] = {}
     for key, value in settings.tags.items():
-        if key.lower().startswith("aws:") or key.startswith("kubernetes.io/cluster/") or key in (CLUSTER_TAG, "Name"):
+        first = spelt.setdefault(key.lower(), key)
+        if first != key:
+            hint = "keep one of the two: IAM takes tag keys that differ only in case for the same, and refuses the second"
+            yield Problem(f"tags.{key}", value, f"the same key as `{first}` but for case", hint=hint)
+        if key.lower().startswith(RESERVED_TAG_PREFIXES) or key.lower() in RESERVED_TAGS:
             yield Problem(
                 f"tags.{key}",
                 value,
                 "a reserved tag",
-                "keys other than aws:*, kubernetes.io/cluster/*, Name, trn:cluster",
+                f"keys other than {', '.join(f'{prefix}*' for prefix in RESERVED_TAG_PREFIXES)} and {', '.join(RESERVED_TAGS)}",
                 "rename the tag",
             )
         elif not (TAG_TEXT.fullmatch(key) and 1 <= len(key) <= 128 and TAG_TEXT.fullmatch(value) and len(value) <= 256):

@@ -2,12 +2,11 @@
 
 import pytest
 
-from simulator.account import World
-from simulator.account.world import exists_in_cloud
+from simulator.account.world import World
 from simulator.engine.plan import plan
 from simulator.engine.run import Engine as SimulatedEngine
 from simulator.engine.state import State
-from simulator.recording import Recording
+from simulator.recording import Recording, exists_in_cloud
 from tests.engine.cli import Engine, kind_of, needs_cli
 
 pytestmark = [pytest.mark.engine, needs_cli]
@@ -17,7 +16,7 @@ def verdict(before: Recording, after: Recording) -> set[str]:
     """URNs that a rehearsal of the change replaces."""
     engine = SimulatedEngine(World(), State())
     engine.up(before)
-    changes = plan(engine.state, after, creations=engine.world.creations, seed=0)
+    changes = plan(engine.state, after, creations=engine.world.state.creations, seed=0)
     return {urn for urn, change in changes.items() if change.kind == "replace" and exists_in_cloud(change.registration)}
 
 

@@ -3,11 +3,13 @@
 import json
 from email import message_from_string
 
+import boto3
 import pytest
 
 from facts import iam, names, neuron_releases, prices, regions
 from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
+from facts.regions import REGIONS
 
 
 @pytest.mark.parametrize(
@@ -147,3 +149,10 @@ def test_file_systems_of_other_clusters_are_out_of_the_drivers_reach():
     statements = iam.fsx_csi_policy("aws", "us-west-2", "train")["Statement"]
     deleting = next(statement for statement in statements if "fsx:DeleteFileSystem" in statement["Action"])
     assert deleting["Condition"] == {"StringEquals": {"aws:ResourceTag/trn:cluster": "train"}}
+
+
+def test_regions_are_those_that_have_eks():
+    """A region that AWS has opened since is refused until the table has it: botocore knows first."""
+    session = boto3.Session()
+    known = {region for partition in session.get_available_partitions() for region in session.get_available_regions("eks", partition)}
+    assert set(REGIONS) == known

@@ -7,11 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster import logs as logs_command
 from operations.cluster import shell as shell_command
-from operations.cluster.status import command as status_command
-from operations.cluster.top import command as top_command
-from operations.cluster.verify import command as verify_command
 from operations.kube.job_pods import PODS
 from operations.kube.rights import BY_KUBECTL, RIGHTS
 from tests.operations.healthy_cluster import Healthy
@@ -42,9 +38,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up, with a job and the exporter."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    for module in (logs_command, shell_command, status_command, top_command, verify_command):
-        monkeypatch.setattr(module, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(shell_command.subprocess, "run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))

@@ -33,10 +33,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 """Not check, whose every check is denied every call in test_check.py, and not recover: it reads Pulumi's state first."""
 NEED_A_CLUSTER = ("status", "kubeconfig", "logs", "drain")
-MODULES = (
-    "check.command", "cost.command", "destroy.command", "drain.command", "init.command", "kubeconfig", "logs",
-    "scale.command", "status.command", "sweep.command",
-)  # fmt: skip
 
 
 class World:
@@ -59,10 +55,9 @@ class World:
             "eks.DescribeUpdate": lambda given: update,
             "pricing.GetProducts": lambda given: {"PriceList": [product("USW2-AmazonEKS-Hours:perCluster", "0.1")]},
         }
-        for module in MODULES:
-            monkeypatch.setattr(f"operations.cluster.{module}.BotoApi", lambda region: self.cloud.api)
-        monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: self.healthy.cluster)
-        monkeypatch.setattr("operations.cluster.destroy.command.run_pulumi", self._pulumi)
+        monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: self.cloud.api)
+        monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.healthy.cluster)
+        monkeypatch.setattr("operations.pulumi.PulumiCli.run", lambda _, *given: self._pulumi(*given))
         monkeypatch.setattr("time.sleep", lambda _: None)
 
     def _pulumi(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:

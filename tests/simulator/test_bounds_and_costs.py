@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from simulator import bounds, costs
-from simulator.account import World, kinds
+from simulator.account import kinds
+from simulator.account.world import World
 from simulator.engine.schedule import run_up
 from tests.support import dev_configuration, merged, record_stack
 

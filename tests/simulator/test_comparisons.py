@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.account import World
+from simulator.account.world import World
 from simulator.comparisons import Comparison, Stage, comparisons
 from simulator.engine.schedule import run_up
 from tests.simulator.account.standing import recording

@@ -7,7 +7,7 @@ import pytest
 
 from addons.registry import FOLDER_OF, REGISTRY, SWITCHED
 from simulator import bounds
-from simulator.account import World
+from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
 from stacks.config import parse_settings
@@ -106,7 +106,7 @@ def test_all_together_they_go_in_order_and_leave_nothing(alternative: str, seed:
     up = run_up(recording, world, seed=seed)
     destroy = run_destroy(recording, world, seed=seed)
     assert [step.error for step in (*up.errors, *destroy.errors)] == []
-    assert world.leftovers() == []
+    assert world.state.leftovers() == []
     assert violations(recording, destroy) == []
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from operations.rehearse.random_configurations import random_configuration
-from simulator.account import World
+from simulator.account.judge import findings
+from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
 from stacks.config import parse_settings
@@ -19,9 +20,9 @@ def broken_laws(recording: Recording, seed: int) -> list[str]:
     """What goes wrong when the recording is made and destroyed: broken laws, refusals, what cannot be used, leftovers."""
     world = World()
     up = run_up(recording, world, seed=seed)
-    unusable = [f"unusable: {item.name}: {refusal}" for item, _, refusal in world.verify()]
+    unusable = [f"unusable: {item.name}: {refusal}" for item, _, refusal in findings(world.state)]
     destroy = run_destroy(recording, world, seed=seed)
-    left = [f"left behind: {what}" for _, what in world.leftovers()]
+    left = [f"left behind: {what}" for _, what in world.state.leftovers()]
     refused = [f"refused: {step.urn}: {step.error}" for step in (*up.errors, *destroy.errors)]
     return violations(recording, destroy) + refused + unusable + left
 

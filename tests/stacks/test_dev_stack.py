@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator import bounds
-from simulator.account import World
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.schedule import run_up
 from simulator.recording import STACK_TYPE, Recording, Registration

@@ -37,9 +37,18 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"region": "us-east-1", "network": {"zones": ["use1-az6", "use1-az3"]}},
         "EKS places no control plane in this zone, `network.zones[1]` is `use1-az3`",
     ),
-    "no CIDR": ({"network": {"cidr": "10.1.0.0"}}, "block of the wrong size"),
+    "no CIDR": ({"network": {"cidr": "10.1.0.0"}}, "not an IPv4 block"),
     "host bits": ({"network": {"cidr": "10.1.0.1/21"}}, "not an IPv4 block"),
     "block too small": ({"network": {"cidr": "10.1.0.0/26"}}, "/16 to /23"),
+    "a region that does not exist": ({"region": "us-wset-2"}, "no region that has EKS, `region` is `us-wset-2`\n  allowed: us-west-2"),
+    "loopback block": ({"network": {"cidr": "127.0.0.0/16"}}, "loopback addresses, which no VPC can have"),
+    "link-local block": ({"network": {"cidr": "169.254.0.0/16"}}, "link-local addresses"),
+    "multicast block": ({"network": {"podCidr": "224.0.0.0/16"}}, "multicast addresses"),
+    "reserved block": ({"network": {"podCidr": "240.0.0.0/16"}}, "reserved addresses"),
+    "no network": ({"network": {"cidr": "0.0.0.0/16"}}, "addresses of this network"),
+    "benchmarking block": ({"network": {"podCidr": "198.19.0.0/16"}}, "a block that AWS does not associate"),
+    "netmask notation": ({"network": {"cidr": "10.1.0.0/255.255.248.0"}}, "not an IPv4 block"),
+    "no prefix": ({"network": {"cidr": "10.1.0.0"}}, "not an IPv4 block"),
     "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
     "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
     "no way out for layers": (
@@ -118,6 +127,14 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "a block that AWS does not associate with 10.1.0.0/21",
     ),
     "half of the internet": ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/1", "128.0.0.0/1"]}}, "or a large part of it"),
+    "forty blocks that are the world": (
+        {"controlPlane": {"publicAccessCidrs": [f"{number}.0.0.0/8" for number in range(11, 51)]}},
+        "blocks that together open the Kubernetes API",
+    ),
+    "a block and one more address": ({"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8", "12.0.0.0/32"]}}, "blocks that together open"),
+    "multicast address": ({"controlPlane": {"publicAccessCidrs": ["224.0.0.1/32"]}}, "not a public address"),
+    "an address without a mask": ({"controlPlane": {"publicAccessCidrs": ["198.18.0.7"]}}, "not an IPv4 block"),
+    "a block that holds a private one": ({"controlPlane": {"publicAccessCidrs": ["172.0.0.0/8"]}}, "not a public address"),
     "private address": ({"controlPlane": {"publicAccessCidrs": ["10.0.0.5/32"]}}, "not a public address"),
     "too many blocks": (
         {"controlPlane": {"publicAccessCidrs": [f"8.8.{index}.0/24" for index in range(41)]}},
@@ -143,6 +160,12 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "tag too long": ({"tags": {"k" * 130: "x"}}, "keys to 128"),
     "tag that FSx refuses": ({"tags": {"team": "ml!"}}, "not a tag that every service takes"),
     "namespace of Kubernetes": ({"training": {"namespace": "default"}}, "`training.namespace` is `default`"),
+    "tags equal but for case": ({"tags": {"team": "a", "Team": "b"}}, "the same key as `team` but for case"),
+    "another owner's tag": ({"tags": {"eks:cluster-name": "x"}}, "a reserved tag"),
+    "a controller's tag": ({"tags": {"elbv2.k8s.aws/cluster": "x"}}, "a reserved tag"),
+    "a driver's tag": ({"tags": {"ebs.csi.aws.com/cluster-name": "x"}}, "a reserved tag"),
+    "a reserved prefix in capitals": ({"tags": {"AWS:team": "x"}}, "a reserved tag"),
+    "the name tag": ({"tags": {"NAME": "x"}}, "a reserved tag"),
     "reserved tag": ({"tags": {"aws:team": "x"}}, "a reserved tag, `tags.aws:team`"),
     "two scalers of the core nodes": (
         {
@@ -292,7 +315,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "queue below nothing": ({"addons": {"volcano": {"queues": {"q": {"parent": "nowhere"}}}}}, "no queue of the stack"),
     "queues in a circle": (
         {"addons": {"volcano": {"queues": {"a": {"parent": "b"}, "b": {"parent": "a"}}}}},
-        "queues that stand above each other",
+        "a cycle of parents",
     ),
     "share without hierarchy": ({"addons": {"volcano": {"queues": {"q": {"deserved": {"cpu": 4}}}}}}, "only a hierarchy of queues has"),
     "share that is no quantity": (

@@ -1,13 +1,12 @@
 """`trn check`: before money flows."""
 
 import subprocess
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.aws.capacity_blocks import refuse_hours
 from operations.cluster.check import account
 from operations.cluster.check.run import CHECKS, findings_of
@@ -17,7 +16,6 @@ from operations.output import results, tracked, write_json
 from operations.rehearse.command import record_stack, settings_of
 from operations.stack_file import read_stack_file
 
-OWN_ADDRESS_URL = "https://checkip.amazonaws.com"
 TIMEOUT_S = 30
 
 
@@ -34,14 +32,14 @@ def run(options: CheckOptions) -> int:
     """Check, print, and return 1 where anything failed."""
     refuse_hours(options.block_hours)
     stack_file = read_stack_file(options.stack)
-    settings = settings_of(stack_file, rehearsal=False)
+    settings = settings_of(stack_file, rehearsal=access().is_practice)
     subject = Subject(
         stack_file=stack_file,
         settings=settings,
         recording=record_stack(stack_file),
-        api=BotoApi(settings.region),
+        api=access().aws(options.stack, settings.region),
         today=datetime.now(UTC).date(),
-        own_address=own_address,
+        own_address=access().own_address,
         tool_answer=tool_answer,
         block_hours=options.block_hours,
     )
@@ -51,12 +49,6 @@ def run(options: CheckOptions) -> int:
     write_json({"stack": options.stack, "findings": found}, options.json_file)
     print_findings(results(options.json_file), found)
     return exit_code(found)
-
-
-def own_address() -> str:
-    """The address under which the world sees this machine. Raises OSError."""
-    with urllib.request.urlopen(OWN_ADDRESS_URL, timeout=TIMEOUT_S) as answer:
-        return answer.read(100).decode().strip()
 
 
 def tool_answer(command: Sequence[str]) -> str:

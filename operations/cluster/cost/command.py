@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.aws.pricing import live_prices
 from operations.cluster.cost.bill import HOURS_PER_DAY, Bill, Difference, bill_of, differences, repriced
 from operations.output import results, tracked, write_json
@@ -51,7 +51,7 @@ def run(options: CostOptions) -> int:
 
 def _live(bill: Bill) -> Bill:
     names = sorted({line.price for line in bill.lines})
-    api = BotoApi(bill.region)
+    api = access().aws(bill.stack, bill.region)
     return repriced(bill, dict(next(live_prices(api, [name])) for name in tracked(names, "asking for prices")))
 
 

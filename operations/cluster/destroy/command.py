@@ -1,9 +1,5 @@
 """`trn destroy`: drain, `pulumi destroy` with its ways out, sweep, and a final report."""
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +7,8 @@ from typing import Any
 
 import typer
 
-from operations.aws.api import BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.cluster.destroy.recovery import Attempt, first, following
 from operations.cluster.drain.command import print_plan as print_drain
@@ -65,11 +62,11 @@ def run(options: DestroyOptions) -> int:
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = BotoApi(settings.region)
+    api = access().aws(options.stack, settings.region)
     _drain(api, settings.name, report, tell)
-    report.tries, report.destroyed = pulumi_destroy(options.stack, run_pulumi, tell)
+    report.tries, report.destroyed = pulumi_destroy(options.stack, access().pulumi(options.stack).run, tell)
     if report.destroyed:
-        sweep = Sweep(api, settings.name, time.sleep, tell, with_data=options.backups)
+        sweep = Sweep(api, settings.name, access().pause, tell, with_data=options.backups)
         plan = sweep.plan()
         print_sweep(progress, settings.name, plan)
         report.outcome = sweep.run(plan)
@@ -79,7 +76,7 @@ def run(options: DestroyOptions) -> int:
     return 0 if report.is_clean else 1
 
 
-def _drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
+def _drain(api: Api, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
     """Drain what answers. A cluster that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
     entry = described(api, cluster)
     if entry is None or entry["status"] != "ACTIVE":
@@ -89,7 +86,7 @@ def _drain(api: BotoApi, cluster: str, report: Report, tell: Callable[[str], Non
         kubernetes = cluster_of(api, cluster)
         plan = plan_drain(kubernetes)
         print_drain(errors(), cluster, plan)
-        report.undrained = list(Drain(kubernetes, time.sleep, tell).run(plan))
+        report.undrained = list(Drain(kubernetes, access().pause, tell).run(plan))
         report.drained = not report.undrained
     except CommandError as error:
         tell(f"cannot drain, going on: {error.args[0]}")
@@ -115,20 +112,6 @@ def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None]) -> t
             return len(tried), True
         attempt = following(stack, printed, tried)
     return len(tried), False
-
-
-def run_pulumi(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-    """Run Pulumi, passing on what it prints. Raises CommandError where it is not installed."""
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
-    except OSError as error:
-        raise CommandError(f"cannot run `{command[0]}`: {error.strerror}", "install the Pulumi CLI 3.260 or later") from error
-    printed: list[str] = []
-    with process:
-        for line in process.stdout or ():
-            sys.stderr.write(line)
-            printed.append(line)
-    return process.returncode, "".join(printed)
 
 
 def as_data(report: Report) -> dict[str, Any]:

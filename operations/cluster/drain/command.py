@@ -1,6 +1,5 @@
 """`trn drain`: show what would go, ask, delete, wait."""
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.cluster.drain.plan import DrainPlan, Target, plan_drain
 from operations.cluster.drain.run import Drain
 from operations.kube.cluster import cluster_of
@@ -30,13 +29,13 @@ def run(options: DrainOptions) -> int:
     """Drain; returns 1 where something stays."""
     settings = settings_of(read_stack_file(options.stack))
     progress, console = errors(), results(options.json_file)
-    kubernetes = cluster_of(BotoApi(settings.region), settings.name)
+    kubernetes = cluster_of(access().aws(options.stack, settings.region), settings.name)
     plan = plan_drain(kubernetes)
     print_plan(progress, settings.name, plan)
     if plan.counts and not options.yes:
         typer.confirm(f"Go on in {settings.name}: {plan.counts}?", abort=True, err=True)
     with gauge("draining", progress) as show:
-        left = Drain(kubernetes, time.sleep, lambda line: progress.print(line, markup=False), show).run(plan)
+        left = Drain(kubernetes, access().pause, lambda line: progress.print(line, markup=False), show).run(plan)
     write_json(as_data(plan, left), options.json_file)
     print_left(console, left)
     return 1 if left else 0

@@ -11,7 +11,7 @@ import typer
 import yaml
 
 from addons.registry import SWITCHED, with_needs
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.aws.capacity_blocks import block_offerings, buy_command, refuse_hours
 from operations.aws.zones import offered_zone_ids, zones
 from operations.cluster.init.answers import ADDONS, REGIONS, Answers, capacity_kinds, second_zone, stack_file_text, types_in, zones_offering
@@ -117,7 +117,7 @@ class Interview:
     def _on_offer(self, found: Answers) -> str:
         """Lists the blocks that are sold in the zone; gives what buys the first, or an empty text."""
         hours, today = self._options.block_hours, datetime.now(UTC).date()
-        sold = block_offerings(BotoApi(found.region), found.instance_type, max(1, found.count), hours, today)
+        sold = block_offerings(access().aws(self._options.stack, found.region), found.instance_type, max(1, found.count), hours, today)
         here = [offering for offering in sold if offering.zone_id == found.zone]
         if not here:
             others = ", ".join(sorted({offering.zone_id for offering in sold})) or "no zone"
@@ -128,14 +128,18 @@ class Interview:
 
     def _offered(self, instance: str, region: str) -> list[str]:
         if self._options.live:
-            offered = sorted(offered_zone_ids(BotoApi(region), [instance])[instance], reverse=True)
+            offered = sorted(offered_zone_ids(access().aws(self._options.stack, region), [instance])[instance], reverse=True)
             if not offered:
                 raise CommandError(f"{instance} is not offered in {region}", "take another type or region", code=MISUSE)
             return offered
         return [self._options.zone] if self._options.zone else zones_offering(instance, region)
 
     def _zone_ids(self, region: str) -> list[str]:
-        return [zone.zone_id for zone in zones(BotoApi(region)).values() if zone.is_usable] if self._options.live else []
+        return (
+            [zone.zone_id for zone in zones(access().aws(self._options.stack, region)).values() if zone.is_usable]
+            if self._options.live
+            else []
+        )
 
     def _allow(self) -> tuple[str, ...]:
         given = self._options.allow

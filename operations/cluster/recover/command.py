@@ -1,9 +1,7 @@
 """`trn recover`: read the state, look, show, ask, import, refresh."""
 
 import json
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +10,9 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from operations.aws.api import BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.aws.control_plane import described
-from operations.cluster.destroy.command import run_pulumi
 from operations.cluster.destroy.recovery import refuse_misuse
 from operations.cluster.recover.look import Recovery
 from operations.cluster.recover.objects import Objects
@@ -48,15 +46,15 @@ def run(options: RecoverOptions) -> int:
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = BotoApi(settings.region)
-    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), time.sleep, tell, options.orphans)
-    state = exported(options.stack, ask_pulumi)
+    api = access().aws(options.stack, settings.region)
+    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, options.orphans)
+    state = exported(options.stack, access().pulumi(options.stack).ask)
     if options.orphans:
         if state.pending:
             raise CommandError(
                 f"{len(state.pending)} operations have no end yet", f"run `trn recover {options.stack}` first, without --orphans"
             )
-        state = with_orphans(state, options.stack, ask_pulumi)
+        state = with_orphans(state, options.stack, access().pulumi(options.stack).ask)
     plan = recovery.plan(state)
     print_plan(progress, plan, orphans=options.orphans)
     done = _act(plan, recovery, options, tell)
@@ -80,7 +78,7 @@ def _act(plan: Plan, recovery: Recovery, options: RecoverOptions, tell: Callable
         assert recovery.objects is not None
         for secret in recovery.objects.uninstall(*_release(item)):
             tell(f"deleted Secret {_release(item)[0]}/{secret}; the objects of the release stay, the next `pulumi up` takes them over")
-    return pulumi_recover(plan, options.stack, run_pulumi)
+    return pulumi_recover(plan, options.stack, access().pulumi(options.stack).run)
 
 
 def _release(item: Import) -> tuple[str, str]:
@@ -131,17 +129,7 @@ def _answer(command: tuple[str, ...], stack: str, ask: Asked) -> str:
     return printed
 
 
-def ask_pulumi(command: tuple[str, ...]) -> tuple[int, str]:
-    """Run Pulumi for what it prints; what it complains of goes to standard error. Raises CommandError where it is not installed."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except OSError as error:
-        raise CommandError(f"cannot run `{command[0]}`: {error.strerror}", "install the Pulumi CLI 3.260 or later") from error
-    errors().print(done.stderr, markup=False, end="", soft_wrap=True)
-    return done.returncode, done.stdout if done.returncode == 0 else done.stdout + done.stderr
-
-
-def objects_of(api: BotoApi, cluster: str) -> Objects | None:
+def objects_of(api: Api, cluster: str) -> Objects | None:
     """The cluster's objects, None where there is no cluster. Raises Unreachable."""
     return None if described(api, cluster) is None else Objects(cluster_of(api, cluster))
 

@@ -1,11 +1,10 @@
 """`trn scale`: one node group to a size, down to zero for the night, with what keeps costing."""
 
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.aws.node_groups import resize, scaling, sized
 from operations.errors import MISUSE, CommandError
 from operations.output import errors, gauge, results, write_json
@@ -32,13 +31,13 @@ def run(options: ScaleOptions) -> int:
         known = ", ".join(sorted(settings.node_groups)) or "none"
         raise CommandError(f"stack {options.stack} has no Neuron group `{options.group}`", f"its groups: {known}", code=MISUSE)
     lines = [line for line in items(record_stack(resized(stack_file, options.group, options.count))) if line.usd_per_hour != 0]
-    api = BotoApi(settings.region)
+    api = access().aws(options.stack, settings.region)
     current = scaling(api, settings.name, options.group)
     wanted = sized(current, options.count)
     progress, console = errors(), results(options.json_file)
     progress.print(f"{options.group}: {current['desiredSize']} nodes, wanted {options.count}", markup=False)
     with gauge("waiting for EKS", progress) as show:
-        said = resize(api, settings.name, options.group, wanted, time.sleep, show) if wanted != current else []
+        said = resize(api, settings.name, options.group, wanted, access().pause, show) if wanted != current else []
     write_json(as_data(options, wanted, lines, said), options.json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.aws.errors import told
 from operations.cluster.status import nodes, services
 from operations.cluster.status.subject import Subject
@@ -44,7 +44,7 @@ class StatusOptions:
 def run(options: StatusOptions) -> int:
     """Look, print, and return 1 where anything failed."""
     settings = settings_of(read_stack_file(options.stack))
-    api = BotoApi(settings.region)
+    api = access().aws(options.stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     found = [finding for name in tracked(list(CHECKS), "looking") for finding in findings_of(subject, name)]
     good = exit_code(found) == 0

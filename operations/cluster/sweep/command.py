@@ -1,7 +1,6 @@
 """`trn sweep`: show what is left and what it costs a day, ask, delete, and say what stays."""
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from operations.aws.api import Api, BotoApi
+from operations.access import access
+from operations.aws.api import Api
 from operations.aws.control_plane import EKS_CLUSTERS
 from operations.aws.found import Found
 from operations.cluster.sweep.plan import KINDS, SweepPlan, plan_sweep, state_ids
@@ -39,8 +39,8 @@ def run(options: SweepOptions) -> int:
     """Look, show, ask, delete. Returns 1 where something could not be deleted."""
     settings = settings_of(read_stack_file(options.stack))
     keep_ids = read_state(options.state) if options.state else frozenset()
-    api, progress, console = BotoApi(settings.region), errors(), results(options.json_file)
-    sweep = Sweep(api, settings.name, time.sleep, lambda line: progress.print(line, markup=False), keep_ids, options.backups)
+    api, progress, console = access().aws(options.stack, settings.region), errors(), results(options.json_file)
+    sweep = Sweep(api, settings.name, access().pause, lambda line: progress.print(line, markup=False), keep_ids, options.backups)
     plan = _looked(api, sweep)
     if not options.delete or not plan.deletions:
         write_json(as_data(settings.name, plan), options.json_file)

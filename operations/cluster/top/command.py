@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.cluster.status.subject import Subject, core_count, hardware, name_of
 from operations.cluster.top.readings import Reading, from_exporter, from_monitor
 from operations.cluster.top.view import Row, table
@@ -17,8 +17,8 @@ from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
 from operations.kube.cluster import cluster_of
 from operations.kube.job_pods import PODS, known_jobs, pods_of
-from operations.kube.kubectl import kubectl, needed
-from operations.output import results, write_json
+from operations.kube.kubectl import kubectl
+from operations.output import can_redraw, results, write_json
 from operations.rehearse.command import settings_of
 from operations.stack_file import read_stack_file
 
@@ -47,7 +47,7 @@ class TopOptions:
 def run(options: TopOptions) -> int:
     """Show it once or until Ctrl-C. Returns 1 where a node gave no answer at the last look."""
     settings = settings_of(read_stack_file(options.stack))
-    api = BotoApi(settings.region)
+    api = access().aws(options.stack, settings.region)
     kubernetes = cluster_of(api, settings.name)
     namespace = options.namespace or settings.training.namespace
     subject = Subject(settings, api, kubernetes)
@@ -61,7 +61,7 @@ def run(options: TopOptions) -> int:
         def look() -> list[Row]:
             return rows(subject, read, namespace, options.job)
 
-        if options.once or options.json_file or not console.is_terminal:
+        if options.once or options.json_file or not can_redraw(console):
             found = look()
             write_json([row.as_data() for row in found], options.json_file)
             console.print(table(found))
@@ -135,7 +135,7 @@ def _reader(subject: Subject, namespace: str, job: str | None) -> Iterator[Reade
     if job is None:
         hint = "set `addons.neuronMonitor.enabled: true` and run `pulumi up`; or name a job, and it is asked in the job's own pods"
         raise CommandError("neuron-monitor's exporter is not installed", hint)
-    needed("kubectl", "aws")
+    access().need_tools("kubectl", "aws")
     with kubectl(subject.api, subject.settings.name, namespace) as first:
         yield lambda node, pod: _asked(first, pod)
 

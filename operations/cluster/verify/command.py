@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from operations.aws.api import BotoApi
+from operations.access import access
 from operations.cluster.status.command import CHECKS, findings_of, guarded, write_junit
 from operations.cluster.status.subject import Subject
 from operations.cluster.verify import collectives, driver, file_system, gang
@@ -43,13 +43,13 @@ def run(options: VerifyOptions) -> int:
     """Look, try, print, and return 1 where anything failed."""
     chosen = _chosen(options.only)
     settings = settings_of(read_stack_file(options.stack))
-    api = BotoApi(settings.region)
+    api = access().aws(options.stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
     looked = [name for name in CHECKS if name in chosen]
     found = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
     with told_steps() as tell, ended_like_by_hand():
         image = options.image or training_image(settings)
-        stage = Stage(subject, small_image(settings), image, time.sleep, time.monotonic, tell)
+        stage = Stage(subject, small_image(settings), image, access().pause, time.monotonic, tell)
         found += tried(stage, [name for name in TRIALS if name in chosen])
     said = verdict(settings.name, found)
     good = exit_code(found) == 0

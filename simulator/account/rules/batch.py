@@ -2,17 +2,17 @@
 
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 LINKED_ROLES = ":role/aws-service-role/"
 
 
 @rule("create", kinds.COMPUTE_ENVIRONMENT, source="Batch user guide, batch_eks_invalid_compute_environment: invalid Kubernetes namespace")
-def environment_finds_its_namespace(world: World, request: Registration) -> Refusal | None:
+def environment_finds_its_namespace(state: AccountState, request: Registration) -> Refusal | None:
     """A compute environment over a cluster is INVALID when Batch cannot look at its namespace."""
     name = request.inputs.get("eksConfiguration", {}).get("kubernetesNamespace")
-    if name is None or (view.api_answers(world) and view.namespace_exists(world, name)):
+    if name is None or (view.api_answers(state) and view.namespace_exists(state, name)):
         return None
     return Refusal(
         "INVALID",
@@ -26,7 +26,7 @@ def environment_finds_its_namespace(world: World, request: Registration) -> Refu
 
 
 @rule("create", kinds.ACCESS_ENTRY, source="EKS user guide, creating-access-entries; EKS API, CreateAccessEntry, InvalidParameterException")
-def no_entry_for_a_linked_role(world: World, request: Registration) -> Refusal | None:
+def no_entry_for_a_linked_role(state: AccountState, request: Registration) -> Refusal | None:
     """Nobody but its service makes an access entry for a service-linked role."""
     principal = str(request.inputs["principalArn"])
     if LINKED_ROLES not in principal:
@@ -42,12 +42,12 @@ def no_entry_for_a_linked_role(world: World, request: Registration) -> Refusal |
 @rule(
     "create", kinds.ACCESS_POLICY, source="EKS API, AssociateAccessPolicy, ResourceNotFoundException; Batch user guide, eks-access-entries"
 )
-def policy_needs_an_entry(world: World, request: Registration) -> Refusal | None:
+def policy_needs_an_entry(state: AccountState, request: Registration) -> Refusal | None:
     """An access policy is given to a principal that has an access entry; Batch's own is there when its environment is."""
     principal = str(request.inputs["principalArn"])
-    entered = any(entry.inputs["principalArn"] == principal for entry in world.ready(kinds.ACCESS_ENTRY))
-    by_batch = principal in (environment.inputs.get("serviceRole") for environment in world.ready(kinds.COMPUTE_ENVIRONMENT))
-    if entered or by_batch or f"access entry {principal}" in world.strays:
+    entered = any(entry.inputs["principalArn"] == principal for entry in state.ready(kinds.ACCESS_ENTRY))
+    by_batch = principal in (environment.inputs.get("serviceRole") for environment in state.ready(kinds.COMPUTE_ENVIRONMENT))
+    if entered or by_batch or f"access entry {principal}" in state.strays:
         return None
     return Refusal(
         "ResourceNotFoundException",
@@ -58,11 +58,11 @@ def policy_needs_an_entry(world: World, request: Registration) -> Refusal | None
 
 
 @rule("delete", kinds.COMPUTE_ENVIRONMENT, source="Batch API, DeleteComputeEnvironment, ClientException")
-def queue_names_the_environment(world: World, request: Registration) -> Refusal | None:
+def queue_names_the_environment(state: AccountState, request: Registration) -> Refusal | None:
     """A compute environment stays while a job queue names it."""
     arn = request.outputs.get("arn")
     orders = (
-        (queue, order) for queue in world.existing(kinds.JOB_QUEUE) for order in queue.registration.inputs["computeEnvironmentOrders"]
+        (queue, order) for queue in state.existing(kinds.JOB_QUEUE) for order in queue.registration.inputs["computeEnvironmentOrders"]
     )
     holders = [str(queue.registration.inputs["name"]) for queue, order in orders if order["computeEnvironment"] == arn]
     if not holders:

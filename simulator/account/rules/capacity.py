@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from facts.catalogue import QUOTA_CODES, known_zone_ids
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
+from simulator.account.state import AccountState
 from simulator.account.timeouts import CAPACITY_S
-from simulator.account.world import World
 from simulator.recording import Registration
 
 LAUNCH_FAILED = "AsgInstanceLaunchFailures"
@@ -24,25 +24,25 @@ def replace_after(mend: str, group: Registration) -> str:
     return f"{mend}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself"
 
 
-def _family(world: World, group: Registration, capacity_type: str) -> tuple[str, int] | None:
+def _family(state: AccountState, group: Registration, capacity_type: str) -> tuple[str, int] | None:
     """Quota family and vCPU per node of a group that is bought in one way; None for one that draws on no such quota."""
-    instance = view.instance_type_of(world, group)
+    instance = view.instance_type_of(state, group)
     bought = group.inputs.get("capacityType", "ON_DEMAND")
     return (instance.family, instance.vcpu_count) if instance is not None and bought == capacity_type else None
 
 
-def _in_use(world: World, groups: Iterable[Registration], family: str, capacity_type: str) -> int:
-    found = ((_family(world, group, capacity_type), view.desired_size(group)) for group in groups)
+def _in_use(state: AccountState, groups: Iterable[Registration], family: str, capacity_type: str) -> int:
+    found = ((_family(state, group, capacity_type), view.desired_size(group)) for group in groups)
     return sum(which[1] * count for which, count in found if which is not None and which[0] == family)
 
 
-def _over_quota(world: World, request: Registration, nodes: int, others: list[Registration]) -> Refusal | None:
-    for capacity_type, limits in (("ON_DEMAND", world.account.vcpu_quotas), ("SPOT", world.account.spot_vcpu_quotas)):
-        found = _family(world, request, capacity_type)
+def _over_quota(state: AccountState, request: Registration, nodes: int, others: list[Registration]) -> Refusal | None:
+    for capacity_type, limits in (("ON_DEMAND", state.allowances.vcpu_quotas), ("SPOT", state.allowances.spot_vcpu_quotas)):
+        found = _family(state, request, capacity_type)
         if found is None or found[0] not in limits or nodes == 0:
             continue
         family, vcpu = found
-        used, limit = _in_use(world, others, family, capacity_type), limits[family]
+        used, limit = _in_use(state, others, family, capacity_type), limits[family]
         if used + vcpu * nodes <= limit:
             continue
         code = QUOTA_CODES[family]["on-demand" if capacity_type == "ON_DEMAND" else "spot"]
@@ -55,25 +55,25 @@ def _over_quota(world: World, request: Registration, nodes: int, others: list[Re
     return None
 
 
-def _others(world: World, request: Registration) -> list[Registration]:
-    held = (thing for thing in world.existing(kinds.NODE_GROUP) if thing.status != "failed")
+def _others(state: AccountState, request: Registration) -> list[Registration]:
+    held = (thing for thing in state.existing(kinds.NODE_GROUP) if thing.status != "failed")
     return [thing.registration for thing in held if thing.registration.id != request.id]
 
 
 @rule("settle", kinds.NODE_GROUP, source="EC2 on-demand and spot vCPU quotas; EKS API, NodegroupIssueCode")
-def vcpu_quota(world: World, request: Registration) -> Refusal | None:
+def vcpu_quota(state: AccountState, request: Registration) -> Refusal | None:
     """The vCPUs of all running instances of a family stay within the account's quota."""
-    return _over_quota(world, request, view.desired_size(request), _others(world, request))
+    return _over_quota(state, request, view.desired_size(request), _others(state, request))
 
 
 @rule("update", kinds.NODE_GROUP, source="EKS user guide, managed node update behavior")
-def surge_quota(world: World, request: Registration) -> Refusal | None:
+def surge_quota(state: AccountState, request: Registration) -> Refusal | None:
     """An update that rolls the nodes launches new ones first, which the quota must hold, unless the strategy is MINIMAL."""
-    thing = world.find(kinds.NODE_GROUP, request.id)
+    thing = state.find(kinds.NODE_GROUP, request.id)
     if thing is None:
         return None
     nodes = view.desired_size(request)
-    return _over_quota(world, request, nodes + surge(world, thing.registration, request), _others(world, request))
+    return _over_quota(state, request, nodes + surge(state, thing.registration, request), _others(state, request))
 
 
 ROLLING_INPUTS = ("version", "releaseVersion", "launchTemplate")
@@ -84,21 +84,21 @@ def rolls(old: Registration, new: Registration) -> bool:
     return any(old.inputs.get(key) != new.inputs.get(key) for key in ROLLING_INPUTS)
 
 
-def surge(world: World, old: Registration, new: Registration) -> int:
+def surge(state: AccountState, old: Registration, new: Registration) -> int:
     """Nodes that an update launches beyond the group's size: the larger of two per zone and maxUnavailable, none with MINIMAL."""
     config = new.inputs.get("updateConfig") or {}
     if not rolls(old, new) or config.get("updateStrategy") == "MINIMAL" or not view.desired_size(new):
         return 0
-    return max(2 * len(view.zones_of(world, new)), int(config.get("maxUnavailable") or 1))
+    return max(2 * len(view.zones_of(state, new)), int(config.get("maxUnavailable") or 1))
 
 
 @rule("settle", kinds.NODE_GROUP, source="EC2 API, DescribeInstanceTypeOfferings, readings of 2026-10-03 in facts/catalogue.py")
-def offered_in_zone(world: World, request: Registration) -> Refusal | None:
+def offered_in_zone(state: AccountState, request: Registration) -> Refusal | None:
     """An instance type is launched only in zones that offer it; zones that the catalogue knows nothing about count as offering it."""
-    instance = view.instance_type_of(world, request)
+    instance = view.instance_type_of(state, request)
     if instance is None or view.desired_size(request) == 0:
         return None
-    for zone_id in view.zones_of(world, request):
+    for zone_id in view.zones_of(state, request):
         known = known_zone_ids(instance, zone_id.split("-")[0])
         if known and zone_id not in known:
             return not_launched(
@@ -111,22 +111,22 @@ def offered_in_zone(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("settle", kinds.NODE_GROUP, source="aws/containers-roadmap#2204: about 33 minutes, then CREATE_FAILED")
-def capacity_in_zone(world: World, request: Registration) -> Refusal | None:
+def capacity_in_zone(state: AccountState, request: Registration) -> Refusal | None:
     """EC2 has no more instances in a zone than it has."""
-    instance = view.instance_type_of(world, request)
+    instance = view.instance_type_of(state, request)
     if instance is None:
         return None
-    for zone_id in view.zones_of(world, request):
-        limit = world.account.capacity.get((instance.name, zone_id))
-        taken = sum(view.desired_size(group) for group in _others(world, request) if view.instance_type_of(world, group) == instance)
+    for zone_id in view.zones_of(state, request):
+        limit = state.allowances.capacity.get((instance.name, zone_id))
+        taken = sum(view.desired_size(group) for group in _others(state, request) if view.instance_type_of(state, group) == instance)
         if limit is not None and view.desired_size(request) + taken > limit:
-            return no_capacity(world, request, zone_id, limit - taken)
+            return no_capacity(state, request, zone_id, limit - taken)
     return None
 
 
-def no_capacity(world: World, group: Registration, zone_id: str, free: int) -> Refusal:
+def no_capacity(state: AccountState, group: Registration, zone_id: str, free: int) -> Refusal:
     """What a group without capacity meets, with the zones that are left to be tried."""
-    instance = view.instance_type_of(world, group)
+    instance = view.instance_type_of(state, group)
     name = instance.name if instance is not None else "the instance type"
     others = [zone for zone in known_zone_ids(instance, zone_id.split("-")[0]) if zone != zone_id] if instance is not None else []
     elsewhere = f"try {' or '.join(others)}, " if others else ""
@@ -140,9 +140,9 @@ def no_capacity(world: World, group: Registration, zone_id: str, free: int) -> R
 
 
 @rule("settle", kinds.NODE_GROUP, source="terraform-aws-modules/terraform-aws-eks#3588, PR#3730")
-def no_placement_group_in_reservation(world: World, request: Registration) -> Refusal | None:
+def no_placement_group_in_reservation(state: AccountState, request: Registration) -> Refusal | None:
     """Instances of a capacity reservation are not found from inside a placement group that the reservation does not have."""
-    template = view.template_of(world, request)
+    template = view.template_of(state, request)
     if view.desired_size(request) and template.get("placement", {}).get("groupName") and template.get("capacityReservationSpecification"):
         return not_launched(
             "InsufficientInstanceCapacity",
@@ -154,10 +154,10 @@ def no_placement_group_in_reservation(world: World, request: Registration) -> Re
 
 
 @rule("settle", kinds.NODE_GROUP, source="terraform-aws-modules/terraform-aws-eks#3044")
-def placement_group_in_one_zone(world: World, request: Registration) -> Refusal | None:
+def placement_group_in_one_zone(state: AccountState, request: Registration) -> Refusal | None:
     """A cluster placement group lies in one zone, and so do all its instances."""
-    zones = view.zones_of(world, request)
-    if len(zones) > 1 and view.desired_size(request) and view.template_of(world, request).get("placement", {}).get("groupName"):
+    zones = view.zones_of(state, request)
+    if len(zones) > 1 and view.desired_size(request) and view.template_of(state, request).get("placement", {}).get("groupName"):
         return not_launched(
             "InvalidParameterValue",
             f"Instances in the Placement Group must be launched in the {zones[0]} Availability Zone.",
@@ -172,11 +172,11 @@ def placement_group_in_one_zone(world: World, request: Registration) -> Refusal 
     kinds.NODE_GROUP,
     source="EKS API, NodegroupIssueCode InsufficientFreeAddresses; aws/amazon-vpc-cni-k8s README, WARM_ENI_TARGET",
 )
-def free_addresses(world: World, request: Registration) -> Refusal | None:
+def free_addresses(state: AccountState, request: Registration) -> Refusal | None:
     """A subnet has an address for each that nodes and the VPC CNI's warm interface take."""
-    for subnet in view.subnets_of(world, request):
+    for subnet in view.subnets_of(state, request):
         size = 2 ** (32 - int(subnet.inputs["cidrBlock"].split("/")[1])) - 5
-        need = sum(_addresses(world, group) for group in [*_others(world, request), request] if subnet.id in group.inputs["subnetIds"])
+        need = sum(_addresses(state, group) for group in [*_others(state, request), request] if subnet.id in group.inputs["subnetIds"])
         if need > size:
             return not_launched(
                 "InsufficientFreeAddressesInSubnet",
@@ -187,12 +187,12 @@ def free_addresses(world: World, request: Registration) -> Refusal | None:
     return None
 
 
-def _addresses(world: World, group: Registration) -> int:
+def _addresses(state: AccountState, group: Registration) -> int:
     """The CNI fills each interface in use with addresses, and one more in advance; a group spreads over its subnets."""
-    instance = view.instance_type_of(world, group)
+    instance = view.instance_type_of(state, group)
     if instance is None:
         return view.desired_size(group)
-    listed = view.listed(view.template_of(world, group).get("networkInterfaces"))
+    listed = view.listed(view.template_of(state, group).get("networkInterfaces"))
     serving = max(1, sum(1 for item in listed if item.get("interfaceType") != "efa-only"))
     warm = 1 if instance.interfaces_per_card > 1 else 0
     per_subnet = -(-view.desired_size(group) // max(1, len(group.inputs["subnetIds"])))

@@ -4,15 +4,15 @@ from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from simulator.account import kinds, view
 from simulator.account.charts import needs_node
 from simulator.account.rule import Refusal, rule
+from simulator.account.state import AccountState
 from simulator.account.timeouts import ADDON_S
-from simulator.account.world import World
 from simulator.recording import Registration
 
 
 @rule("create", kinds.CLUSTER, source="EKS user guide, network-reqs; EKS API, UnsupportedAvailabilityZoneException")
-def control_plane_zones(world: World, request: Registration) -> Refusal | None:
+def control_plane_zones(state: AccountState, request: Registration) -> Refusal | None:
     """EKS places no control plane in some zones."""
-    refused = [zone_id for zone_id in _zones(world, request) if zone_id in CONTROL_PLANE_REFUSED_ZONES]
+    refused = [zone_id for zone_id in _zones(state, request) if zone_id in CONTROL_PLANE_REFUSED_ZONES]
     if not refused:
         return None
     return Refusal(
@@ -24,9 +24,9 @@ def control_plane_zones(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.CLUSTER, source="EKS API, CreateCluster, InvalidParameterException")
-def control_plane_in_two_zones(world: World, request: Registration) -> Refusal | None:
+def control_plane_in_two_zones(state: AccountState, request: Registration) -> Refusal | None:
     """A control plane has subnets in at least two zones."""
-    zones = _zones(world, request)
+    zones = _zones(state, request)
     if len(zones) >= 2:
         return None
     return Refusal(
@@ -37,8 +37,8 @@ def control_plane_in_two_zones(world: World, request: Registration) -> Refusal |
     )
 
 
-def _zones(world: World, request: Registration) -> list[str]:
-    found = (world.find(kinds.SUBNET, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
+def _zones(state: AccountState, request: Registration) -> list[str]:
+    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
     return sorted({str(thing.registration.inputs["availabilityZoneId"]) for thing in found if thing is not None})
 
 
@@ -47,12 +47,12 @@ def _zones(world: World, request: Registration) -> list[str]:
     kinds.CLUSTER,
     source="EKS API, CreateCluster, InvalidParameterException; terraform-provider-aws retries for about two minutes",
 )
-def service_role_may_act(world: World, request: Registration) -> Refusal | None:
+def service_role_may_act(state: AccountState, request: Registration) -> Refusal | None:
     """The control plane's role carries AmazonEKSClusterPolicy when the cluster is made."""
-    roles = [role.id for role in world.ready(kinds.ROLE) if role.outputs.get("arn") == request.inputs.get("roleArn")]
+    roles = [role.id for role in state.ready(kinds.ROLE) if role.outputs.get("arn") == request.inputs.get("roleArn")]
     granted = any(
         item.inputs["role"] in roles and str(item.inputs["policyArn"]).endswith("AmazonEKSClusterPolicy")
-        for item in world.ready(kinds.ROLE_ATTACHMENT)
+        for item in state.ready(kinds.ROLE_ATTACHMENT)
     )
     if granted or not roles:
         return None
@@ -84,9 +84,9 @@ def _degraded(request: Registration, cause: str, mend: str) -> Refusal:
     kinds.ADDON,
     source="EKS API, AddonIssueCode InsufficientNumberOfReplicas; terraform-provider-aws internal/service/eks/addon.go",
 )
-def addon_needs_node(world: World, request: Registration) -> Refusal | None:
+def addon_needs_node(state: AccountState, request: Registration) -> Refusal | None:
     """A managed add-on with Deployments is DEGRADED until a node without a taint is ready."""
-    if not needs_node(request) or view.untainted_groups(world):
+    if not needs_node(request) or view.untainted_groups(state):
         return None
     return _degraded(
         request, "no node takes its pods: there is none, or all carry the Neuron taint", "make an untainted node group before it"
@@ -94,9 +94,9 @@ def addon_needs_node(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("settle", kinds.ADDON, source="EKS user guide, pod-id-agent-setup: without the agent a pod's credential request is refused")
-def identity_needs_agent(world: World, request: Registration) -> Refusal | None:
+def identity_needs_agent(state: AccountState, request: Registration) -> Refusal | None:
     """Pods that are to have a Pod Identity get none until the agent runs on their node."""
-    if not request.inputs.get("podIdentityAssociations") or view.has_addon(world, "eks-pod-identity-agent"):
+    if not request.inputs.get("podIdentityAssociations") or view.has_addon(state, "eks-pod-identity-agent"):
         return None
     return _degraded(
         request, "its pods restart without credentials: the add-on eks-pod-identity-agent is not there", "make the agent before the add-on"
@@ -104,11 +104,11 @@ def identity_needs_agent(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.ADDON, source="EKS API, AddonIssueCode ConfigurationConflict")
-def one_owner_of_addon(world: World, request: Registration) -> Refusal | None:
+def one_owner_of_addon(state: AccountState, request: Registration) -> Refusal | None:
     """What a Helm release of the same name has installed, an add-on does not take over without OVERWRITE."""
     name = request.inputs["addonName"]
     if request.inputs.get("resolveConflictsOnCreate") == "OVERWRITE" or not any(
-        str(thing.registration.inputs["chart"]).rsplit("/", 1)[-1] == name for thing in view.releases(world)
+        str(thing.registration.inputs["chart"]).rsplit("/", 1)[-1] == name for thing in view.releases(state)
     ):
         return None
     return Refusal(

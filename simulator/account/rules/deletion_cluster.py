@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, kinds_with_finalizers
-from simulator.account.objects import Thing
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.kubernetes import webhook_failed
+from simulator.account.state import AccountState
 from simulator.account.timeouts import HELM_S, KUBERNETES_DELETE_S
 from simulator.account.webhooks import answers, guards_of
-from simulator.account.world import World
 from simulator.recording import Registration
 
 _MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
@@ -23,9 +23,9 @@ def delete_timeout_s(registration: Registration) -> float:
 
 
 @rule("delete", kinds.CLUSTER, source="EKS API, DeleteCluster, ResourceInUseException")
-def cluster_has_node_groups(world: World, request: Registration) -> Refusal | None:
+def cluster_has_node_groups(state: AccountState, request: Registration) -> Refusal | None:
     """A control plane stays while it has node groups, failed ones included."""
-    groups = view.node_groups(world)
+    groups = view.node_groups(state)
     if not groups:
         return None
     return Refusal(
@@ -37,7 +37,7 @@ def cluster_has_node_groups(world: World, request: Registration) -> Refusal | No
 
 
 @rule("delete", kinds.CLUSTER, source="EKS API, DeleteCluster, deletionProtection; the code is in the service model, the text is ours")
-def deletion_protection(world: World, request: Registration) -> Refusal | None:
+def deletion_protection(state: AccountState, request: Registration) -> Refusal | None:
     """A control plane with deletion protection stays."""
     if not request.inputs.get("deletionProtection"):
         return None
@@ -50,10 +50,10 @@ def deletion_protection(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("verify", kinds.NODE_GROUP, source="EKS API, NodegroupIssueCode Ec2LaunchTemplateNotFound")
-def template_is_there(world: World, request: Registration) -> Refusal | None:
+def template_is_there(state: AccountState, request: Registration) -> Refusal | None:
     """EC2 deletes a launch template that a group uses without a word, and the group can then neither grow nor replace a node."""
     wanted = request.inputs.get("launchTemplate", {}).get("id")
-    if not wanted or world.find(kinds.LAUNCH_TEMPLATE, wanted) is not None:
+    if not wanted or state.find(kinds.LAUNCH_TEMPLATE, wanted) is not None:
         return None
     return Refusal(
         "Ec2LaunchTemplateNotFound",
@@ -64,9 +64,9 @@ def template_is_there(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)
-def api_server_is_gone(world: World, request: Registration) -> Refusal | None:
+def api_server_is_gone(state: AccountState, request: Registration) -> Refusal | None:
     """Without its API server no Kubernetes object is deleted, and a release not even with the unreachable switch."""
-    if view.api_answers(world):
+    if view.api_answers(state):
         return None
     return Refusal(
         "Unreachable",
@@ -79,22 +79,22 @@ def api_server_is_gone(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.IN_KUBERNETES, source="volcano-sh/volcano#2191; measured with pulumi-kubernetes 4.34.2")
-def webhook_outlives_pods(world: World, request: Registration) -> Refusal | None:
+def webhook_outlives_pods(state: AccountState, request: Registration) -> Refusal | None:
     """A webhook that guards deletions refuses them when its pods are gone and its configuration is not."""
-    if world.find(request.type, request.id) is None or request.type == kinds.RELEASE:
+    if state.find(request.type, request.id) is None or request.type == kinds.RELEASE:
         return None
     kind = kinds.object_kind(request.type)
-    return next((webhook_failed(guard, kind) for guard in guards_of(world, kind, "DELETE") if not guard.answers), None)
+    return next((webhook_failed(guard, kind) for guard in guards_of(state, kind, "DELETE") if not guard.answers), None)
 
 
 @rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)
-def finalizer_needs_controller(world: World, request: Registration) -> Refusal | None:
+def finalizer_needs_controller(state: AccountState, request: Registration) -> Refusal | None:
     """An object with a finalizer goes only while the controller that set it is there to take it off."""
-    if not kinds.is_custom_resource(request.type) or world.find(request.type, request.id) is None:
+    if not kinds.is_custom_resource(request.type) or state.find(request.type, request.id) is None:
         return None
     kind = kinds.object_kind(request.type)
-    keepers = [thing for thing in view.releases(world) if _lets_go(thing, kind)]
-    if kind not in kinds_with_finalizers() or any(answers(world, thing) for thing in keepers):
+    keepers = [thing for thing in view.releases(state) if _lets_go(thing, kind)]
+    if kind not in kinds_with_finalizers() or any(answers(state, thing) for thing in keepers):
         return None
     return Refusal(
         "DeadlineExceeded",
@@ -105,18 +105,18 @@ def finalizer_needs_controller(world: World, request: Registration) -> Refusal |
     )
 
 
-def _lets_go(thing: Thing, kind: str) -> bool:
+def _lets_go(thing: CloudObject, kind: str) -> bool:
     chart = chart_of(thing.registration)
     return chart is not None and kind in chart.finalizers
 
 
 @rule("delete", kinds.RELEASE, source=_MEASURED)
-def kinds_are_unused(world: World, request: Registration) -> Refusal | None:
+def kinds_are_unused(state: AccountState, request: Registration) -> Refusal | None:
     """A release that brings kinds is not uninstalled while objects of them wait for a finalizer that it alone takes off."""
     chart = chart_of(request)
     if chart is None:
         return None
-    held = [thing for kind in chart.crds for thing in view.objects_of_kind(world, kind) if kind in kinds_with_finalizers()]
+    held = [thing for kind in chart.crds for thing in view.objects_of_kind(state, kind) if kind in kinds_with_finalizers()]
     if not held:
         return None
     return Refusal(
@@ -129,10 +129,10 @@ def kinds_are_unused(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.RELEASE, source="volcano and kubeflow-trainer charts rendered with Helm 4.3.1: pre-delete hooks")
-def delete_jobs_need_node(world: World, request: Registration) -> Refusal | None:
+def delete_jobs_need_node(state: AccountState, request: Registration) -> Refusal | None:
     """A release whose deletion runs a hook Job needs a node for it."""
     chart = chart_of(request)
-    if chart is None or not chart.delete_jobs_with or view.untainted_groups(world):
+    if chart is None or not chart.delete_jobs_with or view.untainted_groups(state):
         return None
     section = (request.inputs.get("values") or {}).get(chart.delete_jobs_with)
     if not _switched_on(section):
@@ -153,14 +153,14 @@ def _switched_on(values: object) -> bool:
 
 
 @rule("delete", kinds.CLAIM, kinds.VOLUME, source="Kubernetes storage protection finalizers; kubernetes-csi/external-provisioner#1217")
-def storage_in_use(world: World, request: Registration) -> Refusal | None:
+def storage_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A claim stays while a pod mounts it, a volume while a claim is bound to it."""
     name = request.inputs["metadata"]["name"]
     if request.type == kinds.CLAIM:
-        holders = [stray.what for stray in world.strays.values() if stray.name.startswith(f"pod on {name}")]
+        holders = [stray.what for stray in state.strays.values() if stray.name.startswith(f"pod on {name}")]
         finalizer = "kubernetes.io/pvc-protection"
     else:
-        bound = (thing.registration for thing in world.existing(kinds.CLAIM))
+        bound = (thing.registration for thing in state.existing(kinds.CLAIM))
         holders = [claim.name for claim in bound if claim.inputs["spec"].get("volumeName") == name]
         finalizer = "kubernetes.io/pv-protection"
     if not holders:
@@ -176,10 +176,10 @@ def storage_in_use(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.NAMESPACE, source="kubernetes/kubernetes NamespaceContentRemaining; measured with Kubernetes 1.35.4")
-def namespace_with_finalizers(world: World, request: Registration) -> Refusal | None:
+def namespace_with_finalizers(state: AccountState, request: Registration) -> Refusal | None:
     """A namespace stays while anything in it waits for a finalizer."""
     name = request.inputs["metadata"]["name"]
-    holders = [stray.what for stray in world.strays.values() if stray.name.startswith("pod on") and f"{name}/" in stray.name]
+    holders = [stray.what for stray in state.strays.values() if stray.name.startswith("pod on") and f"{name}/" in stray.name]
     if not holders:
         return None
     return Refusal(

@@ -5,8 +5,8 @@ from ipaddress import IPv4Network
 
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
+from simulator.account.state import AccountState
 from simulator.account.timeouts import GATEWAY_S, SECURITY_GROUP_S, SUBNET_S, VPC_S
-from simulator.account.world import World
 from simulator.recording import Registration
 
 SWEEP = "`trn sweep` lists what is left and deletes what carries the cluster's tags; then `pulumi destroy` again"
@@ -18,9 +18,9 @@ def _depended_on(text: str, holders: Sequence[str], retry_s: float) -> Refusal:
 
 
 @rule("delete", kinds.SUBNET, source="EC2 API, DeleteSubnet; terraform-provider-aws internal/service/ec2/vpc_subnet.go")
-def subnet_has_interfaces(world: World, request: Registration) -> Refusal | None:
+def subnet_has_interfaces(state: AccountState, request: Registration) -> Refusal | None:
     """A subnet stays while any interface is in it; nobody but their makers removes those of nodes, EKS, NAT or FSx."""
-    holders = sorted({interface.what for interface in view.interfaces(world) if interface.subnet_id == request.id})
+    holders = sorted({interface.what for interface in view.interfaces(state) if interface.subnet_id == request.id})
     if not holders:
         return None
     return _depended_on(f"The subnet '{request.id}' has dependencies and cannot be deleted.", holders, SUBNET_S)
@@ -29,11 +29,11 @@ def subnet_has_interfaces(world: World, request: Registration) -> Refusal | None
 @rule(
     "delete", kinds.SECURITY_GROUP, source="EC2 API, DeleteSecurityGroup; terraform-provider-aws internal/service/ec2/vpc_security_group.go"
 )
-def security_group_in_use(world: World, request: Registration) -> Refusal | None:
+def security_group_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A security group stays while an interface carries it, or a rule of another group names it."""
-    holders = {interface.what for interface in view.interfaces(world) if request.id in interface.security_group_ids}
+    holders = {interface.what for interface in view.interfaces(state) if request.id in interface.security_group_ids}
     for kind in (kinds.INGRESS, kinds.EGRESS):
-        for thing in world.existing(kind):
+        for thing in state.existing(kind):
             inputs = thing.registration.inputs
             if inputs.get("referencedSecurityGroupId") == request.id != inputs["securityGroupId"]:
                 holders.add(f"rule {thing.registration.name} of {inputs['securityGroupId']}")
@@ -43,16 +43,16 @@ def security_group_in_use(world: World, request: Registration) -> Refusal | None
 
 
 @rule("delete", kinds.VPC, source="EC2 API, DeleteVpc; terraform-provider-aws internal/service/ec2/vpc_.go")
-def vpc_is_empty(world: World, request: Registration) -> Refusal | None:
+def vpc_is_empty(state: AccountState, request: Registration) -> Refusal | None:
     """A VPC stays while it has subnets, gateways, endpoints, route tables or security groups beyond its own."""
     in_vpc = (kinds.SUBNET, kinds.SECURITY_GROUP, kinds.ENDPOINT, kinds.ROUTE_TABLE, kinds.INTERNET_GATEWAY)
     holders = [
         f"{thing.registration.name} ({thing.registration.id})"
         for kind in in_vpc
-        for thing in world.existing(kind)
+        for thing in state.existing(kind)
         if thing.registration.inputs.get("vpcId") == request.id
     ]
-    holders += [stray.what for stray in world.strays.values() if stray.subnet_ids]
+    holders += [stray.what for stray in state.strays.values() if stray.subnet_ids]
     if not holders:
         return None
     return _depended_on(f"The vpc '{request.id}' has dependencies and cannot be deleted.", sorted(holders), VPC_S)
@@ -63,16 +63,16 @@ def vpc_is_empty(world: World, request: Registration) -> Refusal | None:
     kinds.INTERNET_GATEWAY,
     source="EC2 API, DetachInternetGateway; terraform-provider-aws internal/service/ec2/vpc_internet_gateway.go",
 )
-def gateway_in_use(world: World, request: Registration) -> Refusal | None:
+def gateway_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """An internet gateway is not detached while its VPC has mapped public addresses."""
     vpc_id = request.inputs.get("vpcId")
-    subnets = {thing.registration.id for thing in world.existing(kinds.SUBNET) if thing.registration.inputs["vpcId"] == vpc_id}
+    subnets = {thing.registration.id for thing in state.existing(kinds.SUBNET) if thing.registration.inputs["vpcId"] == vpc_id}
     holders = [
         f"NAT gateway {thing.registration.id}"
-        for thing in world.existing(kinds.NAT_GATEWAY)
+        for thing in state.existing(kinds.NAT_GATEWAY)
         if thing.registration.inputs["subnetId"] in subnets
     ]
-    holders += [stray.what for stray in world.strays.values() if stray.name.startswith("load balancer")]
+    holders += [stray.what for stray in state.strays.values() if stray.name.startswith("load balancer")]
     if not holders:
         return None
     text = f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
@@ -80,10 +80,10 @@ def gateway_in_use(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.ADDRESS, source="EC2 API, ReleaseAddress; terraform-provider-aws internal/service/ec2/ec2_eip.go")
-def address_in_use(world: World, request: Registration) -> Refusal | None:
+def address_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """An Elastic IP address is released only after the NAT gateway that holds it."""
     holders = [
-        thing.registration for thing in world.existing(kinds.NAT_GATEWAY) if thing.registration.inputs.get("allocationId") == request.id
+        thing.registration for thing in state.existing(kinds.NAT_GATEWAY) if thing.registration.inputs.get("allocationId") == request.id
     ]
     if not holders:
         return None
@@ -96,12 +96,12 @@ def address_in_use(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.POD_BLOCK, source="EC2 API, DisassociateVpcCidrBlock, InvalidCidrBlock.InUse")
-def block_in_use(world: World, request: Registration) -> Refusal | None:
+def block_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A secondary block of a VPC stays while a subnet lies in it."""
     block = IPv4Network(request.inputs["cidrBlock"])
     inside = [
         thing.registration
-        for thing in world.existing(kinds.SUBNET)
+        for thing in state.existing(kinds.SUBNET)
         if thing.registration.inputs["vpcId"] == request.inputs["vpcId"]
         and IPv4Network(thing.registration.inputs["cidrBlock"]).subnet_of(block)
     ]
@@ -116,10 +116,10 @@ def block_in_use(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("delete", kinds.PLACEMENT_GROUP, source="EC2 API, DeletePlacementGroup, InvalidPlacementGroup.InUse")
-def placement_group_in_use(world: World, request: Registration) -> Refusal | None:
+def placement_group_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A placement group stays while instances are in it, those that are shutting down included."""
     holders = [
-        group for group in view.node_groups(world) if view.template_of(world, group).get("placement", {}).get("groupName") == request.id
+        group for group in view.node_groups(state) if view.template_of(state, group).get("placement", {}).get("groupName") == request.id
     ]
     if not any(view.desired_size(group) for group in holders):
         return None

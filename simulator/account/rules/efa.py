@@ -3,35 +3,35 @@
 from facts import neuron_releases
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 UNUSABLE = "ready, but EFA unusable"
 
 
-def _has_efa(world: World, group: Registration) -> bool:
-    interfaces = view.listed(view.template_of(world, group).get("networkInterfaces"))
+def _has_efa(state: AccountState, group: Registration) -> bool:
+    interfaces = view.listed(view.template_of(state, group).get("networkInterfaces"))
     return any(interface.get("interfaceType") in ("efa", "efa-only") for interface in interfaces)
 
 
-def _allows_itself(world: World, kind: str, group_id: str) -> bool:
+def _allows_itself(state: AccountState, kind: str, group_id: str) -> bool:
     return any(
         item.inputs["securityGroupId"] == group_id == item.inputs.get("referencedSecurityGroupId")
         and str(item.inputs["ipProtocol"]) == "-1"
-        for item in world.ready(kind)
+        for item in state.ready(kind)
     )
 
 
 @rule("verify", kinds.NODE_GROUP, source="EKS user guide, node-efa; aws-samples/awsome-distributed-training#519")
-def efa_self_rules(world: World, request: Registration) -> Refusal | None:
+def efa_self_rules(state: AccountState, request: Registration) -> Refusal | None:
     """EFA interfaces share a security group that allows all from and all to itself: 0.0.0.0/0 does not cover EFA, and collectives time out."""
-    if not _has_efa(world, request):
+    if not _has_efa(state, request):
         return None
     # The group that EKS makes has all rules today; clusters of 2024 and earlier may lack the egress one (EKS user guide, sec-group-reqs).
-    own = {group_id for ids in view.security_groups_of(world, request) for group_id in ids} - {view.cluster_group_id(world)}
+    own = {group_id for ids in view.security_groups_of(state, request) for group_id in ids} - {view.cluster_group_id(state)}
     for group_id in sorted(own):
         lacking = [
-            word for word, kind in (("ingress", kinds.INGRESS), ("egress", kinds.EGRESS)) if not _allows_itself(world, kind, group_id)
+            word for word, kind in (("ingress", kinds.INGRESS), ("egress", kinds.EGRESS)) if not _allows_itself(state, kind, group_id)
         ]
         if lacking:
             return Refusal(
@@ -44,10 +44,10 @@ def efa_self_rules(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("verify", kinds.NODE_GROUP, source="EC2 user guide, EFA: traffic stays within one subnet")
-def efa_in_one_zone(world: World, request: Registration) -> Refusal | None:
+def efa_in_one_zone(state: AccountState, request: Registration) -> Refusal | None:
     """Nodes that talk EFA stand in one zone: EFA traffic is not routed."""
-    zones = view.zones_of(world, request)
-    if len(zones) < 2 or not _has_efa(world, request):
+    zones = view.zones_of(state, request)
+    if len(zones) < 2 or not _has_efa(state, request):
         return None
     return Refusal(
         UNUSABLE,
@@ -58,9 +58,9 @@ def efa_in_one_zone(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("verify", kinds.NODE_GROUP, source="aws-neuron/aws-neuron-sdk release-notes, runtime; awslabs/amazon-eks-ami CHANGELOG")
-def driver_fits_runtime(world: World, request: Registration) -> Refusal | None:
+def driver_fits_runtime(state: AccountState, request: Registration) -> Refusal | None:
     """The Neuron driver of the AMI release and the runtime of the training image go together."""
-    sdk = neuron_releases.SDK_RELEASES.get(world.job.neuron_sdk or "")
+    sdk = neuron_releases.SDK_RELEASES.get(state.job.neuron_sdk or "")
     if sdk is None or request.inputs.get("amiType") != "AL2023_x86_64_NEURON":
         return None
     driver = neuron_releases.ami_driver(request.inputs.get("releaseVersion"))

@@ -1,12 +1,12 @@
 """What the engine itself refuses, or leaves, because the program asked for it."""
 
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 
 @rule("delete", "*", source="pulumi/pulumi pkg/resource/deploy, resource option protect")
-def protected(world: World, request: Registration) -> Refusal | None:
+def protected(state: AccountState, request: Registration) -> Refusal | None:
     """A protected resource is not deleted; one with retainOnDelete is forgotten and stays in the account."""
     if not request.options.get("protect"):
         return None

@@ -3,8 +3,8 @@
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
+from simulator.account.state import AccountState
 from simulator.account.timeouts import JOIN_S
-from simulator.account.world import World
 from simulator.recording import Registration
 
 ENDPOINTS = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
@@ -18,10 +18,10 @@ def _never_joins(request: Registration, cause: str, mend: str, text: str = "Unhe
 
 
 @rule("settle", kinds.NODE_GROUP, source="EKS user guide, launch-templates: custom security groups replace the cluster's")
-def cluster_security_group(world: World, request: Registration) -> Refusal | None:
+def cluster_security_group(state: AccountState, request: Registration) -> Refusal | None:
     """Every interface carries the cluster's security group: a template with groups of its own loses it, and its nodes never join."""
-    wanted = view.cluster_group_id(world)
-    lacking = [ids for ids in view.security_groups_of(world, request) if ids and wanted not in ids]
+    wanted = view.cluster_group_id(state)
+    lacking = [ids for ids in view.security_groups_of(state, request) if ids and wanted not in ids]
     if not view.desired_size(request) or not lacking:
         return None
     return _never_joins(
@@ -33,12 +33,12 @@ def cluster_security_group(world: World, request: Registration) -> Refusal | Non
 
 
 @rule("settle", kinds.NODE_GROUP, source="EKS user guide, private clusters; EKS API, NodegroupIssueCode NodeCreationFailure")
-def way_out(world: World, request: Registration) -> Refusal | None:
+def way_out(state: AccountState, request: Registration) -> Refusal | None:
     """A node reaches registries and control plane, by a NAT gateway, or by endpoints for each service; a public subnet needs public addresses."""
     if not view.desired_size(request):
         return None
-    for subnet in view.subnets_of(world, request):
-        lacking = _missing_way(world, subnet)
+    for subnet in view.subnets_of(state, request):
+        lacking = _missing_way(state, subnet)
         if lacking is not None:
             return _never_joins(
                 request,
@@ -48,11 +48,11 @@ def way_out(world: World, request: Registration) -> Refusal | None:
     return None
 
 
-def _missing_way(world: World, subnet: Registration) -> str | None:
-    tables = {item.inputs["routeTableId"] for item in world.ready(kinds.ROUTE_TABLE_ASSOCIATION) if item.inputs["subnetId"] == subnet.id}
+def _missing_way(state: AccountState, subnet: Registration) -> str | None:
+    tables = {item.inputs["routeTableId"] for item in state.ready(kinds.ROUTE_TABLE_ASSOCIATION) if item.inputs["subnetId"] == subnet.id}
     routes = [
         item.inputs
-        for item in world.ready(kinds.ROUTE)
+        for item in state.ready(kinds.ROUTE)
         if item.inputs["routeTableId"] in tables and item.inputs.get("destinationCidrBlock") == "0.0.0.0/0"
     ]
     if any(route.get("natGatewayId") for route in routes):
@@ -63,7 +63,7 @@ def _missing_way(world: World, subnet: Registration) -> str | None:
         )
     services = {
         str(item.inputs["serviceName"]).split(".", 3)[-1]
-        for item in world.ready(kinds.ENDPOINT)
+        for item in state.ready(kinds.ENDPOINT)
         if item.inputs["vpcId"] == subnet.inputs["vpcId"]
     }
     lacking = [service for service in (*ENDPOINTS, "s3") if service not in services]
@@ -71,13 +71,13 @@ def _missing_way(world: World, subnet: Registration) -> str | None:
 
 
 @rule("settle", kinds.NODE_GROUP, source="EKS user guide, cni-iam-role; aws/amazon-vpc-cni-k8s troubleshooting: NetworkPluginNotReady")
-def cni_is_there(world: World, request: Registration) -> Refusal | None:
+def cni_is_there(state: AccountState, request: Registration) -> Refusal | None:
     """A node is NotReady until the VPC CNI runs on it, with the right to attach interfaces."""
     if not view.desired_size(request):
         return None
-    if not view.has_addon(world, "vpc-cni"):
+    if not view.has_addon(state, "vpc-cni"):
         cause, mend = "the add-on vpc-cni is not there: container runtime network not ready", "make vpc-cni before the node groups"
-    elif not _cni_may_attach(world, request):
+    elif not _cni_may_attach(state, request):
         cause = f"the VPC CNI has no identity: no association for kube-system/aws-node, and the node role lacks {CNI_POLICY}"
         mend = "associate a role with kube-system/aws-node before the node groups"
     else:
@@ -85,21 +85,21 @@ def cni_is_there(world: World, request: Registration) -> Refusal | None:
     return _never_joins(request, f"{cause}; nodes of {request.inputs['nodeGroupName']} stay NotReady", mend)
 
 
-def _cni_may_attach(world: World, request: Registration) -> bool:
+def _cni_may_attach(state: AccountState, request: Registration) -> bool:
     by_identity = any(
-        (item.inputs["namespace"], item.inputs["serviceAccount"]) == ("kube-system", "aws-node") for item in world.ready(kinds.POD_IDENTITY)
+        (item.inputs["namespace"], item.inputs["serviceAccount"]) == ("kube-system", "aws-node") for item in state.ready(kinds.POD_IDENTITY)
     )
-    roles = [role.id for role in world.ready(kinds.ROLE) if role.outputs.get("arn") == request.inputs.get("nodeRoleArn")]
+    roles = [role.id for role in state.ready(kinds.ROLE) if role.outputs.get("arn") == request.inputs.get("nodeRoleArn")]
     by_node = any(
-        item.inputs["role"] in roles and str(item.inputs["policyArn"]).endswith(CNI_POLICY) for item in world.ready(kinds.ROLE_ATTACHMENT)
+        item.inputs["role"] in roles and str(item.inputs["policyArn"]).endswith(CNI_POLICY) for item in state.ready(kinds.ROLE_ATTACHMENT)
     )
     return by_identity or by_node
 
 
 @rule("create", kinds.NODE_GROUP, source="EKS API, CreateNodegroup, InvalidParameterException; Kubernetes version skew policy")
-def version_skew(world: World, request: Registration) -> Refusal | None:
+def version_skew(state: AccountState, request: Registration) -> Refusal | None:
     """Nodes are not newer than the control plane, and at most three minors older."""
-    found = view.cluster(world)
+    found = view.cluster(state)
     group, plane = request.inputs.get("version"), found.registration.inputs.get("version") if found is not None else None
     if not group or not plane:
         return None
@@ -115,15 +115,15 @@ def version_skew(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("update", kinds.NODE_GROUP, source="EKS API, UpdateNodegroupVersion, InvalidParameterException")
-def version_skew_on_update(world: World, request: Registration) -> Refusal | None:
+def version_skew_on_update(state: AccountState, request: Registration) -> Refusal | None:
     """A group is not moved beyond the version of its control plane."""
-    return version_skew.check(world, request)
+    return version_skew.check(state, request)
 
 
 @rule("update", kinds.CLUSTER, source="EKS user guide, update-cluster: one minor at a time, never back")
-def one_minor_at_a_time(world: World, request: Registration) -> Refusal | None:
+def one_minor_at_a_time(state: AccountState, request: Registration) -> Refusal | None:
     """A control plane moves up by one minor version, and never down."""
-    thing = world.find(kinds.CLUSTER, request.id)
+    thing = state.find(kinds.CLUSTER, request.id)
     old = thing.registration.inputs.get("version") if thing is not None else None
     new = request.inputs.get("version")
     if not old or not new or int(str(new).split(".")[1]) - int(str(old).split(".")[1]) in (0, 1):

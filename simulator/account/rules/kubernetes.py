@@ -3,18 +3,18 @@
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, cluster_objects, needs_node
 from simulator.account.rule import Refusal, rule
+from simulator.account.state import AccountState
 from simulator.account.timeouts import HELM_S, KIND_RETRY_S
 from simulator.account.webhooks import Guard, guards_of
-from simulator.account.world import World
 from simulator.recording import Registration
 
 _MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
 
 
 @rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
-def api_server_answers(world: World, request: Registration) -> Refusal | None:
+def api_server_answers(state: AccountState, request: Registration) -> Refusal | None:
     """Nothing is made in Kubernetes while its API server cannot be reached."""
-    if view.api_answers(world):
+    if view.api_answers(state):
         return None
     return Refusal(
         "Unreachable",
@@ -26,11 +26,11 @@ def api_server_answers(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
-def namespace_is_there(world: World, request: Registration) -> Refusal | None:
+def namespace_is_there(state: AccountState, request: Registration) -> Refusal | None:
     """An object, or a release that does not make its own, needs its namespace."""
     release = request.type == kinds.RELEASE
     name = request.inputs.get("namespace") if release else request.inputs.get("metadata", {}).get("namespace")
-    if not name or view.namespace_exists(world, name) or (release and request.inputs.get("createNamespace")):
+    if not name or view.namespace_exists(state, name) or (release and request.inputs.get("createNamespace")):
         return None
     text = f'create: failed to create: namespaces "{name}" not found' if release else f'namespaces "{name}" not found'
     return Refusal(
@@ -43,9 +43,9 @@ def namespace_is_there(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
-def kind_is_known(world: World, request: Registration) -> Refusal | None:
+def kind_is_known(state: AccountState, request: Registration) -> Refusal | None:
     """A custom resource needs its CustomResourceDefinition."""
-    if not kinds.is_custom_resource(request.type) or view.knows_kind(world, kinds.object_kind(request.type)):
+    if not kinds.is_custom_resource(request.type) or view.knows_kind(state, kinds.object_kind(request.type)):
         return None
     kind = kinds.object_kind(request.type)
     return Refusal(
@@ -58,22 +58,22 @@ def kind_is_known(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.IN_KUBERNETES, source=_MEASURED)
-def webhook_answers(world: World, request: Registration) -> Refusal | None:
+def webhook_answers(state: AccountState, request: Registration) -> Refusal | None:
     """A fail-closed webhook whose pods do not answer refuses the kinds that it guards; the provider does not try again."""
-    return dead_webhook(world, request, "CREATE")
+    return dead_webhook(state, request, "CREATE")
 
 
 @rule("update", kinds.IN_KUBERNETES, source=_MEASURED)
-def webhook_answers_on_update(world: World, request: Registration) -> Refusal | None:
+def webhook_answers_on_update(state: AccountState, request: Registration) -> Refusal | None:
     """The same for changes."""
-    return dead_webhook(world, request, "UPDATE")
+    return dead_webhook(state, request, "UPDATE")
 
 
-def dead_webhook(world: World, request: Registration, operation: str) -> Refusal | None:
+def dead_webhook(state: AccountState, request: Registration, operation: str) -> Refusal | None:
     """The refusal of a webhook that guards the kind and has no pods; None where all answer."""
     touched = {"v1/Service", "batch/Job"} if request.type == kinds.RELEASE else {kinds.object_kind(request.type)}
     for kind in sorted(touched):
-        for guard in guards_of(world, kind, operation):
+        for guard in guards_of(state, kind, operation):
             if not guard.answers and guard.owner.urn != request.urn:
                 return webhook_failed(guard, kind)
     return None
@@ -92,11 +92,11 @@ def webhook_failed(guard: Guard, kind: str) -> Refusal:
 
 
 @rule("create", kinds.RELEASE, source="helm/helm pkg/action/validate.go: invalid ownership metadata")
-def one_owner_of_kind(world: World, request: Registration) -> Refusal | None:
+def one_owner_of_kind(state: AccountState, request: Registration) -> Refusal | None:
     """Two releases do not bring the same CustomResourceDefinition in their templates."""
     chart = chart_of(request)
     for kind in chart.crds if chart is not None else ():
-        owners = [thing.registration for thing in view.owners_of_kind(world, kind) if thing.registration.urn != request.urn]
+        owners = [thing.registration for thing in view.owners_of_kind(state, kind) if thing.registration.urn != request.urn]
         if owners:
             return Refusal(
                 "InvalidOwnership",
@@ -113,10 +113,10 @@ def one_owner_of_kind(world: World, request: Registration) -> Refusal | None:
     kinds.RELEASE,
     source="helm/helm pkg/action/validate.go; kubeflow-trainer 2.3.0, values.yaml: jobset.install and fullnameOverride",
 )
-def one_owner_of_object(world: World, request: Registration) -> Refusal | None:
+def one_owner_of_object(state: AccountState, request: Registration) -> Refusal | None:
     """Two releases do not bring the same cluster-wide object, as Trainer's bundled JobSet and another JobSet would."""
     for name in cluster_objects(request):
-        owners = [thing.registration for thing in view.releases(world) if name in cluster_objects(thing.registration)]
+        owners = [thing.registration for thing in view.releases(state) if name in cluster_objects(thing.registration)]
         if owners and owners[0].urn != request.urn:
             kind, _, short = name.partition("/")
             return Refusal(
@@ -131,10 +131,10 @@ def one_owner_of_object(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("settle", kinds.RELEASE, source=_MEASURED)
-def release_needs_node(world: World, request: Registration) -> Refusal | None:
+def release_needs_node(state: AccountState, request: Registration) -> Refusal | None:
     """Pods and hook Jobs of a chart wait for a node that they tolerate; a release that is atomic is then uninstalled."""
     chart = chart_of(request)
-    if chart is None or not needs_node(request) or view.untainted_groups(world):
+    if chart is None or not needs_node(request) or view.untainted_groups(state):
         return None
     atomic = bool(request.inputs.get("atomic"))
     ending = ", and has been uninstalled due to atomic being set" if atomic else ""
@@ -153,11 +153,11 @@ def release_needs_node(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("settle", kinds.STATEFUL_SET, kinds.DEPLOYMENT, source=_MEASURED)
-def workload_needs_node(world: World, request: Registration) -> Refusal | None:
+def workload_needs_node(state: AccountState, request: Registration) -> Refusal | None:
     """A Deployment or StatefulSet is awaited until its pods are ready, which needs a node that they tolerate."""
     spec = request.inputs["spec"]
     tolerated = any(item.get("key", "").startswith("aws.amazon.com/") for item in spec["template"]["spec"].get("tolerations") or [])
-    if tolerated or int(spec.get("replicas", 1)) == 0 or view.untainted_groups(world):
+    if tolerated or int(spec.get("replicas", 1)) == 0 or view.untainted_groups(state):
         return None
     return Refusal(
         "DeadlineExceeded",
@@ -171,12 +171,12 @@ def workload_needs_node(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("settle", kinds.CLAIM, source=_MEASURED)
-def volume_for_claim(world: World, request: Registration) -> Refusal | None:
+def volume_for_claim(state: AccountState, request: Registration) -> Refusal | None:
     """A claim that names its volume is bound when the volume is there and belongs to no other claim."""
     name = request.inputs["spec"].get("volumeName")
     if not name:
         return None
-    volumes = [volume for volume in world.ready(kinds.VOLUME) if volume.inputs["metadata"]["name"] == name]
+    volumes = [volume for volume in state.ready(kinds.VOLUME) if volume.inputs["metadata"]["name"] == name]
     metadata = request.inputs["metadata"]
     for volume in volumes:
         holder = volume.inputs["spec"].get("claimRef")
@@ -198,9 +198,9 @@ def volume_for_claim(world: World, request: Registration) -> Refusal | None:
     kinds.NODE_POOL,
     source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
 )
-def pool_keeps_its_mode(world: World, request: Registration) -> Refusal | None:
+def pool_keeps_its_mode(state: AccountState, request: Registration) -> Refusal | None:
     """A Karpenter pool is static or dynamic for life: `replicas` can be changed, but neither set nor taken away."""
-    thing = world.find(kinds.NODE_POOL, request.id)
+    thing = state.find(kinds.NODE_POOL, request.id)
     if thing is None or ("replicas" in thing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
         return None
     return Refusal(

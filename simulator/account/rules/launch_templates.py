@@ -7,7 +7,7 @@ from typing import Any
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 _TEMPLATES = "EKS user guide, launch-templates; EKS API, CreateNodegroup, InvalidParameterException"
@@ -18,9 +18,9 @@ def _refused(text: str, cause: str, mend: str) -> Refusal:
 
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
-def no_subnet_in_template(world: World, request: Registration) -> Refusal | None:
+def no_subnet_in_template(state: AccountState, request: Registration) -> Refusal | None:
     """The template of a managed node group names no subnet: the group does."""
-    interfaces = view.listed(view.template_of(world, request).get("networkInterfaces"))
+    interfaces = view.listed(view.template_of(state, request).get("networkInterfaces"))
     if not any(interface.get("subnetId") for interface in interfaces):
         return None
     return _refused(
@@ -31,10 +31,10 @@ def no_subnet_in_template(world: World, request: Registration) -> Refusal | None
 
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
-def no_image_with_ami_type(world: World, request: Registration) -> Refusal | None:
+def no_image_with_ami_type(state: AccountState, request: Registration) -> Refusal | None:
     """A template with an image takes the choice of AMI from EKS: no amiType, version or release may be given then."""
     given = [key for key in ("amiType", "version", "releaseVersion") if request.inputs.get(key)]
-    if not view.template_of(world, request).get("imageId") or not given:
+    if not view.template_of(state, request).get("imageId") or not given:
         return None
     return _refused(
         "You cannot specify an image id within the launch template, since your nodegroup is configured to use an EKS optimized AMI",
@@ -44,9 +44,9 @@ def no_image_with_ami_type(world: World, request: Registration) -> Refusal | Non
 
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
-def instance_type_in_one_place(world: World, request: Registration) -> Refusal | None:
+def instance_type_in_one_place(state: AccountState, request: Registration) -> Refusal | None:
     """The instance type stands in the template or in the group, never in both."""
-    if not (view.template_of(world, request).get("instanceType") and request.inputs.get("instanceTypes")):
+    if not (view.template_of(state, request).get("instanceType") and request.inputs.get("instanceTypes")):
         return None
     return _refused(
         "You must specify an instance type in either the launch template or the node group request, but not both",
@@ -56,7 +56,7 @@ def instance_type_in_one_place(world: World, request: Registration) -> Refusal |
 
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
-def disk_and_access_in_template(world: World, request: Registration) -> Refusal | None:
+def disk_and_access_in_template(state: AccountState, request: Registration) -> Refusal | None:
     """With a template, disk size and remote access stand in the template."""
     both = [key for key in ("diskSize", "remoteAccess") if request.inputs.get(key)]
     if not both or not request.inputs.get("launchTemplate"):
@@ -73,10 +73,10 @@ def disk_and_access_in_template(world: World, request: Registration) -> Refusal 
     kinds.NODE_GROUP,
     source="EC2 user guide, EFA and network cards; EC2 API, RunInstances; terraform-aws-modules/terraform-aws-eks#2654",
 )
-def interfaces_fit_the_cards(world: World, request: Registration) -> Refusal | None:
+def interfaces_fit_the_cards(state: AccountState, request: Registration) -> Refusal | None:
     """Interfaces fit the instance's network cards: one EFA a card, indexes below the limits, card 0 device 0 first and no `efa-only`."""
-    instance = view.instance_type_of(world, request)
-    interfaces = view.listed(view.template_of(world, request).get("networkInterfaces"))
+    instance = view.instance_type_of(state, request)
+    interfaces = view.listed(view.template_of(state, request).get("networkInterfaces"))
     if instance is None or not interfaces or not view.desired_size(request):
         return None
     wrong = _wrong_interface(interfaces, instance.network_card_count, instance.interfaces_per_card, instance.efa_count)

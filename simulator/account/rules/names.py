@@ -3,8 +3,8 @@
 from simulator.account.conflicts import wording
 from simulator.account.identity import identity
 from simulator.account.rule import Refusal, rule
+from simulator.account.state import AccountState
 from simulator.account.timeouts import NAME_LENGTHS
-from simulator.account.world import World
 from simulator.recording import Registration
 
 _TAKEN = {
@@ -33,13 +33,13 @@ def _code_for(resource_type: str) -> str | None:
 
 
 @rule("create", "aws:*", "kubernetes:*", source="the create call of each service; see _TAKEN")
-def name_is_free(world: World, request: Registration) -> Refusal | None:
+def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     """One physical name, or one place, belongs to one object: a second one is refused and never adopted in silence."""
     code, asked = _code_for(request.type), identity(request)
     if code is None or asked is None:
         return None
     said = wording(request.type, request.inputs) or (code, f"{asked} already exists")
-    for thing in world.existing(request.type):
+    for thing in state.existing(request.type):
         other = thing.registration
         if identity(other) == asked:
             own = other.urn == request.urn
@@ -53,7 +53,7 @@ def name_is_free(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", *NAME_LENGTHS, source="length limits in the service models of botocore 1.44.5, and Helm's own")
-def name_fits(world: World, request: Registration) -> Refusal | None:
+def name_fits(state: AccountState, request: Registration) -> Refusal | None:
     """No name is longer than its service takes."""
     key, longest, _ = NAME_LENGTHS[request.type]
     name = str(request.inputs.get(key, ""))
@@ -68,7 +68,7 @@ def name_fits(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", "aws:*", source="AWS tagging: the prefix aws: is reserved for AWS use")
-def tags_are_free(world: World, request: Registration) -> Refusal | None:
+def tags_are_free(state: AccountState, request: Registration) -> Refusal | None:
     """Tags that begin with `aws:` belong to AWS."""
     taken = sorted(key for key in request.inputs.get("tags") or {} if key.lower().startswith("aws:"))
     if not taken:

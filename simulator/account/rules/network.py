@@ -4,25 +4,25 @@ from ipaddress import IPv4Network
 
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 RESERVED_ADDRESSES = 5
 """Per subnet (VPC user guide, subnet CIDR blocks)."""
 
 
-def _blocks(world: World, vpc_id: str) -> list[IPv4Network]:
-    found = world.find(kinds.VPC, vpc_id)
+def _blocks(state: AccountState, vpc_id: str) -> list[IPv4Network]:
+    found = state.find(kinds.VPC, vpc_id)
     primary = [IPv4Network(found.registration.inputs["cidrBlock"])] if found is not None else []
-    more = [item.inputs for item in world.ready(kinds.POD_BLOCK) if item.inputs["vpcId"] == vpc_id]
+    more = [item.inputs for item in state.ready(kinds.POD_BLOCK) if item.inputs["vpcId"] == vpc_id]
     return [*primary, *(IPv4Network(inputs["cidrBlock"]) for inputs in more)]
 
 
 @rule("create", kinds.SUBNET, source="EC2 API, CreateSubnet, InvalidSubnet.Range")
-def subnet_in_vpc(world: World, request: Registration) -> Refusal | None:
+def subnet_in_vpc(state: AccountState, request: Registration) -> Refusal | None:
     """A subnet lies within a block that its VPC already has."""
     asked = IPv4Network(request.inputs["cidrBlock"])
-    blocks = _blocks(world, request.inputs["vpcId"])
+    blocks = _blocks(state, request.inputs["vpcId"])
     if any(asked.subnet_of(block) for block in blocks):
         return None
     return Refusal(
@@ -34,10 +34,10 @@ def subnet_in_vpc(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.SUBNET, source="EC2 API, CreateSubnet, InvalidSubnet.Conflict")
-def subnets_apart(world: World, request: Registration) -> Refusal | None:
+def subnets_apart(state: AccountState, request: Registration) -> Refusal | None:
     """Two subnets of a VPC do not overlap, so a subnet cannot be replaced before the old one is gone."""
     asked = IPv4Network(request.inputs["cidrBlock"])
-    for thing in world.existing(kinds.SUBNET):
+    for thing in state.existing(kinds.SUBNET):
         other = thing.registration
         if other.inputs["vpcId"] == request.inputs["vpcId"] and asked.overlaps(IPv4Network(other.inputs["cidrBlock"])):
             return Refusal(
@@ -50,9 +50,9 @@ def subnets_apart(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.NAT_GATEWAY, source="EC2 API, CreateNatGateway; terraform-provider-aws internal/service/ec2/vpc_nat_gateway.go")
-def address_is_free(world: World, request: Registration) -> Refusal | None:
+def address_is_free(state: AccountState, request: Registration) -> Refusal | None:
     """An Elastic IP address serves one NAT gateway at a time."""
-    for thing in world.existing(kinds.NAT_GATEWAY):
+    for thing in state.existing(kinds.NAT_GATEWAY):
         if thing.registration.inputs.get("allocationId") == request.inputs.get("allocationId"):
             return Refusal(
                 "Resource.AlreadyAssociated",
@@ -64,11 +64,11 @@ def address_is_free(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.ENDPOINT, source="EC2 API, CreateVpcEndpoint; one private DNS name per service and VPC")
-def one_private_name(world: World, request: Registration) -> Refusal | None:
+def one_private_name(state: AccountState, request: Registration) -> Refusal | None:
     """A VPC has one interface endpoint with private DNS for each service."""
     if not request.inputs.get("privateDnsEnabled"):
         return None
-    for thing in world.existing(kinds.ENDPOINT):
+    for thing in state.existing(kinds.ENDPOINT):
         other = thing.registration.inputs
         if (other["vpcId"], other["serviceName"], other.get("privateDnsEnabled")) == (
             request.inputs["vpcId"],

@@ -2,7 +2,7 @@
 
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 
@@ -11,9 +11,9 @@ from simulator.recording import Registration
     kinds.NODE_GROUP,
     source="pulumi/pulumi 3.260, seen: an update after a failed creation clears its error; EKS never tries again",
 )
-def group_is_active(world: World, request: Registration) -> Refusal | None:
+def group_is_active(state: AccountState, request: Registration) -> Refusal | None:
     """A node group that failed stays CREATE_FAILED, also when a later run ends well: only a replacement makes it anew."""
-    thing = world.find(kinds.NODE_GROUP, request.id)
+    thing = state.find(kinds.NODE_GROUP, request.id)
     if thing is None or thing.status != "failed":
         return None
     return Refusal(
@@ -26,9 +26,9 @@ def group_is_active(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("update", kinds.NODE_GROUP, source="EKS API, UpdateNodegroupConfig, ResourceInUseException")
-def group_can_change(world: World, request: Registration) -> Refusal | None:
+def group_can_change(state: AccountState, request: Registration) -> Refusal | None:
     """A node group that is not active takes no change."""
-    thing = world.find(kinds.NODE_GROUP, request.id)
+    thing = state.find(kinds.NODE_GROUP, request.id)
     if thing is None or thing.status != "failed" or thing.registration.inputs == request.inputs:
         return None
     return Refusal(

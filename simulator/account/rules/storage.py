@@ -2,14 +2,14 @@
 
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
-from simulator.account.world import World
+from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 LUSTRE_PORT = 988
 
 
 @rule("create", kinds.FILE_SYSTEM, source="FSx API, CreateFileSystem, StorageCapacity")
-def lustre_size(world: World, request: Registration) -> Refusal | None:
+def lustre_size(state: AccountState, request: Registration) -> Refusal | None:
     """A file system has 1200 GiB, or a multiple of 2400."""
     size = int(request.inputs["storageCapacity"])
     if size == 1200 or (size and size % 2400 == 0):
@@ -23,10 +23,10 @@ def lustre_size(world: World, request: Registration) -> Refusal | None:
 
 
 @rule("create", kinds.FILE_SYSTEM, source="FSx for Lustre guide, limit-access-security-groups; FSx API, InvalidNetworkSettings")
-def lustre_ports(world: World, request: Registration) -> Refusal | None:
+def lustre_ports(state: AccountState, request: Registration) -> Refusal | None:
     """The file system's security group lets its own servers in on port 988, and out to each other."""
     for group_id in view.listed(request.inputs.get("securityGroupIds")):
-        open_ways = [kind for kind in (kinds.INGRESS, kinds.EGRESS) if _lets_itself(world, kind, group_id)]
+        open_ways = [kind for kind in (kinds.INGRESS, kinds.EGRESS) if _lets_itself(state, kind, group_id)]
         if len(open_ways) < 2:
             return Refusal(
                 "InvalidNetworkSettings",
@@ -37,8 +37,8 @@ def lustre_ports(world: World, request: Registration) -> Refusal | None:
     return None
 
 
-def _lets_itself(world: World, kind: str, group_id: str) -> bool:
-    for item in world.ready(kind):
+def _lets_itself(state: AccountState, kind: str, group_id: str) -> bool:
+    for item in state.ready(kind):
         inputs = item.inputs
         if inputs["securityGroupId"] != group_id:
             continue
@@ -51,6 +51,6 @@ def _lets_itself(world: World, kind: str, group_id: str) -> bool:
 
 
 @rule("update", kinds.FILE_SYSTEM, source="FSx API, UpdateFileSystem, StorageCapacity: at least a tenth more, never less")
-def lustre_grows(world: World, request: Registration) -> Refusal | None:
+def lustre_grows(state: AccountState, request: Registration) -> Refusal | None:
     """A file system grows, to a size that there is, and never shrinks."""
-    return lustre_size.check(world, request)
+    return lustre_size.check(state, request)

@@ -13,21 +13,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
-from simulator.account import World
 from simulator.account.faults import Faults
 from simulator.account.kinds import NODE_GROUP
-from simulator.account.objects import Status, Stray, Thing
+from simulator.account.objects import CloudObject, Status, Stray
 from simulator.account.rule import Refusal
+from simulator.account.world import World
 from simulator.doors.providers.values import live_inputs
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
-CREATING, READY, FAILED, UNREADY, DELETING = "creating", "ready", "failed", "unready", "deleting"
-_STATUSES: Mapping[str, Status] = {CREATING: "making", READY: "ready", FAILED: "failed", UNREADY: "unready", DELETING: "leaving"}
-"""What a file says, and the account's own word."""
 _CREATIONS, _STRAYS = "creations.json", "strays.json"
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
@@ -52,17 +49,20 @@ class Object:
     type: str
     id: str
     urn: str
-    status: str
+    status: Status
     inputs: dict[str, Any]
     state: dict[str, Any]
     """Inputs and what was computed."""
 
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(f"unknown status {self.status}")
+
     @classmethod
-    def of(cls, thing: Thing) -> "Object":
+    def of(cls, thing: CloudObject) -> "Object":
         """What the account has, as it is written down."""
         item = thing.registration
-        status = next(word for word, known in _STATUSES.items() if known == thing.status)
-        return cls(item.type, item.id, item.urn, status, dict(item.inputs), dict(item.outputs))
+        return cls(item.type, item.id, item.urn, thing.status, dict(item.inputs), dict(item.outputs))
 
     @property
     def registration(self) -> Registration:
@@ -90,28 +90,28 @@ class Cloud:
         for path in sorted(folder.glob("*/*.json")):
             try:
                 found = Object(**json.loads(path.read_text()))
-                cloud.world.put(found.registration, _STATUSES[found.status])
+                cloud.world.state.add(found.registration, found.status)
             except (ValueError, TypeError, KeyError) as error:
                 raise BrokenWorld(f"{path} is no object of the simulated cloud: {error}") from error
         made, strays = folder / _CREATIONS, folder / _STRAYS
         if made.exists():
-            cloud.world.creations.update(json.loads(made.read_text()))
+            cloud.world.state.creations.update(json.loads(made.read_text()))
         for stray in json.loads(strays.read_text()) if strays.exists() else []:
             held_in: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in stray.items()}
-            cloud.world.stray(Stray(**held_in))
+            cloud.world.state.add_stray(Stray(**held_in))
         return cloud
 
     @property
     def objects(self) -> dict[tuple[str, str], Object]:
         """All objects by type and id."""
         with self._lock:
-            things = [Object.of(thing) for thing in self.world]
+            things = [Object.of(thing) for thing in self.world.state]
             return {(item.type, item.id): item for item in things}
 
     def generation(self, urn: str) -> int:
         """How often the resource was made before."""
         with self._lock:
-            return self.world.creations.get(urn, 0)
+            return self.world.state.creations.get(urn, 0)
 
     def begin_create(
         self, urn: str, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]
@@ -120,7 +120,7 @@ class Cloud:
         with self._lock:
             refusal = self.world.begin_create(_registration(urn, resource_type, resource_id, inputs, state))
             if refusal is None:
-                _write(self.folder / _CREATIONS, json.dumps(self.world.creations))
+                _write(self.folder / _CREATIONS, json.dumps(self.world.state.creations))
                 self._keep(resource_type, resource_id)
             return refusal
 
@@ -145,7 +145,7 @@ class Cloud:
     def update(self, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Refusal | None:
         """Change an object, or refuse to."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is None:
                 hint = "`pulumi refresh` drops it from the state; then `pulumi up`"
                 return Refusal("NotFound", f"{resource_type} {resource_id} does not exist", "somebody has deleted it", hint, remedy="again")
@@ -160,46 +160,46 @@ class Cloud:
     def begin_delete(self, resource_type: str, resource_id: str) -> Refusal | None:
         """Accept a deletion, or refuse it; what is gone counts as deleted."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             return None if found is None else self.world.begin_delete(found.registration)
 
     def finish_delete(self, resource_type: str, resource_id: str) -> None:
         """The object is gone, and what that brings about has happened."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is not None:
-                before = {(thing.registration.type, thing.registration.id) for thing in self.world}
+                before = {(thing.registration.type, thing.registration.id) for thing in self.world.state}
                 self.world.finish_delete(found.registration)
-                for gone in before - {(thing.registration.type, thing.registration.id) for thing in self.world}:
+                for gone in before - {(thing.registration.type, thing.registration.id) for thing in self.world.state}:
                     _path(self.folder, *gone).unlink(missing_ok=True)
-                _write(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in self.world.strays.values()]))
+                _write(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in self.world.state.strays.values()]))
 
     def lose(self, resource_type: str, resource_id: str) -> None:
         """An object goes without anybody's request."""
         with self._lock:
             _path(self.folder, resource_type, resource_id).unlink(missing_ok=True)
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             if found is not None:
-                self.world.lose(found.registration)
+                self.world.state.remove(found.registration)
 
     def ended(self, urn: str, resource_type: str, resource_id: str) -> None:
         """An operation has ended: its next try meets what is left of the faults."""
         with self._lock:
             self.world.faults.ended(_registration(urn, resource_type, resource_id, {}, {}))
 
-    def _thing(self, resource_type: str, resource_id: str) -> Thing:
-        found = self.world.find(resource_type, resource_id)
+    def _thing(self, resource_type: str, resource_id: str) -> CloudObject:
+        found = self.world.state.find(resource_type, resource_id)
         assert found is not None, f"{resource_type} {resource_id} is not there"
         return found
 
     def get(self, resource_type: str, resource_id: str) -> Object | None:
         """An object; None where there is none."""
         with self._lock:
-            found = self.world.find(resource_type, resource_id)
+            found = self.world.state.find(resource_type, resource_id)
             return None if found is None else Object.of(found)
 
     def _keep(self, resource_type: str, resource_id: str) -> None:
-        found = self.world.find(resource_type, resource_id)
+        found = self.world.state.find(resource_type, resource_id)
         path = _path(self.folder, resource_type, resource_id)
         if found is None:
             path.unlink(missing_ok=True)

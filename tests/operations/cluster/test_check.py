@@ -13,6 +13,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from operations.access import Live
 from operations.cli import app
 from operations.cluster.check import account, command
 from operations.cluster.check.run import CHECKS, findings_of
@@ -470,8 +471,8 @@ def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HealthyAccount:
     (tmp_path / "Pulumi.doc.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
     made = HealthyAccount()
-    monkeypatch.setattr(command, "BotoApi", lambda region: made.api)
-    monkeypatch.setattr(command, "own_address", lambda: "198.18.0.7")
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
+    monkeypatch.setattr("operations.access.Live.own_address", lambda self: "198.18.0.7")
     monkeypatch.setattr(command, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
     return made
 
@@ -522,6 +523,6 @@ def test_tools_and_address_are_asked_on_this_machine(monkeypatch: pytest.MonkeyP
     for parts in (["false"], ["no-such-tool-here"]):
         with pytest.raises(OSError, match=r"."):
             command.tool_answer(parts)
-    monkeypatch.setattr(command, "OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
+    monkeypatch.setattr("operations.access.OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
     with pytest.raises(OSError, match="nothing-here"):
-        command.own_address()
+        Live().own_address()

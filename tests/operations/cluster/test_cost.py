@@ -238,7 +238,7 @@ def test_live_asks_with_the_stacks_region_and_tells_bad_credentials(project: Pat
     """The table is the default so that nothing here needs an account."""
     listed = {"AmazonEC2": [product("USW2-BoxUsage:trn1.32xlarge", "20.0")]}
     wire = Wire({"pricing.GetProducts": lambda given: {"PriceList": listed.get(given["ServiceCode"], [])}})
-    monkeypatch.setattr("operations.cluster.cost.command.BotoApi", lambda region: BotoApi(region, wire.session()))
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, wire.session()))
     code, out, _ = trn("--live")
     assert (code, "Pricing API, effective 2026-11-01: trn1.32xlarge" in out, "40.82 an hour" in out) == (0, True, True)
     wire.denied.add("pricing.GetProducts")

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster.destroy import command
-from operations.cluster.destroy.command import pulumi_destroy, run_pulumi
+from operations.cluster.destroy.command import pulumi_destroy
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
 from operations.errors import CommandError
 from operations.kube.api import Unreachable
+from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
@@ -108,10 +108,10 @@ def test_pulumi_is_run_with_its_output_passed_on(tmp_path: Path, monkeypatch: py
     script.write_text('#!/bin/sh\necho "$@ $PULUMI_K8S_DELETE_UNREACHABLE"\nexit 3\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert run_pulumi(("pulumi", "destroy"), {UNREACHABLE_SWITCH: "true"}) == (3, "destroy true\n")
+    assert PulumiCli().run(("pulumi", "destroy"), {UNREACHABLE_SWITCH: "true"}) == (3, "destroy true\n")
     assert capsys.readouterr().err == "destroy true\n"
     with pytest.raises(CommandError, match="cannot run `no-such-tool`"):
-        run_pulumi(("no-such-tool",), {})
+        PulumiCli().run(("no-such-tool",), {})
 
 
 # The command
@@ -146,9 +146,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
             account.destroyed()
         return code, printed
 
-    monkeypatch.setattr(command, "BotoApi", lambda region: account.api)
-    monkeypatch.setattr(command, "run_pulumi", run)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: account.api)
+    monkeypatch.setattr("operations.pulumi.PulumiCli.run", lambda self, arguments, environment: run(arguments, environment))
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return account, cluster, pulumi
 
@@ -186,10 +186,10 @@ def test_no_means_that_nothing_happens(world: Any):
 def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError):
     """Or answers with errors: it cannot be drained; the sweep finds what its controllers left."""
 
-    def gone(api: Any, entry: Any) -> Any:
+    def gone(self: Any, api: Any, entry: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("operations.kube.cluster.connect", gone)
+    monkeypatch.setattr("operations.access.Live.kubernetes", gone)
     code, out, err = trn("dev", "--yes")
     assert (code, "cannot drain, going on" in err, out.startswith("drain    left out")) == (0, True, True)
 

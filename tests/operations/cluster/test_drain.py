@@ -417,8 +417,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     made, cloud = busy(), Cloud()
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
-    monkeypatch.setattr("operations.cluster.drain.command.BotoApi", lambda region: cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -461,6 +461,6 @@ def test_what_stays_makes_the_exit_code_1(cluster: FakeCluster):
 def test_no_cluster_is_misuse(monkeypatch: pytest.MonkeyPatch):
     """One line, and where to look."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("operations.cluster.drain.command.BotoApi", lambda region: Cloud().api)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: Cloud().api)
     code, _, err = trn("dev")
     assert (code, err.startswith("error: there is no cluster `trainium-dev` in us-west-2")) == (2, True)

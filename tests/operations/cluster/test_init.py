@@ -150,7 +150,7 @@ def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeyp
     aws = HealthyAccount()
     aws.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
     aws.zones["usw2-az1"] = ("available", "not-opted-in")
-    monkeypatch.setattr("operations.cluster.init.command.BotoApi", lambda region: BotoApi(region, aws.wire.session()))
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
     assert trn("night", "--live", "--yes", "--instance-type", "trn1.2xlarge", *ADDRESS)[0] == 0
     assert written(project)["network"]["zones"] == ["usw2-az3", "usw2-az2"]
     code, _, err = trn("night", "--live", "--yes", "--force", "--zone", "usw2-az4", "--instance-type", "trn1.2xlarge")
@@ -164,7 +164,7 @@ def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, mo
     aws = HealthyAccount()
     sold = f"{datetime.now(UTC).date() + timedelta(days=1)}"
     aws.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
-    monkeypatch.setattr("operations.cluster.init.command.BotoApi", lambda region: BotoApi(region, aws.wire.session()))
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
     said = "us-west-2\ntrn1.32xlarge\nusw2-az4\nmine\n2\ncapacity-block\ncr-0123456789abcdef0\n0\n198.18.0.7/32\nnone\n"
     code, _, err = trn("night", "--live", answers=said)
     assert code == 0

@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster import logs as logs_command
 from operations.cluster.drain.kinds import RAY_CLUSTERS
 from operations.cluster.logs import workers
 from operations.kube.job_pods import PODS
@@ -34,8 +33,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     """The shipped stack with a job of three workers, and jobs with names that look alike."""
     monkeypatch.chdir(ROOT)
     healthy = Healthy()
-    monkeypatch.setattr(logs_command, "BotoApi", lambda region: healthy.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: healthy.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: healthy.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: healthy.cluster)
     put(healthy.cluster, "bert-worker-10", "bert", {"waiting": {"reason": "ImagePullBackOff"}})
     put(healthy.cluster, "bert-worker-2", "bert", {"running": {"startedAt": "2026-11-01T00:00:00Z"}})
     put(healthy.cluster, "bert-worker-3", "bert")

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 from operations.aws.sighting import Sighting
 from operations.cli import app
-from operations.cluster.recover import command
-from operations.cluster.recover.command import ask_pulumi, pulumi_recover
+from operations.cluster.recover.command import pulumi_recover
 from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
 from operations.cluster.recover.objects import SECRETS
 from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery
 from operations.cluster.recover.state import UNKNOWN, Pending, State, read_preview, read_state
 from operations.errors import CommandError
+from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster.test_recover_finds import secret
@@ -306,10 +306,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeC
             replace(creating("aws:kms/key:Key", "secrets"), doing="deleting"),
         )
     )
-    monkeypatch.setattr(command, "BotoApi", lambda region: cloud.api)
-    monkeypatch.setattr(command, "ask_pulumi", engine.ask)
-    monkeypatch.setattr(command, "run_pulumi", engine.run)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: cloud.api)
+    monkeypatch.setattr("operations.access.Live.pulumi", lambda self, stack: engine)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return cloud, cluster, engine
 
@@ -432,10 +431,10 @@ def test_orphans_are_what_the_next_run_would_make_and_is_there(world: Any):
 
 def test_questions_go_to_pulumi_itself():
     """Its standard output is the answer, what it complains of is kept for the judgement."""
-    assert ask_pulumi(("sh", "-c", "echo answer; echo warning >&2")) == (0, "answer\n")
-    assert ask_pulumi(("sh", "-c", "echo no stack named dev >&2; exit 3")) == (3, "no stack named dev\n")
+    assert PulumiCli().ask(("sh", "-c", "echo answer; echo warning >&2")) == (0, "answer\n")
+    assert PulumiCli().ask(("sh", "-c", "echo no stack named dev >&2; exit 3")) == (3, "no stack named dev\n")
     with pytest.raises(CommandError, match="cannot run `no-such-pulumi`"):
-        ask_pulumi(("no-such-pulumi",))
+        PulumiCli().ask(("no-such-pulumi",))
 
 
 def test_without_imports_only_the_refresh_is_run():

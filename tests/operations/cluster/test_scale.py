@@ -70,7 +70,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Group:
     """The shipped stack's group."""
     monkeypatch.chdir(ROOT)
     made = Group()
-    monkeypatch.setattr("operations.cluster.scale.command.BotoApi", lambda region: made.api)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

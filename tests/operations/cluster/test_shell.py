@@ -50,8 +50,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("TOLD", str(tmp_path / "told"))
-    monkeypatch.setattr(shell_command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

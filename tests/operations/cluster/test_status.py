@@ -11,9 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster import kubeconfig as kubeconfig_command
 from operations.cluster.drain import kinds
-from operations.cluster.status import command
 from operations.cluster.status.command import CHECKS, findings_of, junit
 from operations.cluster.status.nodes import DAEMON_SETS
 from operations.cluster.status.subject import NODES, Subject, core_count, efa_count
@@ -181,9 +179,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr(kubeconfig_command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     return made
 
 

@@ -331,7 +331,7 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     (tmp_path / "Pulumi.dev.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
     made = full()
-    monkeypatch.setattr("operations.cluster.sweep.command.BotoApi", lambda region: made.api)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

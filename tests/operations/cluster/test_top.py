@@ -20,6 +20,7 @@ from operations.cluster.top.view import LEVELS, Row, bars, table
 from operations.kube.job_pods import PODS
 from tests.operations.healthy_cluster import Healthy
 from tests.support import ROOT
+from tests.terminal import terminal
 
 COMMON = 'instance_id="i-1",instance_type="trn1.32xlarge"'
 GIB = 2**30
@@ -149,8 +150,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up, with its exporter and two jobs, one on each node."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     for number, job in ((1, "bert"), (2, "llama")):
         named = {"metadata": {"labels": own_labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
         made.cluster.put(PODS, f"monitor-{number}", neuron_monitor.NAME, **named)
@@ -233,6 +234,16 @@ def test_the_view_goes_on_until_ctrl_c(healthy: Healthy, monkeypatch: pytest.Mon
     assert naps == [2, 2, 2]
     assert "32 of 32" in screen.getvalue()
     assert "1 of 32" in screen.getvalue()
+
+
+def test_a_view_that_cannot_be_redrawn_is_shown_once(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+    """`trn top` would show an empty screen until Ctrl-C."""
+    with terminal("dumb"):
+        console = Console(file=io.StringIO(), force_terminal=True, width=200)
+        monkeypatch.setattr(command, "results", lambda json_file: console)
+        assert trn("dev")[0] == 0
+    assert isinstance(console.file, io.StringIO)
+    assert "trn1.32xlarge" in console.file.getvalue()
 
 
 def test_no_node_is_no_failure(healthy: Healthy):

@@ -15,7 +15,6 @@ from operations.cli import app
 from operations.cluster.drain import kinds
 from operations.cluster.status.command import CHECKS
 from operations.cluster.status.subject import NODES
-from operations.cluster.verify import command
 from operations.cluster.verify.command import TRIALS, tried, verdict
 from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
 from operations.cluster.verify.stage import CLEARING_S, Stage
@@ -380,8 +379,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Healthy]:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr(command, "BotoApi", lambda region: made.cloud.api)
-    monkeypatch.setattr("operations.kube.cluster.connect", lambda api, entry: made.cluster)
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     yield made
     assert left(made) == []

@@ -5,8 +5,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from simulator.account import World, kinds
+from simulator.account import kinds
 from simulator.account.objects import Stray
+from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording, Registration
@@ -53,7 +54,7 @@ def changed(registration: Registration, **inputs: Any) -> Registration:
 
 def with_template(world: World, **inputs: Any) -> None:
     """Change the launch template of the training group."""
-    world.put(changed(only(kinds.LAUNCH_TEMPLATE, TRAIN), **inputs))
+    world.state.put(changed(only(kinds.LAUNCH_TEMPLATE, TRAIN), **inputs))
 
 
 def interfaces(*places: tuple[int, int, str], **more: Any) -> list[Mapping[str, Any]]:
@@ -68,7 +69,7 @@ def interfaces(*places: tuple[int, int, str], **more: Any) -> list[Mapping[str, 
 def without(world: World, *registrations: Registration) -> None:
     """Take things out of the account past all rules."""
     for registration in registrations:
-        world.lose(registration)
+        world.state.remove(registration)
 
 
 def no_untainted_nodes(world: World) -> None:
@@ -78,7 +79,7 @@ def no_untainted_nodes(world: World) -> None:
 
 def stray(world: World, name: str, what: str, subnet_ids: tuple[str, ...] = ()) -> None:
     """Something that no resource stands for."""
-    world.stray(Stray(name, what, "urn", subnet_ids))
+    world.state.add_stray(Stray(name, what, "urn", subnet_ids))
 
 
 def extra(resource_type: str, name: str, inputs: Mapping[str, Any], resource_id: str = "") -> Registration:

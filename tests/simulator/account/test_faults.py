@@ -2,8 +2,10 @@
 
 import pytest
 
-from simulator.account import World
 from simulator.account.faults import FAULTS, Faults
+from simulator.account.judge import findings
+from simulator.account.state import AccountState
+from simulator.account.world import World
 from simulator.engine.lifecycle import bring_up, take_down
 from simulator.engine.run import Engine
 from simulator.engine.state import State
@@ -40,7 +42,7 @@ def test_a_fault_ends_the_run_and_the_next_one_converges(fault: str):
     assert [run.phase.ended_well for run in others] == [True]
     assert others[0].before
     assert take_down(engine)[-1].phase.ended_well
-    assert engine.world.leftovers() == []
+    assert engine.world.state.leftovers() == []
 
 
 @pytest.mark.parametrize("times", [1, 3])
@@ -64,7 +66,7 @@ def test_a_plain_up_after_no_capacity_is_no_mend():
     engine = engine_with("no-capacity@trn1-32xl")
     engine.up(recording())
     assert engine.up(recording()).ended_well
-    assert [rule for _, rule, _ in engine.world.verify()] == ["group-is-active"]
+    assert [rule for _, rule, _ in findings(engine.world.state)] == ["group-is-active"]
 
 
 def test_a_webhook_without_endpoints_costs_a_retry_and_not_the_run():
@@ -94,7 +96,7 @@ def test_a_kill_is_mended_by_cancelling_and_recovering(fault: str):
     killed = ups if fault.startswith("killed@") else downs
     assert [run.phase.killed for run in killed] == [True, False]
     assert killed[1].before[0] == "pulumi cancel"
-    assert engine.world.leftovers() == []
+    assert engine.world.state.leftovers() == []
 
 
 @pytest.mark.parametrize(("fault", "back"), [("spot-interruption@trn1-32xl", "2 minutes' notice"), ("node-lost@trn1-32xl", "30 minutes")])
@@ -126,7 +128,7 @@ def test_what_users_leave_holds_the_destroy_until_it_is_swept(fault: str, cause:
     assert [cause in step.refusal.cause for step in runs[0].phase.errors if step.refusal] == [True]
     assert mend in runs[1].before
     assert runs[-1].phase.ended_well
-    assert engine.world.leftovers() == []
+    assert engine.world.state.leftovers() == []
 
 
 @pytest.mark.parametrize(
@@ -149,11 +151,11 @@ def test_every_fault_can_strike_something_in_the_shipped_stack(name: str):
 def test_every_scenario_is_met_and_gone_again(name: str):
     """Scenario files are shown to others: each must be readable, and its story must end."""
     met = circumstances(read(name))
-    engine = Engine(World(met.account, faults=Faults.of(met.faults)), State())
+    engine = Engine(World(AccountState(met.allowances), Faults.of(met.faults)), State())
     runs = bring_up(engine, recording())
     incidents(engine.world, seed=0)
     leave_behind(engine.world)
     take_down(engine)
     assert engine.world.faults.unused() == []
-    assert engine.world.leftovers() == []
+    assert engine.world.state.leftovers() == []
     assert runs[-1].phase.ended_well is (name not in ("no-quota", "one-node-left"))

@@ -1,15 +1,16 @@
-"""Every rule of the world is broken once, and its message read; and none speaks against the shipped cluster."""
+"""Every rule of the account is broken once, and its message read; and none speaks against the shipped cluster."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from simulator.account import World, charts, kinds
-from simulator.account.allowances import Account, Job
+from simulator.account import charts, kinds
+from simulator.account.allowances import Allowances, Job
 from simulator.account.consequences import of_deletion
+from simulator.account.judge import ALL_RULES
 from simulator.account.rule import Rule
-from simulator.account.rules import all_rules
+from simulator.account.world import World
 from simulator.recording import Registration
 from tests.simulator.account.standing import (
     TRAIN,
@@ -26,7 +27,7 @@ from tests.simulator.account.standing import (
     without,
 )
 
-RULES = {rule.name: rule for rule in all_rules()}
+RULES = {rule.name: rule for rule in ALL_RULES}
 NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
 """Types that the shipped stack has none of."""
 Break = Callable[[World], Registration]
@@ -52,9 +53,9 @@ def _with(prepare: Callable[[World], object], registration: Registration) -> Bre
     return broken
 
 
-def _limited(account: Account, registration: Registration) -> Break:
+def _limited(allowances: Allowances, registration: Registration) -> Break:
     def broken(world: World) -> Registration:
-        world.account = account
+        world.state.allowances = allowances
         return registration
 
     return broken
@@ -70,19 +71,19 @@ def _queue() -> Registration:
 
 def _node_pool(world: World) -> Registration:
     pool = extra("kubernetes:karpenter.sh/v1:NodePool", "neuron", {"metadata": {"name": "neuron"}})
-    world.put(pool)
+    world.state.put(pool)
     return pool
 
 
 def _pool_of_another_mode(world: World) -> Registration:
-    world.put(replace(_node_pool(world), inputs={"metadata": {"name": "neuron"}, "spec": {"limits": {"nodes": "1"}}}))
+    world.state.put(replace(_node_pool(world), inputs={"metadata": {"name": "neuron"}, "spec": {"limits": {"nodes": "1"}}}))
     return replace(_node_pool(World()), inputs={"metadata": {"name": "neuron"}, "spec": {"replicas": 1, "limits": {"nodes": "1"}}})
 
 
 def _karpenter_crds(world: World) -> Registration:
     _node_pool(world)
     release = extra(kinds.RELEASE, "karpenter-crd", {"name": "karpenter-crd", "chart": "karpenter-crd", "namespace": "kube-system"})
-    world.put(release)
+    world.state.put(release)
     return release
 
 
@@ -108,7 +109,7 @@ def _in_template_of_cluster_only(world: World) -> Registration:
 
 
 def _failed_group(world: World) -> Registration:
-    world.put(group(), "failed")
+    world.state.put(group(), "failed")
     return group(labels={"team": "a"})
 
 
@@ -148,8 +149,8 @@ def _policy() -> Registration:
 
 
 def _queued(world: World) -> Registration:
-    world.put(_environment())
-    world.put(extra(kinds.JOB_QUEUE, "jobs", {"name": "jobs", "computeEnvironmentOrders": [{"computeEnvironment": "arn:batch"}]}))
+    world.state.put(_environment())
+    world.state.put(extra(kinds.JOB_QUEUE, "jobs", {"name": "jobs", "computeEnvironmentOrders": [{"computeEnvironment": "arn:batch"}]}))
     return _environment()
 
 
@@ -168,7 +169,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "address-is-free": (_request(only(kinds.NAT_GATEWAY)), "already associated with NAT gateway"),
     "one-private-name": (
         _with(
-            lambda world: world.put(changed(only(kinds.ENDPOINT), privateDnsEnabled=True)),
+            lambda world: world.state.put(changed(only(kinds.ENDPOINT), privateDnsEnabled=True)),
             changed(only(kinds.ENDPOINT), privateDnsEnabled=True),
         ),
         "conflicting DNS domain",
@@ -181,13 +182,13 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _train_template(networkInterfaces=interfaces((0, 0, "efa"), (0, 1, "efa"))),
         "more than one EFA interface",
     ),
-    "vcpu-quota": (_limited(Account({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
+    "vcpu-quota": (_limited(Allowances({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
     "surge-quota": (
-        _limited(Account({"Trn": 256}), group(releaseVersion="1.35.4-20260610", updateConfig={"updateStrategy": "DEFAULT"})),
+        _limited(Allowances({"Trn": 256}), group(releaseVersion="1.35.4-20260610", updateConfig={"updateStrategy": "DEFAULT"})),
         "4 nodes of trn1-32xl need 512 vCPU",
     ),
     "offered-in-zone": (lambda world: _moved(world, "use2-az4", "trn2.48xlarge"), "not in use2-az4"),
-    "capacity-in-zone": (_limited(Account(capacity={("trn1.32xlarge", "usw2-az4"): 1}), group()), "try usw2-az1, buy a capacity block"),
+    "capacity-in-zone": (_limited(Allowances(capacity={("trn1.32xlarge", "usw2-az4"): 1}), group()), "try usw2-az1, buy a capacity block"),
     "no-placement-group-in-reservation": (
         _train_template(placement={"groupName": "g"}, capacityReservationSpecification={"x": 1}),
         "placementGroup: false",
@@ -197,7 +198,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "must be launched in the usw2-az1 Availability Zone",
     ),
     "free-addresses": (
-        _with(lambda world: world.put(changed(_nodes_subnet(), cidrBlock="100.64.0.0/27")), group()),
+        _with(lambda world: world.state.put(changed(_nodes_subnet(), cidrBlock="100.64.0.0/27")), group()),
         "take up to",
     ),
     "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
@@ -225,7 +226,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "one-owner-of-addon": (
         _with(
-            lambda world: world.put(extra(kinds.RELEASE, "ebs", {"chart": "aws-ebs-csi-driver", "name": "ebs"})),
+            lambda world: world.state.put(extra(kinds.RELEASE, "ebs", {"chart": "aws-ebs-csi-driver", "name": "ebs"})),
             changed(only(kinds.ADDON, "aws-ebs-csi-driver"), resolveConflictsOnCreate="NONE"),
         ),
         "Conflicts found when trying to apply aws-ebs-csi-driver",
@@ -246,13 +247,13 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "webhook-answers-on-update": (_with(no_untainted_nodes, _queue()), "failed calling webhook"),
     "one-owner-of-kind": (
         _with(
-            lambda world: world.put(extra(kinds.RELEASE, "one", {"chart": "training-operator", "name": "one"})),
+            lambda world: world.state.put(extra(kinds.RELEASE, "one", {"chart": "training-operator", "name": "one"})),
             extra(kinds.RELEASE, "two", {"chart": "mpi-operator", "name": "two"}),
         ),
         "kubeflow.org/MPIJob belongs to one already",
     ),
     "one-owner-of-object": (
-        _with(lambda world: world.put(_job_set()), _trainer()),
+        _with(lambda world: world.state.put(_job_set()), _trainer()),
         "ClusterRole/jobset-controller belongs to jobset already: both bring JobSet",
     ),
     "release-needs-node": (
@@ -315,18 +316,18 @@ BROKEN: dict[str, tuple[Break, str]] = {
 
 
 def _moved(world: World, zone_id: str, instance_type: str) -> Registration:
-    world.put(changed(_nodes_subnet(), availabilityZoneId=zone_id))
+    world.state.put(changed(_nodes_subnet(), availabilityZoneId=zone_id))
     return group(instanceTypes=[instance_type])
 
 
 def _cluster_in(world: World, zone_id: str) -> Registration:
     subnets = [item for item in recording().of_type(kinds.SUBNET) if "private" in item.name]
-    world.put(changed(subnets[0], availabilityZoneId=zone_id))
+    world.state.put(changed(subnets[0], availabilityZoneId=zone_id))
     return only(kinds.CLUSTER)
 
 
 def _for_sdk(world: World, sdk: str) -> Registration:
-    world.job = Job(sdk)
+    world.state.job = Job(sdk)
     return group(releaseVersion="1.35.4-20260714")
 
 
@@ -341,7 +342,7 @@ def test_what_breaks_a_rule_is_told(name: str):
     broken, phrase = BROKEN[name]
     world = standing()
     request = broken(world)
-    refusal = RULES[name].check(world, request)
+    refusal = RULES[name].check(world.state, request)
     assert refusal is not None
     assert phrase in f"{refusal}; {refusal.cause}; {refusal.mend}"
     assert all((refusal.code, refusal.text, refusal.cause, refusal.mend))
@@ -351,11 +352,11 @@ def test_what_breaks_a_rule_is_told(name: str):
 def test_the_shipped_cluster_breaks_none(name: str):
     """Rules about what is to be made are shown by a rehearsal that ends well; these can be asked of what stands."""
     world, rule = standing(), RULES[name]
-    refused = [item.urn for item in recording().resources() if rule.covers(item.type) and rule.check(world, item)]
+    refused = [item.urn for item in recording().resources() if rule.covers(item.type) and rule.check(world.state, item)]
     assert refused == []
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
 def test_a_rule_has_its_sentence_and_its_source(rule: Rule):
     """Who reads a refusal wants to know who says so."""
     assert rule.sentence.endswith(".")
@@ -366,27 +367,27 @@ def test_a_rule_has_its_sentence_and_its_source(rule: Rule):
 def test_batchs_own_access_entry_lets_the_policy_in_and_outlives_the_environment():
     """Switched off and on again, the program meets the entry that Batch kept."""
     world, rule = standing(), RULES["policy-needs-an-entry"]
-    world.put(_environment())
-    assert rule.check(world, _policy()) is None
-    world.lose(_environment())
-    assert rule.check(world, _policy()) is not None
-    of_deletion(world, _environment())
-    assert rule.check(world, _policy()) is None
-    assert [what for _, what in world.leftovers() if "access entry" in what] != []
-    of_deletion(world, only(kinds.CLUSTER))
-    assert [what for _, what in world.leftovers() if "access entry" in what] == []
+    world.state.put(_environment())
+    assert rule.check(world.state, _policy()) is None
+    world.state.remove(_environment())
+    assert rule.check(world.state, _policy()) is not None
+    of_deletion(world.state, _environment())
+    assert rule.check(world.state, _policy()) is None
+    assert [what for _, what in world.state.leftovers() if "access entry" in what] != []
+    of_deletion(world.state, only(kinds.CLUSTER))
+    assert [what for _, what in world.state.leftovers() if "access entry" in what] == []
 
 
 def test_trainer_and_another_jobset_pass_one_by_one():
     """The clash is of the bundled one: left out, or alone, neither is refused."""
     rule, world = RULES["one-owner-of-object"], standing()
-    assert rule.check(world, _trainer()) is None
-    world.put(_job_set())
-    assert rule.check(world, _job_set()) is None
-    assert rule.check(world, _trainer(jobset={"install": False})) is None
-    world.lose(_job_set())
-    world.put(_trainer())
-    assert rule.check(world, _job_set()) is not None
+    assert rule.check(world.state, _trainer()) is None
+    world.state.put(_job_set())
+    assert rule.check(world.state, _job_set()) is None
+    assert rule.check(world.state, _trainer(jobset={"install": False})) is None
+    world.state.remove(_job_set())
+    world.state.put(_trainer())
+    assert rule.check(world.state, _job_set()) is not None
 
 
 def _training_operator(*parts: str) -> World:
@@ -408,7 +409,7 @@ def _training_operator(*parts: str) -> World:
         "open webhooks": extra(kinds.MUTATING_WEBHOOKS, "validator", {"webhooks": [{**webhook, "failurePolicy": "Ignore"}]}),
     }
     for part in parts:
-        world.put(made[part])
+        world.state.put(made[part])
     return world
 
 
@@ -423,24 +424,24 @@ def test_a_webhook_of_our_own_manifests_refuses_while_its_pods_are_not_there(par
     """As a chart's does: training-operator's fail closed on its own kinds."""
     world = _training_operator(*parts)
     for stage in ("webhook-answers", "webhook-answers-on-update"):
-        refusal = RULES[stage].check(world, JOB)
+        refusal = RULES[stage].check(world.state, JOB)
         assert refusal is not None
         assert 'https://training-operator.kubeflow.svc:443": no endpoints available' in refusal.text
         assert refusal.cause == "the webhook of validator guards kubeflow.org/PyTorchJob, and its pods do not answer"
-    assert RULES["webhook-outlives-pods"].check(world, JOB) is None
+    assert RULES["webhook-outlives-pods"].check(world.state, JOB) is None
 
 
 @pytest.mark.parametrize("parts", [("kind", "webhooks", "service", "pods"), ("kind", "open webhooks"), ("webhooks",), ("kind",)])
 def test_a_webhook_that_answers_or_is_not_asked_lets_jobs_in(parts: tuple[str, ...]):
     """With its pods, without a say, about another kind, or not there at all."""
-    assert RULES["webhook-answers"].check(_training_operator(*parts), JOB) is None
+    assert RULES["webhook-answers"].check(_training_operator(*parts).state, JOB) is None
 
 
 def test_a_webhook_without_a_node_for_its_pods_does_not_answer():
     """They are Pending like everybody's."""
     world = _training_operator("kind", "webhooks", "service", "pods")
     no_untainted_nodes(world)
-    assert RULES["webhook-answers"].check(world, JOB) is not None
+    assert RULES["webhook-answers"].check(world.state, JOB) is not None
 
 
 def test_every_known_chart_is_a_chart():

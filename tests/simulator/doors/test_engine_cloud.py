@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.account import World, kinds
+from simulator.account import kinds
 from simulator.account.conflicts import CONFLICTS, wording
 from simulator.account.faults import Faults
 from simulator.account.rules.names import name_is_free
+from simulator.account.world import World
 from simulator.doors.providers.cloud import BrokenWorld, Cloud, WorldInUse, held
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Registration
@@ -79,10 +80,10 @@ def test_what_a_deletion_leaves_is_kept(tmp_path: Path):
     """And holds what it lies in, also for the next run of the engine."""
     cloud = Cloud(tmp_path, standing())
     without_cni = only(kinds.ADDON, "control-plane-vpc-cni")
-    cloud.world.lose(without_cni)
+    cloud.world.state.remove(without_cni)
     group = only(kinds.NODE_GROUP, TRAIN)
     cloud.finish_delete(group.type, group.id)
-    assert [stray.urn for stray in Cloud.load(tmp_path).world.strays.values()] == [group.urn]
+    assert [stray.urn for stray in Cloud.load(tmp_path).world.state.strays.values()] == [group.urn]
 
 
 def test_the_rules_of_the_world_hold_here_too(tmp_path: Path):
@@ -170,7 +171,7 @@ def test_what_is_not_there_cannot_be_updated(cloud: Cloud):
 def test_a_group_without_capacity_stays_and_no_update_mends_it(tmp_path: Path):
     """EKS keeps the name taken; a provider that sees no difference asks nothing; any real change is refused."""
     world, group = standing(), only(kinds.NODE_GROUP, TRAIN)
-    world.lose(group)
+    world.state.remove(group)
     world.faults = Faults.of([parse_fault(f"no-capacity@NodeGroup/{TRAIN}")])
     cloud = Cloud(tmp_path, world)
     assert cloud.begin_create(group.urn, group.type, group.id, group.inputs, group.outputs) is None
@@ -271,14 +272,14 @@ def test_a_name_that_is_taken_is_refused_in_the_services_own_words(resource_type
     if resource_type == kinds.SUBNET:
         return  # its place is told by the rule about overlaps
     world = World()
-    world.put(Registration("urn:pulumi:a::b::c::first", resource_type, "first", True, False, "", inputs, id="one"))
+    world.state.put(Registration("urn:pulumi:a::b::c::first", resource_type, "first", True, False, "", inputs, id="one"))
     second = Registration("urn:pulumi:a::b::c::second", resource_type, "second", True, False, "", inputs, id="two")
-    assert str(name_is_free.check(world, second)) == text
+    assert str(name_is_free.check(world.state, second)) == text
     elsewhere = json.loads(json.dumps(inputs).replace('"a"', '"b"').replace('"n"', '"m"')) | (
         {key: f"{value}-2" for key, value in inputs.items() if isinstance(value, str)}
     )
     third = Registration("urn:pulumi:a::b::c::third", resource_type, "third", True, False, "", elsewhere, id="three")
-    assert name_is_free.check(world, third) is None
+    assert name_is_free.check(world.state, third) is None
 
 
 def test_conflicts_are_known_types():

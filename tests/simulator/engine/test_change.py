@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.account.allowances import Account
+from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
 from simulator.recording import Recording
@@ -20,9 +20,9 @@ def before() -> Recording:
     return record_stack(dev_configuration())
 
 
-def change(account: Account | None = None, **sections: Any) -> Changed:
+def change(allowances: Allowances | None = None, **sections: Any) -> Changed:
     """The shipped stack, up, with sections of its configuration changed."""
-    return rehearse_change(before(), record_stack(merged(dev_configuration(), **sections)), seed=0, account=account)
+    return rehearse_change(before(), record_stack(merged(dev_configuration(), **sections)), seed=0, allowances=allowances)
 
 
 def kinds(changed: Changed) -> dict[str, str]:
@@ -60,7 +60,7 @@ def test_core_nodes_roll_with_a_surge_that_the_quota_must_hold():
     changed = change(coreNodes={"rootVolumeGib": 200})
     (nodes,) = [item for item in changed.nodes if item.kind == "rolled"]
     assert (nodes.group, nodes.extra) == ("core", 4)
-    refused = change(Account({"Standard": 16}), coreNodes={"rootVolumeGib": 200})
+    refused = change(Allowances({"Standard": 16}), coreNodes={"rootVolumeGib": 200})
     assert [step.refusal.code for step in refused.phase.errors if step.refusal] == ["VcpuLimitExceeded"]
 
 

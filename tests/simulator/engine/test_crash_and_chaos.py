@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from operations.rehearse.random_configurations import random_configuration
-from simulator.account import World, kinds
+from simulator.account import kinds
 from simulator.account.faults import FAULTS, Faults
 from simulator.account.identity import identity
+from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.lifecycle import Run
 from simulator.engine.run import Engine

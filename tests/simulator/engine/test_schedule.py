@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from simulator import latencies
-from simulator.account import World
+from simulator.account.world import World
 from simulator.engine import order as engine_order
 from simulator.engine.schedule import critical_path, run_destroy, run_up
 from simulator.errors import UnknownLatency
@@ -145,7 +145,7 @@ def test_a_protected_resource_stops_the_destroy_at_its_level():
     destroy = run_destroy(recording, world, seed=0)
     assert [step.urn for step in destroy.errors] == [subnet.urn]
     assert urn_of("vpc") not in destroy.steps
-    assert [urn for urn, _ in world.leftovers()] == sorted([subnet.urn, urn_of("vpc")])
+    assert [urn for urn, _ in world.state.leftovers()] == sorted([subnet.urn, urn_of("vpc")])
 
 
 @pytest.mark.parametrize(
@@ -163,22 +163,22 @@ def test_a_protected_resource_stops_the_destroy_at_its_level():
 def test_what_a_deletion_leaves_is_left(resource_type: str, inputs: dict[str, object], left: str):
     """These bill, or block the next cluster, after everything seems gone."""
     world = World()
-    world.put(Registration("cluster", "aws:eks/cluster:Cluster", "c", True, False, "", {}))
-    item = Registration("urn", resource_type, "x", True, False, "", inputs)
-    world.put(item)
+    world.state.put(Registration("cluster", "aws:eks/cluster:Cluster", "c", True, False, "", {}, id="c"))
+    item = Registration("urn", resource_type, "x", True, False, "", inputs, id="x")
+    world.state.put(item)
     assert world.begin_delete(item) is None
     world.finish_delete(item)
-    assert [left in what for urn, what in world.leftovers() if urn != "cluster"] == [True]
+    assert [left in what for urn, what in world.state.leftovers() if urn != "cluster"] == [True]
 
 
 def test_a_retained_resource_stays():
     """`retainOnDelete` means nobody deletes it."""
     world = World()
-    item = Registration("urn", VPC, "x", True, False, "", {}, options={"retainOnDelete": True})
-    world.put(item)
+    item = Registration("urn", VPC, "x", True, False, "", {}, id="x", options={"retainOnDelete": True})
+    world.state.put(item)
     assert world.begin_delete(item) is None
     world.finish_delete(item)
-    assert len(world.leftovers()) == 1
+    assert len(world.state.leftovers()) == 1
 
 
 def test_a_type_without_a_latency_is_an_error():

@@ -1,0 +1,111 @@
+"""IAM: roles and their policies."""
+
+from facts.resources.api_calls import ApiCall, creation
+from facts.resources.identity import by
+from facts.resources.latency import IAM, Latencies
+from facts.resources.outputs import Answer, Draw, Inputs
+from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, Step, Tagging
+from facts.resources.resource_type import Changes, Conflict, NameLimit, ResourceType, Without
+from facts.resources.rights import ROLES_OF_CLUSTER, Grant, Rights, Scope
+
+_FREE = Without("IAM is free of charge")
+_OF_ROLE = Without("it is a part of its role")
+_ABSENT = "NoSuchEntity"
+_ATTACHED = Query("iam", "ListAttachedRolePolicies", "AttachedPolicies", "PolicyArn", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
+_INLINE = Query("iam", "ListRolePolicies", "PolicyNames", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
+_ROLE_TAGS = Query("iam", "ListRoleTags", "", tags="Tags", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
+
+
+def _rights(operations: str, name: str) -> Rights:
+    return Rights((Grant("iam", operations, (Scope(f"arn:{{partition}}:iam::*:role/{{{name}}}"),)),))
+
+
+def _make_role(draw: Draw, inputs: Inputs) -> Answer:
+    name, unique = inputs["name"], "AROA" + draw.letters(17).upper()
+    return name, {"arn": draw.arn("iam", f"role/{name}", regional=False), "uniqueId": unique, "createDate": draw.created_at}
+
+
+ROLE = ResourceType(
+    "aws:iam/role:Role",
+    make=_make_role,
+    latencies=Latencies(IAM),
+    changes=Changes(replacing=("name",), calls=("UpdateRole", "UpdateAssumeRolePolicy"), name="name"),
+    identity=by("name"),
+    creation=creation(ApiCall("iam", "CreateRole", {"name": "RoleName", "assumeRolePolicy": "AssumeRolePolicyDocument"})),
+    lookup=Lookup(Query("iam", "GetRole", "Role", "RoleName", one=True, absent=_ABSENT), "owned", parameters={"RoleName": "name"}),
+    tagging=Tagging("iam", "TagRole", "UntagRole", "RoleName", "Tags", by="id"),
+    deletion=Deletion(
+        "iam",
+        "DeleteRole",
+        {"RoleName": "RoleName"},
+        steps=(
+            Step(
+                "DetachRolePolicy",
+                {"RoleName": "RoleName", "PolicyArn": "PolicyArn"},
+                each="AttachedPolicies",
+                asks=Detail(_ATTACHED, {"RoleName": "RoleName"}),
+            ),
+            Step(
+                "DeleteRolePolicy",
+                {"RoleName": "RoleName", "PolicyName": "id"},
+                each="PolicyNames",
+                asks=Detail(_INLINE, {"RoleName": "RoleName"}),
+            ),
+        ),
+    ),
+    rights=_rights(
+        "CreateRole GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole ListRolePolicies"
+        " ListAttachedRolePolicies ListInstanceProfilesForRole",
+        "name",
+    ),
+    costs=_FREE,
+    leftover=Leftover(
+        "role",
+        Stage.OUTSIDE,
+        Query("iam", "ListRoles", "Roles", "RoleName", absent=_ABSENT),
+        "role name",
+        detail=Detail(_ROLE_TAGS, {"RoleName": "RoleName"}),
+        scopes=ROLES_OF_CLUSTER,
+    ),
+    # IAM API, CreateRole
+    conflict=Conflict(("name",), "EntityAlreadyExists", "Role with name {name} already exists."),
+    name_limit=NameLimit("name", 64, "IAM API, CreateRole"),
+)
+
+ROLE_POLICY = ResourceType(
+    "aws:iam/rolePolicy:RolePolicy",
+    make=lambda draw, inputs: (f"{inputs['role']}:{inputs['name']}", {}),
+    latencies=Latencies(IAM),
+    changes=Changes(replacing=("name", "role"), calls=("PutRolePolicy",), name="name"),
+    identity=by("role", "name"),
+    creation=creation(ApiCall("iam", "PutRolePolicy", {"role": "RoleName", "name": "PolicyName", "policy": "PolicyDocument"})),
+    lookup=Lookup(
+        Query("iam", "GetRolePolicy", "", "PolicyName", one=True, tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER),
+        "part",
+        parameters={"RoleName": "role", "PolicyName": "name"},
+        import_id="{role}:{name}",
+    ),
+    tagging=_OF_ROLE,
+    deletion=Deletion("iam", "DeleteRolePolicy", {"RoleName": "RoleName", "PolicyName": "PolicyName"}),
+    rights=_rights("PutRolePolicy GetRolePolicy DeleteRolePolicy", "role"),
+    costs=_FREE,
+    leftover=Without("a sweep deletes it with its role"),
+    name_limit=NameLimit("name", 128, "IAM API, PutRolePolicy"),
+)
+
+ROLE_ATTACHMENT = ResourceType(
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    make=lambda draw, inputs: (f"{inputs['role']}/{inputs['policyArn']}", {}),
+    latencies=Latencies(IAM),
+    changes=Changes(replacing=("role", "policyArn"), deletes_first=True),
+    identity=by("role", "policyArn"),
+    creation=creation(ApiCall("iam", "AttachRolePolicy", {"role": "RoleName", "policyArn": "PolicyArn"})),
+    lookup=Lookup(_ATTACHED, "part", parameters={"RoleName": "role"}, matches={"PolicyArn": "policyArn"}, import_id="{role}/{policyArn}"),
+    tagging=_OF_ROLE,
+    deletion=Deletion("iam", "DetachRolePolicy", {"RoleName": "RoleName", "PolicyArn": "PolicyArn"}),
+    rights=_rights("AttachRolePolicy DetachRolePolicy ListAttachedRolePolicies", "role"),
+    costs=_FREE,
+    leftover=Without("a sweep detaches it before it deletes the role"),
+)
+
+TYPES = (ROLE, ROLE_POLICY, ROLE_ATTACHMENT)

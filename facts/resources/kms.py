@@ -1,0 +1,113 @@
+"""KMS: keys and their aliases."""
+
+from facts.names import CLUSTER_TAG
+from facts.prices import hourly
+from facts.resources.api_calls import ApiCall, creation, titled
+from facts.resources.identity import by, by_name_tag
+from facts.resources.latency import INSTANT, Latencies, both
+from facts.resources.outputs import Answer, Draw, Inputs
+from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, States, Tagging
+from facts.resources.resource_type import Changes, Conflict, Listed, NameLimit, ResourceType, Without
+from facts.resources.rights import BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
+
+KEY_WINDOW_DAYS = 7
+"""Days until a key that a sweep deletes is gone: the least that KMS takes (KMS API, ScheduleKeyDeletion)."""
+
+
+def _key_tags(tags: object) -> object:
+    """Tags as KMS alone spells them."""
+    return [{"TagKey": key, "TagValue": tags[key]} for key in sorted(tags)] if isinstance(tags, dict) else tags
+
+
+def _make_key(draw: Draw, inputs: Inputs) -> Answer:
+    key = draw.uuid()
+    return key, {"keyId": key, "arn": draw.arn("kms", f"key/{key}")}
+
+
+# KMS lists no tags with its keys: the tagging API finds them, and KMS tells the rest.
+_TAGGED_KEYS = Query("resourcegroupstaggingapi", "GetResources", "ResourceTagMappingList", "ResourceARN", filters="TagFilters")
+_DETAIL = Detail(
+    Query(
+        "kms",
+        "DescribeKey",
+        "KeyMetadata",
+        "KeyId",
+        one=True,
+        tags="",
+        states=States("KeyState", "Enabled", ("Creating", "Updating"), (), ("PendingDeletion", "PendingReplicaDeletion")),
+        absent="NotFoundException",
+        scopes=TAGGED,
+    ),
+    {"KeyId": "ResourceARN"},
+)
+_ONLY_KEYS = {"ResourceTypeFilters": ["kms:key"]}
+KEY = ResourceType(
+    "aws:kms/key:Key",
+    make=_make_key,
+    latencies=Latencies(both(2, 4, 12, "inferred: waits for the key's policy to propagate")),
+    changes=Changes(replacing=(), calls=("PutKeyPolicy", "UpdateKeyDescription", "EnableKeyRotation", "DisableKeyRotation")),
+    identity=by_name_tag(),
+    creation=creation(
+        ApiCall("kms", "CreateKey", {**titled("description"), "tags": ("Tags", _key_tags)}),
+        ApiCall("kms", "EnableKeyRotation", {}, id_member="KeyId", needs="enableKeyRotation"),
+        later=("deletionWindowInDays",),
+    ),
+    lookup=Lookup(_TAGGED_KEYS, "named", constants=_ONLY_KEYS, detail=_DETAIL),
+    tagging=Tagging("kms", "TagResource", "UntagResource", "KeyId", "Tags", by="id", shape="key pairs", read="ListResourceTags"),
+    deletion=Deletion("kms", "ScheduleKeyDeletion", {"KeyId": "KeyId"}, {"PendingWindowInDays": KEY_WINDOW_DAYS}),
+    rights=Rights(
+        (
+            Grant("kms", "CreateKey", IN_REGION),
+            Grant("kms", "TagResource", BEING_TAGGED),
+            Grant(
+                "kms",
+                "DescribeKey GetKeyPolicy PutKeyPolicy GetKeyRotationStatus EnableKeyRotation DisableKeyRotation UpdateKeyDescription"
+                " ListResourceTags UntagResource ScheduleKeyDeletion",
+                TAGGED,
+            ),
+        )
+    ),
+    costs=Listed("KMS key", "KMS key"),
+    leftover=Leftover(
+        "KMS key",
+        Stage.OUTSIDE,
+        _TAGGED_KEYS,
+        constants={**_ONLY_KEYS, "TagFilters": [{"Key": CLUSTER_TAG}]},
+        detail=_DETAIL,
+        label="{Description}",
+        usd_per_hour=lambda entry: hourly("KMS key"),
+        # One that waits for its deletion no longer bills.
+        leaves=lambda entry: entry["KeyState"] == "PendingDeletion",
+    ),
+)
+
+ALIAS = ResourceType(
+    "aws:kms/alias:Alias",
+    make=lambda draw, inputs: (
+        inputs["name"],
+        {"arn": draw.arn("kms", inputs["name"]), "targetKeyArn": draw.arn("kms", f"key/{inputs['targetKeyId']}")},
+    ),
+    latencies=Latencies(INSTANT),
+    changes=Changes(replacing=("name",), calls=("UpdateAlias",), name="name"),
+    identity=by("name"),
+    creation=creation(ApiCall("kms", "CreateAlias", {"name": "AliasName", "targetKeyId": "TargetKeyId"})),
+    lookup=Lookup(
+        Query("kms", "ListAliases", "Aliases", "AliasName", tags="", absent="NotFoundException"), "part", matches={"AliasName": "name"}
+    ),
+    tagging=Without("KMS tags no aliases"),
+    deletion=Deletion("kms", "DeleteAlias", {"AliasName": "AliasName"}),
+    # An alias is granted on itself and on its key.
+    rights=Rights(
+        (
+            Grant("kms", "CreateAlias UpdateAlias DeleteAlias", (Scope("arn:{partition}:kms:{region}:*:{name}"), *TAGGED)),
+            Grant("kms", "ListAliases"),
+        )
+    ),
+    costs=Without("an alias has no price"),
+    leftover=Without("it goes with its key"),
+    # KMS API, CreateAlias
+    conflict=Conflict(("name",), "AlreadyExistsException", "An alias with the name {name} already exists"),
+    name_limit=NameLimit("name", 256, "KMS API, CreateAlias"),
+)
+
+TYPES = (KEY, ALIAS)

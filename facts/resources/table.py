@@ -1,0 +1,40 @@
+"""All resource types by their token, and everything that a cluster may leave."""
+
+from collections.abc import Mapping
+
+from facts.resources import (
+    amp,
+    autoscaling,
+    balancing,
+    batch,
+    ec2_compute,
+    ec2_network,
+    ec2_security,
+    eks,
+    events,
+    fsx,
+    iam,
+    kms,
+    kubernetes,
+    logs,
+    sqs,
+)
+from facts.resources.queries import Leftover
+from facts.resources.resource_type import Foreign, ResourceType
+
+_SERVICES = (
+    events, batch, eks, ec2_security, ec2_network, ec2_compute, fsx, amp, sqs, logs, iam, kms, autoscaling, kubernetes,
+)  # fmt: skip
+TYPES: Mapping[str, ResourceType] = {item.token: item for service in _SERVICES for item in service.TYPES}
+"""Every type that the simulated account knows, by its token."""
+FOREIGN: tuple[Foreign, ...] = (*ec2_compute.FOREIGN, *fsx.FOREIGN, *balancing.FOREIGN)
+"""What no program here makes and a cluster may leave."""
+
+
+def _swept() -> tuple[ResourceType | Foreign, ...]:
+    found = [item for item in (*TYPES.values(), *FOREIGN) if isinstance(item.leftover, Leftover)]
+    return tuple(sorted(found, key=lambda item: item.leftover.stage if isinstance(item.leftover, Leftover) else 0))
+
+
+SWEPT: tuple[ResourceType | Foreign, ...] = _swept()
+"""All kinds that a sweep finds, in the order in which they can be deleted: what holds others goes before them."""

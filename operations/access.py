@@ -1,0 +1,111 @@
+"""How a command reaches AWS, the cluster and Pulumi: the real ones, or those of a practice account (`trn --practice`).
+
+The root option decides once; every command asks `access()` and never makes a client by itself.
+"""
+
+import shutil
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from operations.aws.api import Api, BotoApi
+from operations.errors import CommandError
+from operations.kube.api import Kubernetes, connect
+from operations.pulumi import Pulumi, PulumiCli
+
+OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
+
+
+class Access(Protocol):
+    """The ways out of a command."""
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether an account on disk stands in AWS's place."""
+        ...
+
+    def aws(self, stack: str, region: str, /) -> Api:
+        """AWS in a region, for a stack."""
+        ...
+
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
+        """The cluster that `DescribeCluster` described, reached through the same account."""
+        ...
+
+    def pulumi(self, stack: str, /) -> Pulumi:
+        """Pulumi, with the backend that holds the stack."""
+        ...
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass until the next look."""
+        ...
+
+    def own_address(self) -> str:
+        """Address from which the API server would see the caller."""
+        ...
+
+    def need_tools(self, *tools: str) -> None:
+        """Raises CommandError where a tool cannot be used: before anything is started."""
+        ...
+
+    def announce(self, *, on_standard_error: bool) -> None:
+        """Say once, before the first line of output, that it is practice; nothing where it is not."""
+        ...
+
+
+class Live:
+    """AWS itself, with the credentials that boto3 finds."""
+
+    is_practice = False
+
+    def aws(self, _stack: str, region: str, /) -> Api:
+        """boto3's own search for credentials."""
+        return BotoApi(region)
+
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
+        """The API server itself, with a token of the caller's own."""
+        assert isinstance(api, BotoApi)
+        return connect(api, entry)
+
+    def pulumi(self, _stack: str, /) -> Pulumi:
+        """The CLI, where it is logged in."""
+        return PulumiCli()
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def own_address(self) -> str:
+        """The address under which the world sees this machine. Raises OSError."""
+        with urllib.request.urlopen(OWN_ADDRESS_URL, timeout=ADDRESS_TIMEOUT_S) as answer:
+            return answer.read(100).decode().strip()
+
+    def need_tools(self, *tools: str) -> None:
+        """Raises CommandError for the first that is not on PATH."""
+        for tool in tools:
+            if shutil.which(tool) is None:
+                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
+
+    def announce(self, *, on_standard_error: bool) -> None:
+        """Nothing to say."""
+
+
+_CURRENT: ContextVar[Access | None] = ContextVar("access", default=None)
+
+
+def access() -> Access:
+    """What the command that runs was given; AWS itself without `--practice`."""
+    return _CURRENT.get() or Live()
+
+
+@contextmanager
+def using(given: Access) -> Iterator[Access]:
+    """Everything inside the block goes this way."""
+    token = _CURRENT.set(given)
+    try:
+        yield given
+    finally:
+        _CURRENT.reset(token)

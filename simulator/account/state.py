@@ -1,0 +1,78 @@
+"""What exists in the simulated account: objects by type and id, and what no resource of the program stands for.
+
+Nothing here decides what is allowed (`judge`) or what follows from a change (`consequences`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from simulator.account.allowances import Allowances, Job
+from simulator.account.objects import CloudObject, Status, Stray
+from simulator.recording import Registration
+
+
+@dataclass
+class AccountState:
+    """Everything in the account, and the limits that AWS has set for it. Mutable; each change asserts what must hold."""
+
+    allowances: Allowances = field(default_factory=Allowances)
+    job: Job = field(default_factory=Job)
+    strays: dict[str, Stray] = field(default_factory=dict)
+    """By name."""
+    creations: Counter[str] = field(default_factory=Counter)
+    """How often each URN was created: a resource that is created again gets a new id."""
+    _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
+
+    def copy(self) -> "AccountState":
+        """An independent account with the same content."""
+        objects = {kind: {key: replace(item) for key, item in there.items()} for kind, there in self._objects.items()}
+        return AccountState(self.allowances, self.job, dict(self.strays), Counter(self.creations), objects)
+
+    def existing(self, resource_type: str) -> list[CloudObject]:
+        """All objects of a type, in any status."""
+        return list(self._objects.get(resource_type, {}).values())
+
+    def ready(self, resource_type: str) -> list[Registration]:
+        """Objects of a type that can be used."""
+        return [item.registration for item in self.existing(resource_type) if item.status == "ready"]
+
+    def find(self, resource_type: str, resource_id: str) -> CloudObject | None:
+        """One object by its physical id."""
+        return self._objects.get(resource_type, {}).get(resource_id)
+
+    def __iter__(self) -> Iterator[CloudObject]:
+        return (item for objects in self._objects.values() for item in objects.values())
+
+    def add(self, registration: Registration, status: Status) -> CloudObject:
+        """A new object. Its id must be free: two objects of a type never share one."""
+        assert registration.id, f"{registration.urn} has no id"
+        assert self.find(registration.type, registration.id) is None, f"{registration.type} {registration.id} exists already"
+        return self._set(CloudObject(registration, status))
+
+    def put(self, registration: Registration, status: Status = "ready") -> CloudObject:
+        """An object as it is to be, in place of the one with its id where there is one."""
+        assert registration.id, f"{registration.urn} has no id"
+        return self._set(CloudObject(registration, status))
+
+    def remove(self, registration: Registration) -> None:
+        """The object is gone; it must exist."""
+        gone = self._objects.get(registration.type, {}).pop(registration.id, None)
+        assert gone is not None, f"{registration.type} {registration.id} does not exist"
+
+    def add_stray(self, stray: Stray) -> None:
+        """Something appears that no resource of the program stands for; it replaces one of the same name."""
+        self.strays[stray.name] = stray
+
+    def leftovers(self) -> list[tuple[str, str]]:
+        """(URN, description) of everything that exists, sorted."""
+        objects = [(item.registration.urn, item.what) for item in self]
+        return sorted([*objects, *((stray.urn, stray.what) for stray in self.strays.values())])
+
+    def registrations(self) -> Sequence[Registration]:
+        """All objects, for a bill."""
+        return [item.registration for item in self]
+
+    def _set(self, item: CloudObject) -> CloudObject:
+        self._objects.setdefault(item.registration.type, {})[item.registration.id] = item
+        return item
