@@ -18,8 +18,9 @@ import pytest
 import yaml
 
 from operations.engine.project import EngineFolder
+from simulator.account.disk import Object
 from simulator.doors.providers.calls import Call, read_calls
-from simulator.doors.providers.cloud import Cloud, Object
+from simulator.doors.providers.cloud import Cloud
 from simulator.recording import Recording
 from tests.support import ROOT, record_stack
 
@@ -121,7 +122,7 @@ class Engine:
 
     def is_making(self, pattern: str) -> bool:
         """Whether an object with a file of this name is being made."""
-        return any('"creating"' in path.read_text() for path in self.folder.world.glob(pattern))
+        return any('"creating"' in path.read_text() for path in self.folder.account.glob(pattern))
 
     def is_waiting_for(self, *urns: str) -> bool:
         """Whether these are all that is being made, and the engine has long written that down, with all that belongs to it."""
@@ -156,7 +157,7 @@ class Engine:
     @property
     def world(self) -> dict[tuple[str, str], Object]:
         """What exists in the simulated cloud."""
-        return Cloud.load(self.folder.world).objects
+        return Cloud.load(self.folder.account).objects
 
     def object_named(self, name: str, kind: str) -> Object:
         """The one of a logical name and kind."""
@@ -165,7 +166,7 @@ class Engine:
 
     def lose(self, item: Object) -> None:
         """Take an object out of the world behind the engine's back."""
-        Cloud.load(self.folder.world).lose(item.type, item.id)
+        Cloud.load(self.folder.account).lose(item.type, item.id)
 
     def calls(self, *methods: str) -> list[Call]:
         """What the last run asked of providers, previews left out."""
