@@ -8,6 +8,7 @@ from typing import TypeVar
 import typer
 import yaml
 
+from addons.registry import SWITCHED, with_needs
 from operations.aws.api import Api
 from operations.aws.capacity_blocks import block_offerings, buy_command
 from operations.aws.zones import offered_zone_ids, zones
@@ -17,7 +18,6 @@ from operations.output import errors
 from operations.program import record_stack
 from operations.stack_file import StackFile
 from simulator.costs import items, total
-from stacks.addon_table import switched_addons, with_needs
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Questions:
     def addons(self, given: str | None) -> tuple[str, ...]:
         """Add-ons that are on, with those they need. Raises CommandError for an unknown one."""
         wanted = {*_parts(self.text(given, ",".join(ADDONS), "Add-ons"))} - {"none"}
-        known = switched_addons()
+        known = SWITCHED
         if not wanted <= set(known):
             unknown = ", ".join(sorted(wanted - set(known)))
             raise CommandError(f"unknown add-on: {unknown}", f"take of {', '.join(known)}, or none", code=MISUSE)
