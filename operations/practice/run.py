@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from operations.engine.process import Providers, run_cli
 from operations.engine.project import EngineFolder, environment, refuse_secrets
@@ -37,6 +37,8 @@ class Outcome:
     """Resources that were created, changed or deleted."""
     errors: Sequence[str] = ()
     under_way: Sequence[Pending] = ()
+    unused_faults: Sequence[str] = ()
+    """Faults that met no resource."""
     """Operations whose end nobody knows, where the run was killed."""
 
 
@@ -86,7 +88,8 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
         return Outcome("rehearsal", False, under_way=engine.state.load().pending)
     if down and phase.ended_well:
         engine.forget_all()
-    return _outcome(phase, [] if down and phase.ended_well else engine.state.load().pending)
+    pending = [] if down and phase.ended_well else engine.state.load().pending
+    return replace(_outcome(phase, pending), unused_faults=world.faults.unused())
 
 
 def _outcome(phase: Phase, pending: Sequence[Pending]) -> Outcome:

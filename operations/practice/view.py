@@ -25,6 +25,7 @@ def lines(stack: str, outcome: Outcome, left: int, *, down: bool) -> Iterator[st
     """What was done, what stopped it, and what comes next. `left`: objects that are in the account."""
     word = "down" if down else "up"
     yield from (text.rstrip() for text in outcome.errors)
+    yield from (f"note     the fault {name} did not happen: no resource that it is meant for" for name in outcome.unused_faults)
     if outcome.engine == "rehearsal":
         done = f"{outcome.resource_count} resources {'deleted' if down else 'created or changed'} in {duration(outcome.seconds)} of virtual time"
         yield f"{word:<9}{done}" if outcome.ended_well else f"{'stopped' if not outcome.under_way else 'killed':<9}{done}"

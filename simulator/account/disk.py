@@ -92,10 +92,13 @@ class AccountFolder:
             with _whole(path, "no object of the simulated account"):
                 found = Object(**json.loads(path.read_text()))
                 state.add(found.registration, found.status)
-        for path, put in (
-            (self.folder / _CREATIONS, state.creations.update),
-            (self.folder / _STRAYS, lambda said: _put_strays(state, said)),
-        ):
+        records: Mapping[str, Callable[[Any], None]] = {
+            _CREATIONS: state.creations.update,
+            _STRAYS: lambda written: _put_strays(state, written),
+            _OTHERS: state.others.update,
+        }
+        for name, put in records.items():
+            path = self.folder / name
             if path.exists():
                 with _whole(path, "no record of the simulated account"):
                     put(json.loads(path.read_text()))
