@@ -74,6 +74,7 @@ class RehearsalEngine:
         }[command[1]]
         code, printed = act()
         sys.stderr.write(printed)
+        sys.stderr.flush()
         return code, printed
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
