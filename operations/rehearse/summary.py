@@ -101,10 +101,10 @@ def _refusals(steps: Sequence[StepTimes]) -> Iterator[Line]:
             yield from _trouble(f"{short_type(step.type)} {step.name}: {step.error}{tries}", step.cause or "", step.mend or "")
 
 
-def _trouble(what: str, cause: str, mend: str) -> Iterator[Line]:
+def _trouble(what: str, cause: str, remedy: str) -> Iterator[Line]:
     yield "refused", Text(what, style="bold red")
     yield "cause", Text(cause)
-    yield "mend", Text(mend, style="green")
+    yield "remedy", Text(remedy, style="green")
 
 
 def _bill(points: Sequence[CostPoint]) -> str:

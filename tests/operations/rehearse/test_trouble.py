@@ -34,7 +34,7 @@ def test_a_fault_is_told_with_code_cause_mend_and_cost(project: Path):
     assert "USD an hour is running" in lines["ready"]
     assert "InsufficientInstanceCapacity" in lines["refused"]
     assert "no capacity for 2 nodes of trn1-32xl" in lines["cause"]
-    assert "pulumi up --replace" in lines["mend"]
+    assert "pulumi up --replace" in lines["remedy"]
     assert lines["left"].endswith("nothing")
     assert result.exit_code == 0
     report = json.loads((project / "report.json").read_text())
