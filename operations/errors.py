@@ -1,4 +1,4 @@
-"""How a command that stops tells why: one line what is wrong, one hint how to mend it, and never a traceback."""
+"""How a command that stops tells why: one line what is wrong, one hint how to fix it, and never a traceback."""
 
 import sys
 from collections.abc import Callable

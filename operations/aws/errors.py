@@ -1,6 +1,6 @@
-"""What botocore raises, in one line each: the service's own code and text first, then how to mend it.
+"""What botocore raises, in one line each: the service's own code and text first, then how to fix it.
 
-Credentials, region and a cluster that is not there are the user's to mend: exit code 2. What AWS refuses is 1.
+Credentials, region and a cluster that is not there are the user's to fix: exit code 2. What AWS refuses is 1.
 """
 
 from typing import Any

@@ -42,7 +42,7 @@ class ChaosReport(Part):
     seed: int
     runs: int
     ended_well: int
-    """Runs that converged, or stopped with errors that name resource, cause and mend, and whose destroy left nothing."""
+    """Runs that converged, or stopped with errors that name resource, cause and fix, and whose destroy left nothing."""
     converged: int
     """Of these, runs in which the cluster came up."""
     leftovers: int

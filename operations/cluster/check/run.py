@@ -45,4 +45,4 @@ def _made(name: str, check: Check, subject: Subject) -> Iterator[Finding]:
         said = told(error)
         yield failed(name, f"could not check: {said.args[0] if said else error}", said.hint if said and said.hint else "run it again")
     except (OSError, ValueError) as error:
-        yield failed(name, f"could not check: {error}", "mend it, then run the check again")
+        yield failed(name, f"could not check: {error}", "fix it, then run the check again")
