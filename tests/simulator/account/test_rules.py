@@ -30,23 +30,30 @@ from tests.simulator.account.standing import (
     without,
 )
 
-JOB_SET = Contract(
-    chart="jobset",
-    version="0.12.0",
-    source="rendered with Helm 4.3.1 for Kubernetes 1.35, 2026-11",
-    pods=({"object": "Deployment/jobset-system/jobset-controller-manager", "nodes": "core"},),
-    crds=({"name": "jobsets.jobset.x-k8s.io", "kind": "jobset.x-k8s.io/JobSet", "stays": True},),
-    cluster_objects=("ClusterRole/jobset-controller",),
-    guards={"jobset.x-k8s.io/JobSet": ("CREATE", "UPDATE")},
-    latency_s={"create": (15, 30, 60, "inferred"), "delete": (5, 10, 20, "inferred")},
-)
-"""JobSet by other means than the program's own Trainer."""
+_USUAL = {"create": (15, 30, 60, "inferred"), "delete": (5, 10, 20, "inferred")}
+_MPI_JOB = ({"name": "mpijobs.kubeflow.org", "kind": "kubeflow.org/MPIJob", "stays": False},)
+_RENDERED = "rendered with Helm 4.3.1 for Kubernetes 1.35, 2026-11"
+FOREIGN = {
+    "jobset": Contract(
+        chart="jobset",
+        version="0.12.0",
+        source=_RENDERED,
+        pods=({"object": "Deployment/jobset-system/jobset-controller-manager", "nodes": "core"},),
+        crds=({"name": "jobsets.jobset.x-k8s.io", "kind": "jobset.x-k8s.io/JobSet", "stays": True},),
+        cluster_objects=("ClusterRole/jobset-controller",),
+        guards={"jobset.x-k8s.io/JobSet": ("CREATE", "UPDATE")},
+        latency_s=_USUAL,
+    ),
+    "mpi-operator": Contract(chart="mpi-operator", version="v0.8.2", source=_RENDERED, crds=_MPI_JOB, latency_s=_USUAL),
+    "training-operator": Contract(chart="training-operator", version="v1.9", source=_RENDERED, crds=_MPI_JOB, latency_s=_USUAL),
+}
+"""Charts that the program does not install, so that no add-on has their contracts."""
 
 
 @pytest.fixture(autouse=True)
-def _job_set_is_known(monkeypatch: pytest.MonkeyPatch):
-    """The program installs no chart of this name, so no add-on has its contract."""
-    monkeypatch.setattr("simulator.account.charts.contracts", lambda: {**contracts(), "jobset": JOB_SET})
+def _foreign_charts_are_known(monkeypatch: pytest.MonkeyPatch):
+    """A cluster may have them by other means."""
+    monkeypatch.setattr("simulator.account.charts.contracts", lambda: {**contracts(), **FOREIGN})
 
 
 RULES = {rule.name: rule for rule in ALL_RULES}
