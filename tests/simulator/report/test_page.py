@@ -220,5 +220,7 @@ def test_the_legend_explains_the_lower_bound_where_it_is_drawn():
 def test_what_the_page_is_made_from_is_packaged():
     """From a checkout it works without; installed as a package, `trn rehearse` would find neither style nor script."""
     packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["simulator"]
-    beside = {f"report/drawing/{path.name}" for path in (ROOT / "simulator/report/drawing").iterdir() if path.is_file() and path.suffix != ".py"}
+    beside = {
+        f"report/drawing/{path.name}" for path in (ROOT / "simulator/report/drawing").iterdir() if path.is_file() and path.suffix != ".py"
+    }
     assert beside <= set(packaged)
