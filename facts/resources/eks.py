@@ -404,6 +404,7 @@ ACCESS_POLICY = ResourceType(
     ),
     costs=Without("an access policy has no price"),
     leftover=Without("it goes with its access entry"),
+    second="same",
 )
 
 TYPES = (NODE_GROUP, ACCESS_ENTRY, CLUSTER_TYPE, ADDON, POD_IDENTITY, ACCESS_POLICY)

@@ -65,6 +65,7 @@ TARGET = ResourceType(
     ),
     costs=_FREE,
     leftover=Without("a sweep removes it before it deletes the rule"),
+    second="same",
 )
 
 TYPES = (RULE, TARGET)

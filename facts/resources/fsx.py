@@ -8,7 +8,7 @@ from facts.resources.identity import by, by_name_tag
 from facts.resources.latency import Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Entry, Leftover, Lookup, Query, Stage, States, Tagging
-from facts.resources.resource_type import Changes, Foreign, Listed, ResourceType, Without
+from facts.resources.resource_type import Changes, Conflict, Foreign, Listed, ResourceType, Without
 from facts.resources.rights import BEING_TAGGED, OWNED, TAGGED, Grant, Rights, Scope, linked_role
 
 _TAGGING = Tagging("fsx", "TagResource", "UntagResource", "ResourceARN", "Tags", read="ListTagsForResource")
@@ -103,6 +103,7 @@ FILE_SYSTEM = ResourceType(
         usd_per_hour=_usd,
         scopes=OWNED,
     ),
+    second="another",
 )
 
 
@@ -155,6 +156,7 @@ DATA_REPOSITORY = ResourceType(
     ),
     costs=Without("it bills by requests to the bucket, not by the hour"),
     leftover=Without("it goes with its file system"),
+    conflict=Conflict((), "BadRequest"),  # FSx API, CreateDataRepositoryAssociation
 )  # fmt: skip
 
 TYPES = (FILE_SYSTEM, DATA_REPOSITORY)

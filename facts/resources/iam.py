@@ -91,6 +91,7 @@ ROLE_POLICY = ResourceType(
     costs=_FREE,
     leftover=Without("a sweep deletes it with its role"),
     name_limit=NameLimit("name", 128, "IAM API, PutRolePolicy"),
+    second="same",
 )
 
 ROLE_ATTACHMENT = ResourceType(
@@ -106,6 +107,7 @@ ROLE_ATTACHMENT = ResourceType(
     rights=_rights("AttachRolePolicy DetachRolePolicy ListAttachedRolePolicies", "role"),
     costs=_FREE,
     leftover=Without("a sweep detaches it before it deletes the role"),
+    second="same",
 )
 
 TYPES = (ROLE, ROLE_POLICY, ROLE_ATTACHMENT)

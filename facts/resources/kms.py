@@ -79,6 +79,7 @@ KEY = ResourceType(
         # One that waits for its deletion no longer bills.
         leaves=lambda entry: entry["KeyState"] == "PendingDeletion",
     ),
+    second="another",
 )
 
 ALIAS = ResourceType(

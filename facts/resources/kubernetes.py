@@ -43,7 +43,7 @@ def _kind(
     """A kind that is one object. `plural`: as the API server words a conflict, which was seen for these only."""
     lifetime = Lifetime(create or _USUAL.create, delete or _USUAL.delete)
     # Kubernetes apimachinery, api/errors NewAlreadyExists; measured against 1.35.
-    conflict = Conflict(_OBJECT, "AlreadyExists", f'{plural} "{{name}}" already exists') if plural else None
+    conflict = Conflict(_OBJECT if plural else (), "AlreadyExists", f'{plural} "{{name}}" already exists' if plural else "")
     kind = ResourceType(
         f"kubernetes:{token}",
         make=_make_object,

@@ -88,6 +88,7 @@ QUEUE_POLICY = ResourceType(
     ),
     costs=_FREE,
     leftover=Without("it goes with its queue"),
+    second="same",
 )
 
 TYPES = (QUEUE, QUEUE_POLICY)

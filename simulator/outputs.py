@@ -1,8 +1,11 @@
-"""What an answer may depend on: the seed, the resource's URN, and the provider's region."""
+"""Ids and outputs that each resource type comes back with, shaped like the provider's own and drawn from the seed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from facts.regions import dns_suffix, partition
+from facts.resources.table import TYPES
 from simulator import chance
 from simulator.errors import UnknownType
 from simulator.recording import Recording, Registration
@@ -20,6 +23,8 @@ class Context:
     region: str
     partition: str
     dns_suffix: str
+    account: str = ACCOUNT
+    created_at: str = CREATED_AT
 
     def hex(self, length: int = 17, what: str = "id") -> str:
         """Hexadecimal digits that belong to this resource."""
@@ -41,7 +46,7 @@ class Context:
 
     def arn(self, service: str, resource: str, *, regional: bool = True) -> str:
         """An ARN in the provider's region and partition."""
-        return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{ACCOUNT}:{resource}"
+        return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{self.account}:{resource}"
 
 
 def context_of(recording: Recording, registration: Registration, seed: int, key: str) -> Context:
@@ -60,3 +65,16 @@ def context_of(recording: Recording, registration: Registration, seed: int, key:
     if not region and registration.type.startswith("aws:"):
         raise UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
     return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"))
+
+
+def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Id and outputs of a new resource.
+
+    Raises UnknownType for a type that has no entry.
+    """
+    if resource_type.startswith("pulumi:providers:"):
+        return context.uuid(), dict(inputs)
+    if resource_type not in TYPES:
+        raise UnknownType(f"the simulated cloud does not know {resource_type} (resource {name}); add it to facts/resources with its source")
+    resource_id, computed = TYPES[resource_type].make(context, inputs)
+    return resource_id, {**inputs, **computed}
