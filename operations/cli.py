@@ -179,12 +179,12 @@ def engine(
         ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/engine/STACK")
+        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/practice/STACK")
     ] = None,
 ) -> None:
     """Run the real Pulumi CLI on the program, with the simulated cloud in AWS's place. No account is touched.
 
-    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its world/ to lose an object.
+    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its account/ to lose an object.
 
     It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as long as a create would.
     """

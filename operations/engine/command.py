@@ -9,7 +9,7 @@ from rich.console import Console
 
 from operations.engine.check import claims, faults_met, summary, unanswered
 from operations.engine.process import Providers, ProvidersFailed, run_cli
-from operations.engine.project import EngineFolder, environment, refuse_secrets
+from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
 from operations.stack_file import StackFile, StackFileError, read_stack_file
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import Call, read_calls
@@ -50,7 +50,7 @@ def run(options: EngineOptions) -> int:
         pulumi = find_cli()
         requests = requested_faults(options.faults)
         refuse_arguments(options.arguments)
-        folder = EngineFolder((options.folder or Path("build/engine") / options.stack).absolute())
+        folder = EngineFolder(options.folder.absolute()) if options.folder else practice_folder(options.stack)
         return _run(pulumi, options, requests, folder, errors)
     except (EngineMisuse, StackFileError, FaultSyntaxError) as error:
         errors.print(f"error: {error}" + (f"\n\nhint: {error.hint}" if error.hint else ""), markup=False)
@@ -86,14 +86,14 @@ def _report(code: int, folder: EngineFolder, calls: list[Call], requests: list[F
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:
             errors.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
-    objects = Cloud.load(folder.world).objects.values()
+    objects = Cloud.load(folder.account).objects.values()
     for item in objects:
         if item.status == "creating":
             errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False)
     if died and not any(fault.startswith("kill-provider@") for fault in met):
         errors.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)
         wrong.append("died")
-    errors.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.world}", markup=False)
+    errors.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.account}", markup=False)
     return 1 if wrong else code
 
 

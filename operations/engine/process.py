@@ -24,7 +24,7 @@ class Providers:
     def __init__(self, folder: EngineFolder, *, time_scale: float, faults: Sequence[str]) -> None:
         folder.root.mkdir(parents=True, exist_ok=True)
         self._log = folder.provider_log
-        arguments = [str(folder.world), "--calls", str(folder.calls), "--time-scale", str(time_scale)]
+        arguments = [str(folder.account), "--calls", str(folder.calls), "--time-scale", str(time_scale)]
         for fault in faults:
             arguments += ["--fault", fault]
         with self._log.open("w") as log:

@@ -1,4 +1,4 @@
-"""The folder in which the real engine works on a stack: a stand-in for the project, a file backend, the simulated cloud.
+"""The folder in which a stack is practised: its simulated account, a stand-in for the project, and a file backend for the real engine.
 
 The user's own project is read and never written: Pulumi keeps a salt in the stack file, and lists stacks beside it.
 """
@@ -12,9 +12,11 @@ from typing import Any
 
 import yaml
 
-from operations.stack_file import StackFile, StackFileError
+from operations.stack_file import StackFile, StackFileError, project_root
 from stacks.config import REHEARSAL_VARIABLE
 
+PRACTICE = Path("build") / "practice"
+"""Folder of all practice accounts, below the project's."""
 _OWN_KEYS = ("encryptionsalt:", "encryptedkey:", "secretsprovider:")
 """Lines of a stack file that belong to the backend in which the stack is."""
 
@@ -27,9 +29,14 @@ class EngineFolder:
     """Absolute."""
 
     @property
-    def world(self) -> Path:
-        """The objects of the simulated cloud."""
-        return self.root / "world"
+    def account(self) -> Path:
+        """The objects of the simulated account, whichever engine made them."""
+        return self.root / "account"
+
+    @property
+    def rehearsal(self) -> Path:
+        """What the rehearsal's engine remembers of the stack, where it is the one that runs it."""
+        return self.root / "rehearsal"
 
     @property
     def calls(self) -> Path:
@@ -73,6 +80,14 @@ class EngineFolder:
         ours = self.project / name
         kept = ours.read_text() if ours.exists() else ""
         ours.write_text(stack_settings((stack_file.root / name).read_text(), kept))
+
+
+def practice_folder(stack: str, start: Path | None = None) -> EngineFolder:
+    """The folder of a stack's practice account, below the project that `start`, or the working folder, belongs to.
+
+    Raises StackFileError where there is no project.
+    """
+    return EngineFolder(project_root((start or Path.cwd()).absolute()) / PRACTICE / stack)
 
 
 def project_settings(settings: Mapping[str, Any], root: Path) -> dict[str, Any]:

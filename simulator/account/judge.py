@@ -19,12 +19,13 @@ from simulator.account.rules import (
     network,
     standing,
     storage,
+    volcano,
 )
 from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
-    engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, batch,
+    engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, volcano, batch,
     standing, deletion_network, deletion_cluster,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))

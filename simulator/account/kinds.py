@@ -40,6 +40,7 @@ DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 CUSTOM_RESOURCE_DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 VALIDATING_WEBHOOKS = "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration"
 MUTATING_WEBHOOKS = "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration"
+QUEUE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 IN_KUBERNETES = "kubernetes:*"
 

@@ -1,6 +1,6 @@
 """Runs of the engine against the world: up, from whatever state there is, and destroy; to their end, or until they are killed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,6 +65,8 @@ class Engine:
     state: State
     seed: int = 0
     parallel: int = engine_order.DEFAULT_PARALLEL
+    checkpoint: Callable[[Sequence[Pending]], None] | None = None
+    """Called whenever an operation has begun or ended, with those under way: what is then written down outlives a kill."""
 
     def copy(self) -> "Engine":
         """The same engine in an account of its own: what happens to one does not happen to the other."""
@@ -105,8 +107,11 @@ class _Run:
     def __init__(self, engine: Engine, changes: Mapping[str, Change], listener: Listener | None, kill: Kill | None) -> None:
         self._engine, self._changes, self._kill = engine, changes, kill
         self._jobs: dict[str, Job] = {}
-        self._clock = Clock(engine.parallel, listener, self._jobs)
+        self._listener = listener
+        self._clock = Clock(engine.parallel, listener if engine.checkpoint is None else self._tell, self._jobs)
         self._refused = self._killed = False
+        self._begun: dict[str, Pending] = {}
+        """As they were when they began: one value for each operation, for as long as it lasts."""
 
     @property
     def stopped(self) -> bool:
@@ -115,6 +120,23 @@ class _Run:
 
     def phase(self) -> Phase:
         return Phase(self._clock.steps, self._clock.order, self._clock.predecessors, self._changes, self._killed)
+
+    def _tell(self, at: float, step: Step, ended: bool) -> None:
+        if not ended:
+            self._checkpoint()
+        if self._listener is not None:
+            self._listener(at, step, ended)
+
+    def _checkpoint(self) -> None:
+        if self._engine.checkpoint is None:
+            return
+        clock = self._clock
+        for key in clock.running:
+            if key not in self._begun and clock.took_time(key):
+                self._begun[key] = Pending(self._jobs[key].registration, self._jobs[key].doing, round(clock.planned[key] - clock.now, 1))
+        # After a kill, what was under way is in the state already.
+        under_way = () if self._killed else clock.running
+        self._engine.checkpoint([self._begun[key] for key in under_way if key in self._begun])
 
     def first_phase(self, recording: Recording, before: Recording, begin: float) -> None:
         """Everything but the deletions that come last."""
@@ -205,6 +227,7 @@ class _Run:
                 break
             job = self._jobs[key]
             job.saved(self._engine.state)
+            self._checkpoint()
             if job.refusal is not None:
                 self._refused = True
                 self._clock.stopping = stop_at_refusal
@@ -248,6 +271,7 @@ class _Run:
             elif not unsent:
                 self._goes_on(job)
         self._clock.stopping = True
+        self._checkpoint()
 
     def _goes_on(self, job: Job) -> None:
         """What becomes of an operation whose caller is gone."""

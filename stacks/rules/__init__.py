@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from stacks.problems import Problem
-from stacks.rules import addons, control_plane, network, node_groups, scaling, workloads
+from stacks.rules import addons, control_plane, network, node_groups, queues, scaling, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -34,7 +34,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     workloads.backups: ("storage",),
     network.addresses: ("network", "coreNodes", "nodeGroups", "addons"),
     workloads.training_namespace: ("training",),
-    workloads.queues: ("addons",),
+    queues.queues: ("addons",),
     workloads.tags: ("tags",),
     addons.needs: ("addons",),
     addons.device_drivers: ("controlPlane", "addons"),
@@ -43,7 +43,8 @@ RULES: dict[Rule, tuple[str, ...]] = {
     addons.batch: ("nodeGroups", "training", "addons"),
     addons.queueing: ("training", "addons"),
     addons.buckets: ("addons",),
-    workloads.queue_hierarchy: ("addons",),
+    queues.queue_hierarchy: ("addons",),
+    queues.queue_shares: ("addons",),
     addons.watchers: ("region", "addons"),
     scaling.scalers: ("coreNodes", "nodeGroups", "addons"),
     scaling.karpenter_pools: ("network", "addons"),

@@ -1,4 +1,4 @@
-"""Rules on storage, namespaces, queues and tags."""
+"""Rules on storage, namespaces and tags."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,6 @@ from facts.names import RESERVED_TAG_PREFIXES, RESERVED_TAGS
 from stacks.problems import Problem
 from stacks.settings import Settings
 
-QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?")
-"""Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
 NOT_OURS = {"default", "kube-public", "kube-node-lease", HEALTH_NAMESPACE, *(declaration.namespace for declaration in REGISTRY)}
 """Namespaces of Kubernetes and of the add-ons."""
 TAG_LIMIT = 40
@@ -47,45 +45,6 @@ def training_namespace(settings: Settings) -> Iterator[Problem]:
     if settings.training.namespace in NOT_OURS:
         hint = "take a name of your own: Volcano's webhooks exempt system namespaces, and the stack deletes this one"
         yield Problem("training.namespace", settings.training.namespace, "a namespace that is not the stack's to make", hint=hint)
-
-
-def queues(settings: Settings) -> Iterator[Problem]:
-    """Queues that are not Volcano's own, with capabilities that are quantities."""
-    for name, queue in settings.addons.volcano.queues.items():
-        if name in ("default", "root"):
-            yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
-        amounts = {("capability", key): value for key, value in queue.capability.items()}
-        amounts |= {("deserved", key): value for key, value in queue.deserved.items()}
-        for (section, resource), quantity in amounts.items():
-            if not QUANTITY.fullmatch(str(quantity)):
-                path = f"addons.volcano.queues.{name}.{section}.{resource}"
-                yield Problem(
-                    path,
-                    quantity,
-                    "not a quantity of Kubernetes",
-                    "such as 32, 500m, 64Gi",
-                    "write a number, with a unit where one belongs",
-                )
-
-
-def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
-    """A parent queue must exist, parents must form no cycle, and `deserved` needs a hierarchy."""
-    queues = settings.addons.volcano.queues
-    hierarchy = any(queue.parent is not None for queue in queues.values())
-    for name, queue in queues.items():
-        path = f"addons.volcano.queues.{name}"
-        if queue.parent is not None and queue.parent not in (*queues, "root"):
-            hint = "name a queue of this list, or `root`"
-            yield Problem(f"{path}.parent", queue.parent, "no queue of the stack", ", ".join([*sorted(queues), "root"]), hint)
-        above, seen = queue.parent, [name]
-        while above in queues and above not in seen:
-            seen.append(above)
-            above = queues[above].parent
-        if above in seen:
-            yield Problem(f"{path}.parent", queue.parent, "a cycle of parents", hint="give one of them the parent `root`")
-        if queue.deserved and not hierarchy:
-            hint = "give a queue a `parent`, or use `weight`"
-            yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)
 
 
 def tags(settings: Settings) -> Iterator[Problem]:

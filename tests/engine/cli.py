@@ -18,8 +18,10 @@ import pytest
 import yaml
 
 from operations.engine.project import EngineFolder
+from simulator.account.disk import Object
 from simulator.doors.providers.calls import Call, read_calls
-from simulator.doors.providers.cloud import Cloud, Object
+from simulator.doors.providers.cloud import Cloud
+from simulator.engine import order as engine_order
 from simulator.recording import Recording
 from tests.support import ROOT, record_stack
 
@@ -28,10 +30,10 @@ needs_cli = pytest.mark.skipif(
     reason="no Pulumi CLI with pulumi-language-python on PATH",
 )
 TRN = [sys.executable, "-c", "from operations.cli import main; main()"]
-QUIET_S = 2.0
-"""How long nothing has been written before a moment counts as quiet."""
-PATIENCE_S = 60
-"""How long a test waits for something to be under way before it gives up."""
+PATIENCE_S = 300
+"""How long a test waits for something to be under way before it gives up: long, since it only ends what will never be."""
+LOOK_S = 0.02
+"""Between two looks."""
 
 
 @dataclass
@@ -116,27 +118,50 @@ class Engine:
             while not until():
                 assert time.monotonic() < deadline, "it did not come to that"
                 assert process.poll() is None, process.communicate()[0]
-                time.sleep(0.02)
+                time.sleep(LOOK_S)
             yield process
 
     def is_making(self, pattern: str) -> bool:
         """Whether an object with a file of this name is being made."""
-        return any('"creating"' in path.read_text() for path in self.folder.world.glob(pattern))
+        return any('"creating"' in path.read_text() for path in self.folder.account.glob(pattern))
 
     def is_waiting_for(self, *urns: str) -> bool:
-        """Whether these are all that is being made, and the engine has long written that down, with all that belongs to it."""
+        """Whether the engine has written down that just these are being made, and that all is there which can be without them."""
         try:
-            return set(self.pending()) == set(urns) and time.time() - self.stored.stat().st_mtime > QUIET_S
+            json.loads(self.stored.with_suffix(".json.attrs").read_text())
+            return set(self.pending()) == set(urns) and self._possible_without(frozenset(urns)) <= set(self.resources())
         except (OSError, ValueError):
             # It is being written, or not there yet.
             return False
 
-    def kill_cli(self, trn: subprocess.Popen[str]) -> str:
-        """Kill the CLI, as a machine that loses power does; gives what was printed."""
-        found = subprocess.run(["pgrep", "-x", "-P", str(trn.pid), "pulumi"], capture_output=True, text=True, check=True)
-        for child in found.stdout.split():
-            os.kill(int(child), signal.SIGKILL)
-        return trn.communicate()[0]
+    def _possible_without(self, urns: frozenset[str]) -> frozenset[str]:
+        """What a cloud has of the stack before these are made."""
+        needs = engine_order.creation_dependencies(self.recording)
+        blocked = set(urns)
+        for urn in engine_order.in_order(needs):
+            if needs[urn] & blocked:
+                blocked.add(urn)
+        return frozenset(item.urn for item in self.recording.resources() if item.urn not in blocked)
+
+    def kill_cli(self, trn: subprocess.Popen[str], *urns: str) -> str:
+        """Kill the CLI, as a machine that loses power does, while it waits for just these; gives what was printed.
+
+        It is stopped to be looked at, so that nothing begins or is half written between the look and the end.
+        """
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            found = subprocess.run(["pgrep", "-x", "-P", str(trn.pid), "pulumi"], capture_output=True, text=True, check=False)
+            assert found.stdout, trn.communicate()[0]
+            child = int(found.stdout)
+            os.kill(child, signal.SIGSTOP)
+            while not _is_stopped(child):
+                time.sleep(LOOK_S)
+            if self.is_waiting_for(*urns):
+                os.kill(child, signal.SIGKILL)
+                return trn.communicate()[0]
+            os.kill(child, signal.SIGCONT)
+            assert time.monotonic() < deadline, f"it never waited for just {urns}"
+            time.sleep(LOOK_S)
 
     def configure(self, path: str, value: str) -> None:
         """Change one key in the user's stack file."""
@@ -156,7 +181,7 @@ class Engine:
     @property
     def world(self) -> dict[tuple[str, str], Object]:
         """What exists in the simulated cloud."""
-        return Cloud.load(self.folder.world).objects
+        return Cloud.load(self.folder.account).objects
 
     def object_named(self, name: str, kind: str) -> Object:
         """The one of a logical name and kind."""
@@ -165,7 +190,7 @@ class Engine:
 
     def lose(self, item: Object) -> None:
         """Take an object out of the world behind the engine's back."""
-        Cloud.load(self.folder.world).lose(item.type, item.id)
+        Cloud.load(self.folder.account).lose(item.type, item.id)
 
     def calls(self, *methods: str) -> list[Call]:
         """What the last run asked of providers, previews left out."""
@@ -182,7 +207,8 @@ class Engine:
         return {item["resource"]["urn"]: item["resource"] for item in operations if item["type"] == "creating"}
 
     def _deployment(self) -> dict[str, Any]:
-        return json.loads(self.stored.read_text())["checkpoint"]["latest"] or {}
+        # A stack that has just been made has no deployment until its first checkpoint.
+        return json.loads(self.stored.read_text())["checkpoint"].get("latest") or {}
 
     def planned(self, *arguments: str) -> dict[str, list[str]]:
         """What a preview plans: operation to URNs, unchanged ones left out."""
@@ -193,6 +219,12 @@ class Engine:
             if step["op"] not in ("same", "read"):
                 planned.setdefault(step["op"], []).append(step["urn"])
         return planned
+
+
+def _is_stopped(process: int) -> bool:
+    """Whether no thread of a process runs any more."""
+    states = [path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{process}/task").glob("*/stat")]
+    return set(states) == {"T"}
 
 
 def name_of(urn: str) -> str:

@@ -20,9 +20,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """Killed while the control plane, a child of the remote component, and the file system were being made. Not to be changed."""
     engine = Engine.lean(tmp_path_factory.mktemp("killed") / "dev")
 
-    # A quiet moment: in a busier one what a destroy can do would hang on it, and a kill in mid-writing leaves half a state.
-    with engine.running("up", until=lambda: engine.is_waiting_for(CLUSTER, LUSTRE), time_scale=0.03) as trn:
-        engine.kill_cli(trn)
+    # When all else is done: in a busier moment what a destroy can do would hang on it. Both take long enough for a busy machine.
+    with engine.running("up", until=lambda: engine.is_waiting_for(CLUSTER, LUSTRE), time_scale=0.1) as trn:
+        engine.kill_cli(trn, CLUSTER, LUSTRE)
     assert trn.returncode == 128 + 9
     return engine
 
@@ -96,7 +96,7 @@ def test_a_release_that_was_being_installed_is_mended_the_same_way(engine: Engin
     engine.run("destroy", "--yes", "--skip-preview", "--target", VOLCANO, "--target-dependents")
     assert not any(kind_of(item.urn) == "Queue" for item in engine.world.values())
     with engine.running("up", until=lambda: engine.is_making("kubernetes.helm.sh.v3.Release/*volcano*.json"), time_scale=0.2) as trn:
-        engine.kill_cli(trn)
+        engine.kill_cli(trn, VOLCANO)
     engine.run("cancel", "--yes", "dev")
     assert set(engine.pending()) == {VOLCANO}
     recover(engine)

@@ -145,7 +145,7 @@ def test_objects_that_are_lost_are_found_missing_and_made_again(engine: Engine):
     """Somebody deletes by hand; a refresh sees it, the next up mends it."""
     before = engine.world
     for kind in ("aws.cloudwatch.LogGroup", "kubernetes.helm.sh.v3.Release"):
-        sorted((engine.folder.world / kind).glob("*.json"))[0].unlink()
+        sorted((engine.folder.account / kind).glob("*.json"))[0].unlink()
     engine.run("refresh", "--yes", "--skip-preview")
     assert len(engine.resources()) == len(engine.recording)
     assert "+ 2 created" in engine.up()
@@ -155,7 +155,7 @@ def test_objects_that_are_lost_are_found_missing_and_made_again(engine: Engine):
 def test_an_object_that_was_changed_by_hand_is_set_back(engine: Engine):
     """A refresh reads what is there; the program's word counts."""
     group = engine.object_named("trn1-32xl", "NodeGroup")
-    path = engine.folder.world / "aws.eks.NodeGroup" / f"{group.id}.json"
+    path = engine.folder.account / "aws.eks.NodeGroup" / f"{group.id}.json"
     path.write_text(path.read_text().replace('"desiredSize": 2', '"desiredSize": 7'))
     assert "~ 1 updated" in engine.up("--refresh")
     assert engine.object_named("trn1-32xl", "NodeGroup").state["scalingConfig"]["desiredSize"] == 2

@@ -95,7 +95,7 @@ class FakeCluster:
 def busy(cluster: FakeCluster | None = None) -> FakeCluster:
     """A cluster at work."""
     cluster = cluster or FakeCluster()
-    for name in ("default", "training", "test"):
+    for name in ("default", "root", "training", "test"):
         cluster.put(kinds.QUEUES, name, "", status={"state": "Open"})
     cluster.put(kinds.VOLCANO_JOBS, "bert")
     cluster.put(kinds.JOBS, "prepare")

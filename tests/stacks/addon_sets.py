@@ -12,7 +12,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "prometheus": {"alertmanager": True},
     "volcano": {
         "topology": True,
-        "queues": {"team": {"parent": "root"}, "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}}},
+        "queues": {
+            "team": {"parent": "root", "deserved": {"aws.amazon.com/neuron": 16}},
+            "nlp": {"parent": "team", "deserved": {"aws.amazon.com/neuron": 16}},
+        },
     },
     "kueue": {"namespace": "kueue-jobs"},
     "trainer": {"image": "registry.example/train:1.0"},

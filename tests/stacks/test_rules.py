@@ -317,6 +317,46 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"volcano": {"queues": {"a": {"parent": "b"}, "b": {"parent": "a"}}}}},
         "a cycle of parents",
     ),
+    "children that deserve more than their parent": (
+        {"addons": {"volcano": {"queues": {"a": {"parent": "root"}, "b": {"parent": "a", "deserved": {"cpu": 4}}}}}},
+        "its children b deserve 4 together, `addons.volcano.queues.a.deserved.cpu` is `0`",
+    ),
+    "children that deserve more together": (
+        {
+            "addons": {
+                "volcano": {
+                    "queues": {
+                        "a": {"parent": "root", "deserved": {"memory": "6Gi"}},
+                        "b": {"parent": "a", "deserved": {"memory": "4Gi"}},
+                        "c": {"parent": "a", "deserved": {"memory": "4096Mi"}},
+                    }
+                }
+            }
+        },
+        "its children b, c deserve 8589934592 together",
+    ),
+    "a queue that deserves more than it may use": (
+        {"addons": {"volcano": {"queues": {"a": {"parent": "root", "capability": {"cpu": 2}, "deserved": {"cpu": "2500m"}}}}}},
+        "more than the queue's own `capability`",
+    ),
+    "a queue that may use more than one above it": (
+        {
+            "addons": {
+                "volcano": {
+                    "queues": {
+                        "a": {"parent": "root", "capability": {"cpu": 2}},
+                        "b": {"parent": "a"},
+                        "c": {"parent": "b", "capability": {"cpu": 3}},
+                    }
+                }
+            }
+        },
+        "more than a queue above it may use",
+    ),
+    "queues six levels deep": (
+        {"addons": {"volcano": {"queues": {f"q{level}": {"parent": f"q{level - 1}" if level else "root"} for level in range(6)}}}},
+        "6 levels of queues, Volcano takes 5",
+    ),
     "share without hierarchy": ({"addons": {"volcano": {"queues": {"q": {"deserved": {"cpu": 4}}}}}}, "only a hierarchy of queues has"),
     "share that is no quantity": (
         {"addons": {"volcano": {"queues": {"q": {"parent": "root", "deserved": {"cpu": "much"}}}}}},

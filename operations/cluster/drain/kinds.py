@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from facts.volcano_queues import OWN_QUEUES
 from operations.kube.api import Kubernetes, Object, Resource
 
 VOLCANO, KUEUE, SLURM, KUBERAY, TRAINER = "Volcano", "Kueue", "Slurm", "KubeRay", "Kubeflow Trainer"
@@ -81,8 +82,8 @@ def _is_users(item: Object) -> bool:
 
 
 def _is_open(item: Object) -> bool:
-    """Volcano's own queue `default` cannot be closed."""
-    return item["metadata"]["name"] != "default" and item.get("status", {}).get("state", "Open") == "Open"
+    """Volcano refuses to close the queues that it makes itself."""
+    return item["metadata"]["name"] not in OWN_QUEUES and item.get("status", {}).get("state", "Open") == "Open"
 
 
 def _admits(item: Object) -> bool:

@@ -8,9 +8,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from simulator.account.disk import AccountInUse, DamagedAccount, held
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import FAULT, Call, CallLog
-from simulator.doors.providers.cloud import BrokenWorld, Cloud, WorldInUse, held
+from simulator.doors.providers.cloud import Cloud
 from simulator.doors.providers.pace import Pace
 from simulator.doors.providers.serve import serving
 from simulator.faults_syntax import parse_fault
@@ -32,7 +33,7 @@ def main() -> int:
             with serving(Cloud.load(options.world, faults), Pace(options.time_scale), log) as attach:
                 print(attach, flush=True)
                 sys.stdin.read()
-    except (BrokenWorld, WorldInUse) as error:
+    except (DamagedAccount, AccountInUse) as error:
         print(f"{error}\n\nhint: {error.hint}", file=sys.stderr)
         return 1
     return 0

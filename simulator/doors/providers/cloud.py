@@ -1,73 +1,21 @@
-"""The objects of the simulated cloud that the providers serve, kept in a folder between runs of the engine.
+"""The simulated account as the providers use it: kept in a folder between runs of the engine, called from several threads.
 
-One file an object: to lose one, delete its file. A file is written when the request is accepted, before the time that
-the object takes has passed, so that whoever dies meanwhile leaves a half-made object behind, as AWS does.
+One file an object: to lose one, delete its file.
 """
 
-import fcntl
-import hashlib
-import json
-import os
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
-from urllib.parse import quote
+from typing import Any
 
+from simulator.account.disk import AccountFolder, Object, registration_of
 from simulator.account.faults import Faults
 from simulator.account.kinds import NODE_GROUP
-from simulator.account.objects import CloudObject, Status, Stray
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World
 from simulator.doors.providers.values import live_inputs
-from simulator.errors import SimulationError
-from simulator.recording import Registration
-
-_CREATIONS, _STRAYS = "creations.json", "strays.json"
-_NAME_LENGTH = 200
-"""Of a file, in characters; file systems allow 255 bytes."""
-
-
-class WorldInUse(SimulationError):
-    """Another process holds the folder."""
-
-    hint = "let the other run end, or take a folder of its own with --folder"
-
-
-class BrokenWorld(SimulationError):
-    """A file in the folder is none of ours."""
-
-    hint = "mend the file, or delete it to lose the object"
-
-
-@dataclass
-class Object:
-    """One thing that exists."""
-
-    type: str
-    id: str
-    urn: str
-    status: Status
-    inputs: dict[str, Any]
-    state: dict[str, Any]
-    """Inputs and what was computed."""
-
-    def __post_init__(self) -> None:
-        if self.status not in get_args(Status):
-            raise ValueError(f"unknown status {self.status}")
-
-    @classmethod
-    def of(cls, thing: CloudObject) -> "Object":
-        """What the account has, as it is written down."""
-        item = thing.registration
-        return cls(item.type, item.id, item.urn, thing.status, dict(item.inputs), dict(item.outputs))
-
-    @property
-    def registration(self) -> Registration:
-        """What was written down, as the account knows it."""
-        return _registration(self.urn, self.type, self.id, self.inputs, self.state)
 
 
 @dataclass
@@ -78,27 +26,20 @@ class Cloud:
     """Where the objects are kept."""
     world: World = field(default_factory=World)
     """The account with its rules; whatever is in it is in the folder too."""
+    _kept: AccountFolder = field(init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        self._kept = AccountFolder(self.folder)
 
     @classmethod
     def load(cls, folder: Path, faults: Faults | None = None) -> "Cloud":
-        """The cloud kept in a folder, or an empty one.
+        """The account kept in a folder, or an empty one.
 
-        Raises BrokenWorld.
+        Raises DamagedAccount.
         """
         cloud = cls(folder, World(faults=faults or Faults()))
-        for path in sorted(folder.glob("*/*.json")):
-            try:
-                found = Object(**json.loads(path.read_text()))
-                cloud.world.state.add(found.registration, found.status)
-            except (ValueError, TypeError, KeyError) as error:
-                raise BrokenWorld(f"{path} is no object of the simulated cloud: {error}") from error
-        made, strays = folder / _CREATIONS, folder / _STRAYS
-        if made.exists():
-            cloud.world.state.creations.update(json.loads(made.read_text()))
-        for stray in json.loads(strays.read_text()) if strays.exists() else []:
-            held_in: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in stray.items()}
-            cloud.world.state.add_stray(Stray(**held_in))
+        cloud._kept.load_into(cloud.world.state)
         return cloud
 
     @property
@@ -118,10 +59,9 @@ class Cloud:
     ) -> Refusal | None:
         """Accept a request, so that the object is there and takes its time; or refuse it."""
         with self._lock:
-            refusal = self.world.begin_create(_registration(urn, resource_type, resource_id, inputs, state))
+            refusal = self.world.begin_create(registration_of(urn, resource_type, resource_id, inputs, state))
             if refusal is None:
-                _write(self.folder / _CREATIONS, json.dumps(self.world.state.creations))
-                self._keep(resource_type, resource_id)
+                self._kept.save(self.world.state)
             return refusal
 
     def settle(self, resource_type: str, resource_id: str) -> Refusal | None:
@@ -130,7 +70,7 @@ class Cloud:
             thing = self._thing(resource_type, resource_id)
             refusal = self.world.settle(thing.registration)
             if refusal is None:
-                self._keep(resource_type, resource_id)
+                self._kept.save(self.world.state)
             return refusal
 
     def abandon(self, resource_type: str, resource_id: str, refusal: Refusal) -> None:
@@ -140,7 +80,7 @@ class Cloud:
             if resource_type == NODE_GROUP and refusal.leaves == "failed":
                 thing.registration = replace(thing.registration, outputs={**thing.registration.outputs, "status": "CREATE_FAILED"})
             self.world.abandon(thing.registration, refusal)
-            self._keep(resource_type, resource_id)
+            self._kept.save(self.world.state)
 
     def update(self, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Refusal | None:
         """Change an object, or refuse to."""
@@ -153,8 +93,8 @@ class Cloud:
             if live_inputs(old.inputs, old.outputs) == inputs and found.status in ("ready", "failed"):
                 # A provider that sees no difference asks AWS nothing, and so mends nothing.
                 return None
-            refusal = self.world.update(old, _registration(old.urn, resource_type, resource_id, inputs, state))
-            self._keep(resource_type, resource_id)
+            refusal = self.world.update(old, registration_of(old.urn, resource_type, resource_id, inputs, state))
+            self._kept.save(self.world.state)
             return refusal
 
     def begin_delete(self, resource_type: str, resource_id: str) -> Refusal | None:
@@ -168,24 +108,21 @@ class Cloud:
         with self._lock:
             found = self.world.state.find(resource_type, resource_id)
             if found is not None:
-                before = {(thing.registration.type, thing.registration.id) for thing in self.world.state}
                 self.world.finish_delete(found.registration)
-                for gone in before - {(thing.registration.type, thing.registration.id) for thing in self.world.state}:
-                    _path(self.folder, *gone).unlink(missing_ok=True)
-                _write(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in self.world.state.strays.values()]))
+                self._kept.save(self.world.state)
 
     def lose(self, resource_type: str, resource_id: str) -> None:
         """An object goes without anybody's request."""
         with self._lock:
-            _path(self.folder, resource_type, resource_id).unlink(missing_ok=True)
             found = self.world.state.find(resource_type, resource_id)
             if found is not None:
                 self.world.state.remove(found.registration)
+                self._kept.save(self.world.state)
 
     def ended(self, urn: str, resource_type: str, resource_id: str) -> None:
         """An operation has ended: its next try meets what is left of the faults."""
         with self._lock:
-            self.world.faults.ended(_registration(urn, resource_type, resource_id, {}, {}))
+            self.world.faults.ended(registration_of(urn, resource_type, resource_id, {}, {}))
 
     def _thing(self, resource_type: str, resource_id: str) -> CloudObject:
         found = self.world.state.find(resource_type, resource_id)
@@ -197,54 +134,3 @@ class Cloud:
         with self._lock:
             found = self.world.state.find(resource_type, resource_id)
             return None if found is None else Object.of(found)
-
-    def _keep(self, resource_type: str, resource_id: str) -> None:
-        found = self.world.state.find(resource_type, resource_id)
-        path = _path(self.folder, resource_type, resource_id)
-        if found is None:
-            path.unlink(missing_ok=True)
-        else:
-            _write(path, json.dumps(asdict(Object.of(found)), indent=1))
-
-
-def _registration(urn: str, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Registration:
-    name = urn.rsplit("::", 1)[-1]
-    return Registration(urn, resource_type, name, True, False, "", dict(inputs), id=resource_id, outputs=dict(state))
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the folder of a cloud: two engines must not share one.
-
-    Raises WorldInUse, which names the process that has it.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise WorldInUse(f"another run has the simulated cloud in {folder} (process {file.read().strip()})") from None
-        file.seek(0)
-        file.truncate()
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
-
-
-def _path(folder: Path, resource_type: str, resource_id: str) -> Path:
-    package, module, kind = resource_type.split(":")
-    # The last part of a module repeats the kind: aws:eks/nodeGroup:NodeGroup.
-    module = module.split("/")[0] if package == "aws" else module.replace("/", ".")
-    name = quote(resource_id, safe=":")
-    if len(name) > _NAME_LENGTH:
-        name = f"{name[:_NAME_LENGTH]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    return folder / f"{package}.{module}.{kind}" / f"{name}.json"
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all, whenever the process ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_text(text)
-    beside.replace(path)

@@ -47,7 +47,7 @@ def test_queues_close_first_then_jobs_balancers_claims_and_nodes_go():
 def test_what_pulumi_or_an_owner_looks_after_is_left_to_them():
     """The stack's claim, its StatefulSet's, system namespaces, and what a controller would only make again."""
     names = {target.name for target in plan_drain(busy()).targets("delete")}
-    assert not names & {"fsx-claim", "data-etcd-0", "volcano-admission-init", "of-a-cron-job", "etcd-server", "default"}
+    assert not names & {"fsx-claim", "data-etcd-0", "volcano-admission-init", "of-a-cron-job", "etcd-server", "default", "root"}
 
 
 def test_a_claim_that_a_stateful_set_mounts_stays_with_it():

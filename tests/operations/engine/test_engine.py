@@ -34,7 +34,7 @@ if "init" in arguments:
 if "--event-log" in arguments:
     Path(arguments[arguments.index("--event-log") + 1]).write_text(os.environ.get("EVENTS", ""))
 if os.environ.get("KILL_PROVIDERS"):
-    os.kill(int((Path(os.environ["PULUMI_HOME"]).parent / "world" / "lock").read_text()), 9)
+    os.kill(int((Path(os.environ["PULUMI_HOME"]).parent / "account" / "lock").read_text()), 9)
 print("the CLI's own words")
 sys.exit(int(os.environ.get("EXIT", "0")))
 """
@@ -79,7 +79,7 @@ def test_the_stack_is_made_once_and_the_arguments_are_passed_on(project: Path):
     """With and without the `--`."""
     assert engine("--", "up", "--yes")[0] == 0
     assert engine("stack", "export", "--file", "x.json")[0] == 0
-    events = str(project / "build/engine/dev/events.jsonl")
+    events = str(project / "build/practice/dev/events.jsonl")
     assert [run["arguments"] for run in runs(project)] == [
         ["--non-interactive", "stack", "init", "dev"],
         ["up", "--event-log", events, "--yes"],
@@ -100,7 +100,7 @@ def test_the_cli_works_in_a_stand_in_and_the_users_project_stays_as_it_is(projec
     engine("--", "up")
     engine("--", "up")
     assert {path: path.read_bytes() for path in project.iterdir() if path.name != "build"} == before
-    stand_in = project / "build/engine/dev/project"
+    stand_in = project / "build/practice/dev/project"
     assert {run["directory"] for run in runs(project)} == {str(stand_in)}
     assert yaml.safe_load((stand_in / "Pulumi.yaml").read_text())["main"] == str(project)
     assert (stand_in / "Pulumi.dev.yaml").read_text() == (project / "Pulumi.dev.yaml").read_text() + "encryptionsalt: v1:ours\n"
@@ -116,7 +116,7 @@ def test_the_cli_gets_no_account_and_the_simulated_cloud(project: Path, monkeypa
     assert not any(key.startswith("AWS_") for key in up)
     packages = [item.split(":")[0] for item in up["PULUMI_DEBUG_PROVIDERS"].split(",")]
     assert packages == ["aws", "eks", "kubernetes"]
-    root = project / "build/engine/dev"
+    root = project / "build/practice/dev"
     wanted = {
         "PULUMI_BACKEND_URL": f"file://{root}/state",
         "PULUMI_HOME": f"{root}/home",
@@ -266,16 +266,16 @@ def test_a_provider_that_dies_unasked_fails_the_run(project: Path, monkeypatch: 
     monkeypatch.setenv("KILL_PROVIDERS", "1")
     code, error = engine("--", "up")
     assert code == 1
-    assert f"error: the provider process died; {project}/build/engine/dev/providers.log has its last words" in error
+    assert f"error: the provider process died; {project}/build/practice/dev/providers.log has its last words" in error
 
 
 def test_a_half_made_object_is_named(project: Path):
     """Its id is what an import needs."""
-    cloud = Cloud(project / "build/engine/dev/world")
+    cloud = Cloud(project / "build/practice/dev/account")
     cloud.begin_create(VPC, "aws:ec2/vpc:Vpc", "vpc-1", {}, {})
     error = engine("--", "up")[1]
     assert "note: aws:ec2/vpc:Vpc vpc-1 was being made when its provider died" in error
-    assert error.endswith(f"simulated cloud: asked for nothing; 1 objects in {project}/build/engine/dev/world\n")
+    assert error.endswith(f"simulated cloud: asked for nothing; 1 objects in {project}/build/practice/dev/account\n")
 
 
 def test_a_cli_that_cannot_make_the_stack_is_quoted(project: Path, monkeypatch: pytest.MonkeyPatch):
@@ -289,7 +289,7 @@ def test_a_cli_that_cannot_make_the_stack_is_quoted(project: Path, monkeypatch: 
 
 def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
     """They would write over each other."""
-    command = [sys.executable, "-m", "simulator.doors.providers", str(tmp_path / "one/world"), "--calls", str(tmp_path / "calls")]
+    command = [sys.executable, "-m", "simulator.doors.providers", str(tmp_path / "one/account"), "--calls", str(tmp_path / "calls")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
         assert other.stdout is not None
         other.stdout.readline()
@@ -302,13 +302,13 @@ def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
 
 def test_a_broken_object_is_named(project: Path):
     """A slip while making drift by hand."""
-    broken = project / "build/engine/dev/world/aws.ec2.Vpc/vpc-1.json"
+    broken = project / "build/practice/dev/account/aws.ec2.Vpc/vpc-1.json"
     broken.parent.mkdir(parents=True)
     broken.write_text("{")
     code, error = engine("--", "up")
     assert code == 1
-    assert f"error: {broken} is no object of the simulated cloud" in error
-    assert "hint: mend the file, or delete it to lose the object" in error
+    assert f"error: {broken} is no object of the simulated account" in error
+    assert "hint: correct the file, or delete it to lose the object" in error
 
 
 def test_a_folder_that_cannot_be_written_is_told(project: Path):

@@ -24,7 +24,7 @@ def providers(tmp_path: Path) -> Iterator[Providers]:
 
 def process_of(folder: Path) -> int:
     """Who holds the world."""
-    return int((folder / "world" / "lock").read_text())
+    return int((folder / "account" / "lock").read_text())
 
 
 def test_providers_serve_until_they_are_stopped(providers: Providers, tmp_path: Path):
@@ -53,7 +53,7 @@ def test_providers_that_cannot_start_say_why(providers: Providers, tmp_path: Pat
     """In their own words."""
     providers.attach()
     second = Providers(EngineFolder(tmp_path), time_scale=0, faults=())
-    with pytest.raises(ProvidersFailed, match="another run has the simulated cloud"):
+    with pytest.raises(ProvidersFailed, match="another run has the simulated account"):
         second.attach()
 
 

@@ -69,6 +69,20 @@ def _queue() -> Registration:
     return only("kubernetes:scheduling.volcano.sh/v1beta1:Queue", "queue-training")
 
 
+def _below(name: str, parent: str | None, **spec: object) -> Registration:
+    """A queue of a hierarchy."""
+    inputs = {"metadata": {"name": name}, "spec": {**({"parent": parent} if parent else {}), **spec}}
+    return extra(kinds.QUEUE, f"queue-{name}", inputs)
+
+
+def _hierarchy(asked: Registration, *there: Registration) -> Break:
+    def put(world: World) -> None:
+        for item in there:
+            world.state.put(item)
+
+    return _with(put, asked)
+
+
 def _node_pool(world: World) -> Registration:
     pool = extra("kubernetes:karpenter.sh/v1:NodePool", "neuron", {"metadata": {"name": "neuron"}})
     world.state.put(pool)
@@ -160,6 +174,22 @@ def _self_rule(name: str) -> Registration:
 
 
 BROKEN: dict[str, tuple[Break, str]] = {
+    "queue-fits-its-hierarchy": (
+        _hierarchy(_below("nlp", "team", deserved={"cpu": 4}), _below("team", "root")),
+        "parent queue team validation failed: sum of children's deserved (cpu 4) exceeds parent's deserved limit",
+    ),
+    "queue-still-fits-its-hierarchy": (
+        _hierarchy(
+            _below("team", "root", deserved={"cpu": 3}),
+            _below("team", "root", deserved={"cpu": 4}),
+            _below("nlp", "team", deserved={"cpu": 4}),
+        ),
+        "sum of children's deserved (cpu 4)",
+    ),
+    "queue-has-no-children": (
+        _hierarchy(_below("team", "root"), _below("team", "root"), _below("nlp", "team")),
+        "queue team can not be deleted because it has 1 child queues: nlp",
+    ),
     "protected": (_request(replace(only(kinds.VPC), options={"protect": True})), "pulumi state unprotect"),
     "name-is-free": (_made_before(only(kinds.CLUSTER)), "ResourceInUseException: Cluster already exists with name: trainium-dev"),
     "name-fits": (_request(changed(only(kinds.CLUSTER), name="x" * 101)), "has 101 characters"),

@@ -10,10 +10,11 @@ import pytest
 from facts.resources.table import TYPES
 from simulator.account import kinds
 from simulator.account.conflicts import wording
+from simulator.account.disk import AccountInUse, DamagedAccount, held
 from simulator.account.faults import Faults
 from simulator.account.rules.names import name_is_free
 from simulator.account.world import World
-from simulator.doors.providers.cloud import BrokenWorld, Cloud, WorldInUse, held
+from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Registration
 from tests.simulator.account.standing import TRAIN, only, standing
@@ -128,17 +129,17 @@ def test_a_file_that_is_none_of_ours_is_named(cloud: Cloud, tmp_path: Path):
     """A slip while editing one must not end in a traceback."""
     make(cloud)
     (tmp_path / "aws.cloudwatch.LogGroup" / "dev:train.json").write_text("{")
-    with pytest.raises(BrokenWorld, match=r"dev:train\.json is no object"):
+    with pytest.raises(DamagedAccount, match=r"dev:train\.json is no object"):
         Cloud.load(tmp_path)
 
 
 def test_only_one_process_has_the_folder(tmp_path: Path):
     """Two engines would write over each other; the one that comes second is told who was first."""
-    script = "import sys; from pathlib import Path; from simulator.doors.providers.cloud import held\nwith held(Path(sys.argv[1])):\n print('held', flush=True); input()"
+    script = "import sys; from pathlib import Path; from simulator.account.disk import held\nwith held(Path(sys.argv[1])):\n print('held', flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WorldInUse, match=f"process {other.pid}"), held(tmp_path):
+        with pytest.raises(AccountInUse, match=f"process {other.pid}"), held(tmp_path):
             pass
         other.communicate("\n")
     with held(tmp_path):

@@ -259,4 +259,4 @@ def test_a_second_process_says_who_has_the_folder(folder: Path, calls: Path):
             _, error = second.communicate()
         first.communicate("")
     assert second.returncode == 1
-    assert error.startswith(f"another run has the simulated cloud in {folder} (process {first.pid})\n\nhint: let the other run end")
+    assert error.startswith(f"another run has the simulated account in {folder} (process {first.pid})\n\nhint: let the other run end")

@@ -1,0 +1,27 @@
+"""Volcano's queues: which ones it makes itself, and the limits that its webhook holds a hierarchy to.
+
+Source: volcano-sh/volcano v1.15 pkg/webhooks/admission/queues/validate/validate_queue.go, pkg/scheduler/cache/cache.go,
+cmd/webhook-manager/app/options/options.go; met on a real API server, 2026-11-22.
+"""
+
+import re
+from decimal import Decimal
+
+OWN_QUEUES = ("default", "root")
+"""Queues that Volcano makes: they can be neither closed nor deleted."""
+ROOT_QUEUE = "root"
+MAX_QUEUE_DEPTH = 5
+"""Levels below `root` (the webhook's `--max-queue-depth`)."""
+QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m|[kMGTPE]|[KMGTPE]i)?")
+"""Quantities of Kubernetes without exponents (apimachinery, resource.Quantity)."""
+_DECIMAL_UNITS = {unit: Decimal(1000) ** power for power, unit in enumerate(("k", "M", "G", "T", "P", "E"), 1)}
+_BINARY_UNITS = {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate(("K", "M", "G", "T", "P", "E"), 1)}
+_UNITS = {None: Decimal(1), "m": Decimal("0.001"), **_DECIMAL_UNITS, **_BINARY_UNITS}
+
+
+def amount(quantity: int | str) -> Decimal:
+    """A quantity as a number. Raises ValueError for what is none."""
+    found = QUANTITY.fullmatch(str(quantity))
+    if found is None:
+        raise ValueError(f"`{quantity}` is not a quantity of Kubernetes")
+    return Decimal(found[1]) * _UNITS[found[2]]

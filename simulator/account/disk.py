@@ -1,0 +1,179 @@
+"""The account kept in a folder: one file an object, so that whoever deletes a file loses an object.
+
+A file is written when a request is accepted, before the time that the object takes has passed: whoever dies meanwhile
+leaves an object that is being made, as on AWS.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import quote
+
+from simulator.account.objects import CloudObject, Status, Stray
+from simulator.account.state import AccountState
+from simulator.errors import SimulationError
+from simulator.recording import Registration
+
+_CREATIONS, _STRAYS = "creations.json", "strays.json"
+_NAME_LENGTH = 200
+"""Of a file, in characters; file systems allow 255 bytes."""
+Key = tuple[str, str]
+"""Type and physical id."""
+
+
+class AccountInUse(SimulationError):
+    """Another process holds the folder."""
+
+    hint = "let the other run end, or take a folder of its own with --folder"
+
+
+class DamagedAccount(SimulationError):
+    """A file in the folder was not written by the simulator."""
+
+    hint = "correct the file, or delete it to lose the object"
+
+
+@dataclass
+class Object:
+    """One object as it is written to disk."""
+
+    type: str
+    id: str
+    urn: str
+    status: Status
+    inputs: dict[str, Any]
+    state: dict[str, Any]
+    """Inputs and what was computed."""
+
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(f"unknown status {self.status}")
+
+    @classmethod
+    def of(cls, item: CloudObject) -> "Object":
+        """An object of the account, as it is written down."""
+        made = item.registration
+        return cls(made.type, made.id, made.urn, item.status, dict(made.inputs), dict(made.outputs))
+
+    @property
+    def registration(self) -> Registration:
+        """What was written down, as the account knows it."""
+        return registration_of(self.urn, self.type, self.id, self.inputs, self.state)
+
+
+def registration_of(urn: str, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Registration:
+    """A registration from what the engine passes to a provider: no parents, dependencies or options."""
+    name = urn.rsplit("::", 1)[-1]
+    return Registration(urn, resource_type, name, True, False, "", dict(inputs), id=resource_id, outputs=dict(state))
+
+
+@dataclass
+class AccountFolder:
+    """Where one account is kept. Remembers what it has written, and writes only what has changed since."""
+
+    folder: Path
+    _objects: dict[Key, tuple[Registration, Status]] = field(default_factory=dict)
+    _strays: tuple[Stray, ...] = ()
+    _creations: dict[str, int] = field(default_factory=dict)
+
+    def load_into(self, state: AccountState) -> None:
+        """Fill an empty account with what the folder holds; a folder that is not there holds nothing.
+
+        Raises DamagedAccount.
+        """
+        for path in sorted(self.folder.glob("*/*.json")):
+            with _whole(path, "no object of the simulated account"):
+                found = Object(**json.loads(path.read_text()))
+                state.add(found.registration, found.status)
+        for path, put in (
+            (self.folder / _CREATIONS, state.creations.update),
+            (self.folder / _STRAYS, lambda said: _put_strays(state, said)),
+        ):
+            if path.exists():
+                with _whole(path, "no record of the simulated account"):
+                    put(json.loads(path.read_text()))
+        self._remember(state)
+
+    def save(self, state: AccountState) -> None:
+        """Write what has changed since the last time: each file whole or not at all, whenever the process ends."""
+        if self._creations != state.creations:
+            write_whole(self.folder / _CREATIONS, json.dumps(state.creations))
+        strays = tuple(state.strays.values())
+        if self._strays != strays:
+            write_whole(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in strays]))
+        there = {(thing.registration.type, thing.registration.id): thing for thing in state}
+        for key, thing in there.items():
+            before = self._objects.get(key)
+            if before is None or before[0] is not thing.registration or before[1] != thing.status:
+                write_whole(path_of(self.folder, *key), json.dumps(asdict(Object.of(thing)), indent=1))
+        for key in self._objects.keys() - there.keys():
+            path_of(self.folder, *key).unlink(missing_ok=True)
+        self._remember(state)
+
+    def _remember(self, state: AccountState) -> None:
+        self._objects = {(thing.registration.type, thing.registration.id): (thing.registration, thing.status) for thing in state}
+        self._strays, self._creations = tuple(state.strays.values()), dict(state.creations)
+
+
+def _put_strays(state: AccountState, written: list[dict[str, Any]]) -> None:
+    for entry in written:
+        whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+        state.add_stray(Stray(**whole))
+
+
+@contextmanager
+def _whole(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as error:
+        raise DamagedAccount(f"{path} is {what}: {error}") from error
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the folder of an account: two runs must not share one.
+
+    Raises AccountInUse, which names the process that has it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise AccountInUse(f"another run has the simulated account in {folder} (process {file.read().strip()})") from None
+        file.seek(0)
+        file.truncate()
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def path_of(folder: Path, resource_type: str, resource_id: str) -> Path:
+    """File of one object."""
+    package, module, kind = resource_type.split(":")
+    # The last part of a module repeats the kind: aws:eks/nodeGroup:NodeGroup.
+    module = module.split("/")[0] if package == "aws" else module.replace("/", ".")
+    return folder / f"{package}.{module}.{kind}" / f"{file_name(resource_id)}.json"
+
+
+def file_name(text: str) -> str:
+    """A name that every file system takes, different for different texts."""
+    name = quote(text, safe=":")
+    if len(name) > _NAME_LENGTH:
+        name = f"{name[:_NAME_LENGTH]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return name
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all, whenever the process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text(text)
+    beside.replace(path)

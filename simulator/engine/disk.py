@@ -1,0 +1,98 @@
+"""The engine's state kept in a folder, as Pulumi keeps a checkpoint: written whenever an operation begins or ends.
+
+A run that is killed leaves what a kill leaves: resources with their ids, and the operations that were under way.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from simulator.account.disk import DamagedAccount, file_name, write_whole
+from simulator.engine.state import Held, Pending, State
+from simulator.recording import Registration
+
+_HELD, _PENDING, _STACK = "resources", "pending", "stack.json"
+T = TypeVar("T")
+_SETS = ("dependencies", "providers", "secret_inputs")
+
+
+@dataclass
+class StateFolder:
+    """Where the state of one stack is kept. Remembers what it has written, and writes only what has changed since."""
+
+    folder: Path
+    _held: dict[str, Held] = field(default_factory=dict)
+    _pending: dict[str, Pending] = field(default_factory=dict)
+    _stack: Registration | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether a stack was ever made here."""
+        return (self.folder / _STACK).exists()
+
+    def load(self) -> State:
+        """The state; an empty one where there is no folder. Raises DamagedAccount."""
+        held = self._entries(_HELD, _held)
+        pending = self._entries(_PENDING, _pending)
+        stack = _read(self.folder / _STACK, _registration) if self.exists else None
+        state = State({entry.registration.urn: entry for entry in held}, pending, stack)
+        self._remember(state, pending)
+        return state
+
+    def save(self, state: State, under_way: Iterable[Pending] = ()) -> None:
+        """Write what has changed. `under_way`: operations that have begun and not ended; they are pending for whoever reads this."""
+        pending = [*state.pending, *under_way]
+        if state.stack is not None and state.stack is not self._stack:
+            write_whole(self.folder / _STACK, json.dumps(_plain(state.stack)))
+        self._write(_PENDING, self._pending, {item.registration.urn: item for item in pending})
+        self._write(_HELD, self._held, state.held)
+        self._remember(state, pending)
+
+    def _remember(self, state: State, pending: Iterable[Pending]) -> None:
+        self._held, self._stack = dict(state.held), state.stack
+        self._pending = {item.registration.urn: item for item in pending}
+
+    def _write(self, name: str, before: Mapping[str, Held | Pending], there: Mapping[str, Held | Pending]) -> None:
+        for urn, entry in there.items():
+            if before.get(urn) is not entry:
+                others = {item.name: getattr(entry, item.name) for item in dataclasses.fields(entry) if item.name != "registration"}
+                write_whole(self._path(name, urn), json.dumps({"registration": _plain(entry.registration), **others}, indent=1))
+        for urn in before.keys() - there.keys():
+            self._path(name, urn).unlink(missing_ok=True)
+
+    def _path(self, name: str, urn: str) -> Path:
+        # Whole URNs are longer than a file's name may be, and all begin alike.
+        return self.folder / name / f"{file_name(urn.split('::', 2)[-1])}.json"
+
+    def _entries(self, name: str, make: Callable[[Any], T]) -> list[T]:
+        return [_read(path, make) for path in sorted((self.folder / name).glob("*.json"))]
+
+
+def _read(path: Path, make: Callable[[Any], T]) -> T:
+    try:
+        return make(json.loads(path.read_text()))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DamagedAccount(f"{path} was not written by the rehearsal's engine: {error!r}") from error
+
+
+def _held(entry: dict[str, Any]) -> Held:
+    return Held(_registration(entry["registration"]), entry["init_error"])
+
+
+def _pending(entry: dict[str, Any]) -> Pending:
+    return Pending(_registration(entry["registration"]), entry["doing"], entry["remaining_s"])
+
+
+def _plain(registration: Registration) -> dict[str, Any]:
+    entry = {item.name: getattr(registration, item.name) for item in dataclasses.fields(registration)}
+    entry |= {name: sorted(entry[name]) for name in _SETS}
+    return entry | {"property_dependencies": {key: sorted(urns) for key, urns in registration.property_dependencies.items()}}
+
+
+def _registration(entry: dict[str, Any]) -> Registration:
+    links = {key: frozenset(urns) for key, urns in entry["property_dependencies"].items()}
+    whole: dict[str, Any] = entry | {name: frozenset(entry[name]) for name in _SETS} | {"property_dependencies": links}
+    return Registration(**whole)

@@ -1,0 +1,103 @@
+"""Rules on Volcano's queues: what its webhook would refuse half-way through an `up`."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from facts.volcano_queues import MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
+from stacks.problems import Problem
+from stacks.settings import Settings
+
+
+def queues(settings: Settings) -> Iterator[Problem]:
+    """Queues that are not Volcano's own, with amounts that are quantities."""
+    for name, queue in settings.addons.volcano.queues.items():
+        if name in OWN_QUEUES:
+            yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
+        for section, amounts in (("capability", queue.capability), ("deserved", queue.deserved)):
+            for resource, quantity in amounts.items():
+                if not QUANTITY.fullmatch(str(quantity)):
+                    path = f"addons.volcano.queues.{name}.{section}.{resource}"
+                    hint = "write a number, with a unit where one belongs"
+                    yield Problem(path, quantity, "not a quantity of Kubernetes", "such as 32, 500m, 64Gi", hint)
+
+
+def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
+    """A parent queue must exist, parents must form no cycle and not too many levels, and `deserved` needs a hierarchy."""
+    queues = settings.addons.volcano.queues
+    hierarchy = any(queue.parent is not None for queue in queues.values())
+    for name, queue in queues.items():
+        path = f"addons.volcano.queues.{name}"
+        if queue.parent is not None and queue.parent not in (*queues, ROOT_QUEUE):
+            hint = f"name a queue of this list, or `{ROOT_QUEUE}`"
+            yield Problem(f"{path}.parent", queue.parent, "no queue of the stack", ", ".join([*sorted(queues), ROOT_QUEUE]), hint)
+        above = ancestors(name, {key: item.parent for key, item in queues.items()})
+        if above is None:
+            yield Problem(f"{path}.parent", queue.parent, "a cycle of parents", hint=f"give one of them the parent `{ROOT_QUEUE}`")
+        elif len(above) >= MAX_QUEUE_DEPTH:
+            wrong = f"{len(above) + 1} levels of queues, Volcano takes {MAX_QUEUE_DEPTH}"
+            yield Problem(f"{path}.parent", queue.parent, wrong, hint="give it a parent nearer to `root`")
+        if queue.deserved and not hierarchy:
+            hint = "give a queue a `parent`, or use `weight`"
+            yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)
+
+
+def queue_shares(settings: Settings) -> Iterator[Problem]:
+    """`deserved` of a queue is within its `capability`, and of its children together within its own; `capability` within every queue above."""
+    queues = settings.addons.volcano.queues
+    parents = {name: queue.parent for name, queue in queues.items()}
+    if any(ancestors(name, parents) is None for name in queues) or any(True for _ in _no_quantities(settings)):
+        return  # reported already
+    capability = {name: _amounts(queue.capability) for name, queue in queues.items()}
+    deserved = {name: _amounts(queue.deserved) for name, queue in queues.items()}
+    for name, queue in queues.items():
+        path = f"addons.volcano.queues.{name}"
+        for resource, share in deserved[name].items():
+            most = capability[name].get(resource)
+            if most is not None and share > most:
+                hint = "lower `deserved`, or raise `capability`"
+                yield Problem(
+                    f"{path}.deserved.{resource}",
+                    queue.deserved[resource],
+                    "more than the queue's own `capability`",
+                    f"at most {most}",
+                    hint,
+                )
+        for resource, most in capability[name].items():
+            limits = [capability[above][resource] for above in ancestors(name, parents) or () if resource in capability.get(above, {})]
+            if limits and most > limits[0]:
+                hint = "lower it, or raise `capability` of the queue above"
+                yield Problem(
+                    f"{path}.capability.{resource}",
+                    queue.capability[resource],
+                    "more than a queue above it may use",
+                    f"at most {limits[0]}",
+                    hint,
+                )
+        children = [child for child, parent in parents.items() if parent == name]
+        for resource in sorted({key for child in children for key in deserved[child]}):
+            together, own = sum(deserved[child].get(resource, Decimal(0)) for child in children), deserved[name].get(resource, Decimal(0))
+            if together > own:
+                wrong = f"its children {', '.join(children)} deserve {together} together"
+                hint = f"set `{path}.deserved.{resource}` to at least {together}: Volcano's webhook refuses the children otherwise"
+                yield Problem(f"{path}.deserved.{resource}", str(own), wrong, f"at least {together}", hint)
+
+
+def ancestors(name: str, parents: Mapping[str, str | None]) -> list[str] | None:
+    """Queues of the stack above one, nearest first; None where they form a cycle."""
+    above: list[str] = []
+    parent = parents.get(name)
+    while parent is not None and parent in parents:
+        if parent == name or parent in above:
+            return None
+        above.append(parent)
+        parent = parents[parent]
+    return above
+
+
+def _no_quantities(settings: Settings) -> Iterator[str]:
+    for queue in settings.addons.volcano.queues.values():
+        yield from (str(value) for value in (*queue.capability.values(), *queue.deserved.values()) if not QUANTITY.fullmatch(str(value)))
+
+
+def _amounts(quantities: Mapping[str, int | str]) -> dict[str, Decimal]:
+    return {resource: amount(quantity) for resource, quantity in quantities.items()}
