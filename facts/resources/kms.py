@@ -1,6 +1,5 @@
 """KMS: keys and their aliases."""
 
-from facts.names import CLUSTER_TAG
 from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, creation, titled
 from facts.resources.identity import by, by_name_tag
@@ -72,7 +71,7 @@ KEY = ResourceType(
         "KMS key",
         Stage.OUTSIDE,
         _TAGGED_KEYS,
-        constants={**_ONLY_KEYS, "TagFilters": [{"Key": CLUSTER_TAG}]},
+        constants=_ONLY_KEYS,
         detail=_DETAIL,
         label="{Description}",
         usd_per_hour=lambda entry: hourly("KMS key"),

@@ -31,7 +31,7 @@ def run(options: IamOptions) -> int:
     settings = settings_of(stack_file)
     wanted: dict[str, Permissions] = {}
     if options.deployer:
-        wanted["deployer"] = deployer_permissions(item.type for item in record_stack(stack_file).resources())
+        wanted["deployer"] = deployer_permissions(record_stack(stack_file).resources())
     if options.operator:
         wanted["operator"] = operator_permissions()
     made = {

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from operations.access import access
 from operations.aws.api import Api
-from operations.aws.control_plane import EKS_CLUSTERS
-from operations.aws.found import Found
-from operations.cluster.sweep.plan import KINDS, SweepPlan, plan_sweep, state_ids
+from operations.aws.found import CLUSTERS, KINDS, Found
+from operations.cluster.sweep.plan import SweepPlan, plan_sweep, state_ids
 from operations.cluster.sweep.run import Outcome, Sweep, look, place_of
 from operations.errors import MISUSE, CommandError
 from operations.output import errors, gauge, results, tracked, write_json
@@ -65,7 +64,7 @@ def _looked(api: Api, sweep: Sweep) -> SweepPlan:
 
 def _refuse_living_cluster(plan: SweepPlan, options: SweepOptions) -> None:
     """Sweep is for what a destroy left; a cluster that runs is taken down in order, or named as an orphan by the state."""
-    if options.state is None and any(item.kind == EKS_CLUSTERS.name and item.name == "ACTIVE" for item in plan.deletions):
+    if options.state is None and any(item.kind == CLUSTERS.name and item.name == "ACTIVE" for item in plan.deletions):
         hint = (
             "run `pulumi destroy` first; where Pulumi's state no longer knows the cluster,"
             f" `pulumi stack export --stack {options.stack} > state.json`, then add --state state.json"

@@ -8,8 +8,8 @@ import pytest
 from facts.resources.queries import Lookup
 from facts.resources.table import TYPES
 from operations.aws.api import BotoApi
-from operations.aws.sighting import Sighting
-from operations.cluster.recover.look import FINDERS
+from operations.aws.sighting import Sighting, sightings
+from operations.cluster.recover.look import LOOKUPS
 from operations.cluster.recover.objects import RELEASE, RELEASE_TYPE, SECRETS, Objects
 from tests.operations.aws.made import CLUSTER, DESCRIBED, LISTED, NETWORK, Made, One
 from tests.operations.aws.wire import Refused, Wire
@@ -20,7 +20,7 @@ IN_LISTS = (*NETWORK, *LISTED)
 
 def seen(wire: Wire, resource_type: str, inputs: dict[str, Any], cluster: str = CLUSTER) -> list[Sighting]:
     """What is found of one creation."""
-    return list(FINDERS[resource_type](BotoApi("us-west-2", wire.session()), cluster, inputs))
+    return list(sightings(BotoApi("us-west-2", wire.session()), LOOKUPS[resource_type], cluster, inputs))
 
 
 def test_every_type_that_the_program_can_make_is_looked_for():

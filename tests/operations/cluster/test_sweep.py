@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from facts.names import CLUSTER_TAG
-from operations.aws.found import Found
+from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import KINDS, plan_sweep, state_ids
+from operations.cluster.sweep.plan import plan_sweep, state_ids
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
 from tests.operations.aws.cloud import Cloud, tag_list
