@@ -1,7 +1,8 @@
 """Ids and outputs that each resource type comes back with, shaped like the provider's own and drawn from the seed."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from facts.regions import dns_suffix, partition
@@ -23,6 +24,8 @@ class Context:
     region: str
     partition: str
     dns_suffix: str
+    default_tags: Mapping[str, str] = field(default_factory=dict)
+    """The AWS provider's own, which it gives to all that it makes."""
     account: str = ACCOUNT
     created_at: str = CREATED_AT
 
@@ -54,17 +57,18 @@ def context_of(recording: Recording, registration: Registration, seed: int, key:
 
     Raises UnknownType for an AWS resource whose provider names no region.
     """
-    region = next(
-        (
-            str(recording.registrations[urn].inputs["region"])
-            for urn in sorted(registration.providers)
-            if "region" in recording.registrations[urn].inputs
-        ),
-        "",
-    )
+    used = (recording.registrations[urn].inputs for urn in sorted(registration.providers))
+    provider: Mapping[str, Any] = next((inputs for inputs in used if "region" in inputs), {})
+    region = str(provider.get("region", ""))
     if not region and registration.type.startswith("aws:"):
         raise UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
-    return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"))
+    return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"), default_tags_of(provider))
+
+
+def default_tags_of(provider: Mapping[str, Any]) -> Mapping[str, str]:
+    """The default tags in the inputs of an AWS provider; the engine sends what is no text as JSON (pulumi/pulumi, provider configuration)."""
+    given = provider.get("defaultTags") or {}
+    return (json.loads(given) if isinstance(given, str) else given).get("tags") or {}
 
 
 def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -77,4 +81,10 @@ def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str,
     if resource_type not in TYPES:
         raise UnknownType(f"the simulated cloud does not know {resource_type} (resource {name}); add it to facts/resources with its source")
     resource_id, computed = TYPES[resource_type].make(context, inputs)
-    return resource_id, {**inputs, **computed}
+    return resource_id, {**inputs, **computed, **all_tags(resource_type, inputs, context.default_tags)}
+
+
+def all_tags(resource_type: str, inputs: Mapping[str, Any], default_tags: Mapping[str, str]) -> dict[str, Any]:
+    """`tagsAll`: a resource's own tags over the default tags of its provider; nothing for a type that takes none."""
+    takes_tags = resource_type in TYPES and TYPES[resource_type].takes_tags
+    return {"tagsAll": {**default_tags, **(inputs.get("tags") or {})}} if takes_tags else {}
