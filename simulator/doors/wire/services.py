@@ -6,7 +6,7 @@ from simulator.doors.wire import filters
 from simulator.doors.wire.entries import Entry, tag_list
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
-from simulator.outputs.context import ACCOUNT
+from simulator.outputs import ACCOUNT
 
 _HIDDEN = frozenset({"tags", "attached", "inline"})
 

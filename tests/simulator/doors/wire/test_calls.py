@@ -8,8 +8,8 @@ import pytest
 
 import operations
 from operations.aws.api import BotoApi, Call
+from operations.aws.found import KINDS
 from operations.cluster.recover.look import FINDERS
-from operations.cluster.sweep.plan import KINDS
 from operations.cluster.sweep.run import look, place_of
 from simulator.account.world import World
 from simulator.doors.wire import door
