@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from facts.iam import FSX_NETWORK_CALLS
 from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, Members, creation, pairs, titled
 from facts.resources.identity import by, by_name_tag
@@ -85,7 +86,7 @@ FILE_SYSTEM = ResourceType(
             Grant("fsx", "CreateFileSystem TagResource", BEING_TAGGED),
             Grant("fsx", "UpdateFileSystem DeleteFileSystem CreateBackup UntagResource ListTagsForResource", TAGGED),
             # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
-            Grant("ec2", "DescribeSubnets DescribeSecurityGroups DescribeVpcs DescribeRouteTables GetSecurityGroupsForVpc"),
+            Grant("ec2", " ".join(FSX_NETWORK_CALLS)),
             linked_role("fsx.amazonaws.com"),
         )
     ),

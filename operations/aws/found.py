@@ -153,7 +153,7 @@ def _reason(place: Place, leftover: Leftover, entry: Entry, owner: str) -> str:
         return owner
     if leftover.belongs == "role name":
         # Roles are the account's, not the region's: the name must be this region's, and the tag the cluster's.
-        return f"{CLUSTER_TAG}={place.cluster}" if tags.get(CLUSTER_TAG) == place.cluster else ""
+        return place.reason(tags) if tags.get(CLUSTER_TAG) == place.cluster else ""
     vpc = str(at(entry, leftover.query.vpc) or "") if leftover.query.vpc and leftover.belongs == "tags or VPC" else ""
     return place.reason(tags, vpc)
 

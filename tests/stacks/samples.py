@@ -3,15 +3,17 @@
 from functools import cache
 from typing import Any
 
+from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
-RELEASE = "1.35.4-20260505"
+RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
     "s3Endpoint": True,
-    "interfaceEndpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts"],
+    "interfaceEndpoints": list(NODE_ENDPOINTS),
 }
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from facts.endpoints import NODE_ENDPOINTS
 from simulator.account import charts, kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.consequences import of_deletion
@@ -232,7 +233,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "take up to",
     ),
     "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
-    "way-out": (_with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()), "no NAT gateway, and no endpoint for ec2"),
+    "way-out": (
+        _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
+        f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
+    ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
         "container runtime network not ready",
