@@ -1,50 +1,16 @@
 """Seconds that each operation on a resource takes, drawn once per resource, operation and seed.
 
-The same resource then takes equally long in every plan that is compared. Latencies of types are in facts/resources; those of
-single charts are here.
+The same resource then takes equally long in every plan that is compared. Latencies of types are in facts/resources, those of charts
+and managed add-ons in their contracts.
 """
 
-from collections.abc import Mapping
-
 from facts.resources.eks import NEURON_NODE_UPDATE, NODE_GROUP, NODE_UPDATE
-from facts.resources.kubernetes import RELEASE
-from facts.resources.latency import INSTANT, LOGS, REQUEST, Latency, Lifetime, both
+from facts.resources.latency import INSTANT, REQUEST, Latency, Lifetime
 from facts.resources.table import TYPES
 from simulator import chance
+from simulator.account.charts import chart_of
 from simulator.errors import UnknownLatency
 from simulator.recording import Registration
-
-_CONTROLLER_CHART = Lifetime(
-    Latency(15, 30, 60, "inferred: an image of 50-150 MB and readiness; measured 0.4-7 s without image pulls, 2026-11-21"),
-    Latency(5, 10, 20, "measured and inferred: 0.2-4 s without containers"),
-)
-CHARTS: Mapping[str, Lifetime] = {
-    "kube-prometheus-stack": Lifetime(
-        Latency(60, 90, 150, "inferred: eight images, certificates by hook Jobs; measured 16 s without image pulls"),
-        Latency(10, 20, 40, "measured and inferred: 2-4 s without containers"),
-    ),
-    "grafana": Lifetime(Latency(25, 45, 90, "inferred: an image of 600 MB and its migrations"), Latency(5, 10, 35, "inferred")),
-    **dict.fromkeys(
-        (
-            "metrics-server",
-            "kueue",
-            "kubeflow-trainer",
-            "kuberay-operator",
-            "lws",
-            "cert-manager",
-            "aws-load-balancer-controller",
-            "slurm-operator",
-        ),
-        _CONTROLLER_CHART,
-    ),
-    "cluster-autoscaler": _CONTROLLER_CHART,
-    "karpenter-crd": both(1, 2, 4, "measured and inferred: five CRDs, no pods"),
-    "slurm-operator-crds": both(1, 2, 4, "inferred: six CRDs, no pods"),
-    "slurm": both(1, 3, 6, "inferred: Slurm objects and two Secrets; Helm waits for none of their pods"),
-    "karpenter": _CONTROLLER_CHART,
-    "volcano": Lifetime(Latency(40, 65, 90, LOGS), Latency(20, 30, 60, "inferred: measured 2-4 s without containers")),
-}
-"""Charts that differ from a small one, by the name of their release."""
 
 
 def draw(latency: Latency, seed: int, urn: str, operation: str) -> float:
@@ -57,8 +23,9 @@ def lifetime(registration: Registration) -> Lifetime:
 
     Raises UnknownLatency for a type that has no entry.
     """
-    if registration.type == RELEASE.token and registration.inputs["name"] in CHARTS:
-        return CHARTS[registration.inputs["name"]]
+    chart = chart_of(registration)
+    if chart is not None:
+        return Lifetime(Latency(*chart.latency_s["create"]), Latency(*chart.latency_s["delete"]))
     if registration.type not in TYPES:
         raise UnknownLatency(f"no latency for {registration.type} ({registration.name}); add it to facts/resources with its source")
     return TYPES[registration.type].latencies.of(registration.inputs)

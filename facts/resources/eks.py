@@ -229,11 +229,6 @@ NODE_GROUP = ResourceType(
 
 # Add-ons and identities
 
-_DAEMON_ADDON = Lifetime(
-    Latency(8, 14, 25, "inferred: DaemonSets without nodes are active at once; kube-proxy with nodes 25 s in public logs"),
-    Latency(10, 20, 40, LOGS),
-)
-_DAEMON_ADDONS = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "eks-node-monitoring-agent"})
 _ADDON: Members = {
     **same("clusterName", "addonName", "addonVersion", "configurationValues"),
     "resolveConflictsOnCreate": "resolveConflicts",
@@ -259,7 +254,6 @@ ADDON = ResourceType(
     make=_make_addon,
     latencies=Latencies(
         Lifetime(Latency(14, 45, 65, f"{LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, LOGS)),
-        lambda inputs: _DAEMON_ADDON if inputs["addonName"] in _DAEMON_ADDONS else None,
         updates={"": Latency(20, 45, 90, "inferred: DaemonSets roll node by node")},
     ),
     changes=Changes(replacing=("addonName", "clusterName"), calls=("UpdateAddon",)),

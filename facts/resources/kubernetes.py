@@ -154,7 +154,7 @@ RUNTIME = _kind("trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime")
 RELEASE = ResourceType(
     "kubernetes:helm.sh/v3:Release",
     make=_make_release,
-    # Of a small chart; simulator/latencies.py knows the charts that differ.
+    # Of a small chart; the contract of a chart has its own.
     latencies=Latencies(
         Lifetime(
             Latency(8, 12, 20, "published: public Terraform and Pulumi logs, 2022-2026: Neuron 15 s, EFA 10 s"),

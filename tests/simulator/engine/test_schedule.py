@@ -190,8 +190,8 @@ def test_a_type_without_a_latency_is_an_error():
 
 
 def _lifetimes() -> list[Lifetime]:
-    """The usual ones of all types, and those of charts."""
-    return [*(resource_type.latencies.usual for resource_type in TYPES.values()), *latencies.CHARTS.values()]
+    """The usual ones of all types."""
+    return [resource_type.latencies.usual for resource_type in TYPES.values()]
 
 
 @pytest.mark.parametrize("seed", range(20))
