@@ -379,7 +379,7 @@ def test_without_operations_there_is_nothing_to_do(world: Any):
     ],
 )
 def test_what_pulumi_refuses_is_told(world: Any, asked: str, printed: str, code: int, says: str):
-    """In one line with its mend."""
+    """In one line with its fix."""
     world[2].fails[asked] = printed
     found, _, err = trn("--yes")
     assert (found, says in err) == (code, True)

@@ -408,14 +408,14 @@ def test_every_rule_is_broken_below():
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_breaks_a_rule_is_told(name: str):
-    """In the service's words, with its cause and its mend."""
+    """In the service's words, with its cause and its fix."""
     broken, phrase = BROKEN[name]
     world = standing()
     request = broken(world)
     refusal = RULES[name].check(world.state, request)
     assert refusal is not None
-    assert phrase in f"{refusal}; {refusal.cause}; {refusal.mend}"
-    assert all((refusal.code, refusal.text, refusal.cause, refusal.mend))
+    assert phrase in f"{refusal}; {refusal.cause}; {refusal.fix}"
+    assert all((refusal.code, refusal.text, refusal.cause, refusal.fix))
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.stage in ("settle", "verify", "update")])

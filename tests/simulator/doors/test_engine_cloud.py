@@ -169,7 +169,7 @@ def test_what_is_not_there_cannot_be_updated(cloud: Cloud):
     assert refusal.code == "NotFound"
 
 
-def test_a_group_without_capacity_stays_and_no_update_mends_it(tmp_path: Path):
+def test_a_group_without_capacity_stays_and_no_update_fixes_it(tmp_path: Path):
     """EKS keeps the name taken; a provider that sees no difference asks nothing; any real change is refused."""
     world, group = standing(), only(kinds.NODE_GROUP, TRAIN)
     world.state.remove(group)
