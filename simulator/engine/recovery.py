@@ -9,7 +9,7 @@ made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import 
 from collections.abc import Callable
 
 from simulator.account import kinds
-from simulator.account.identity import identity
+from simulator.account.conflicts import identity
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World

@@ -1,5 +1,6 @@
 """What keeps a node from joining: no way to the control plane or the registries, and no network for its pods."""
 
+from facts.endpoints import NODE_ENDPOINTS
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
@@ -7,8 +8,6 @@ from simulator.account.state import AccountState
 from simulator.account.timeouts import JOIN_S
 from simulator.recording import Registration
 
-ENDPOINTS = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
-"""Services that a node without a way to the internet must reach through endpoints (EKS user guide, private clusters)."""
 CNI_POLICY = "AmazonEKS_CNI_Policy"
 
 
@@ -66,7 +65,7 @@ def _missing_way(state: AccountState, subnet: Registration) -> str | None:
         for item in state.ready(kinds.ENDPOINT)
         if item.inputs["vpcId"] == subnet.inputs["vpcId"]
     }
-    lacking = [service for service in (*ENDPOINTS, "s3") if service not in services]
+    lacking = [service for service in (*NODE_ENDPOINTS, "s3") if service not in services]
     return f"no NAT gateway, and no endpoint for {', '.join(lacking)}" if lacking else None
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from facts.charts import Contract, contracts
+from facts.endpoints import NODE_ENDPOINTS
 from simulator.account import kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
@@ -261,7 +262,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "take up to",
     ),
     "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
-    "way-out": (_with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()), "no NAT gateway, and no endpoint for ec2"),
+    "way-out": (
+        _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
+        f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
+    ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
         "container runtime network not ready",

@@ -7,8 +7,8 @@ import pytest
 
 from operations.rehearse.random_configurations import random_configuration
 from simulator.account import kinds
+from simulator.account.conflicts import identity
 from simulator.account.faults import FAULTS, Faults
-from simulator.account.identity import identity
 from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.lifecycle import Run
