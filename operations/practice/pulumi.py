@@ -154,7 +154,7 @@ def _unready(status: str) -> str | None:
 def error_text(step: Step) -> str:
     """An error as the engine prints it: the service's own words, then why, and what to do."""
     assert step.refusal is not None
-    return f"error: {step.urn.rsplit('::', 1)[-1]}: {step.refusal}\n  cause: {step.refusal.cause}\n  to do: {step.refusal.mend}\n"
+    return f"error: {step.urn.rsplit('::', 1)[-1]}: {step.refusal}\n  cause: {step.refusal.cause}\n  to do: {step.refusal.fix}\n"
 
 
 def exported(state: State) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from addons.volcano import VolcanoSettings
 from facts.names import NEURON_RESOURCE, NEURON_TAINT
 from operations.cluster.drain.kinds import JOBS, SERVICES, VOLCANO_JOBS
 from operations.cluster.status.subject import NODES
@@ -27,8 +28,12 @@ def start_job(kubernetes: Kubernetes, settings: Settings, name: str, nodes: int 
         group = next(iter(settings.node_groups), "GROUP")
         raise CommandError("no Neuron node is up", f"`trn --practice scale {group} 2` starts two")
     count = nodes or len(there)
-    body = _volcano_job(settings, name, count, there[0]) if settings.addons.volcano.enabled else _job(settings, name, count, there[0])
-    kubernetes.create(VOLCANO_JOBS if settings.addons.volcano.enabled else JOBS, settings.training.namespace, body)
+    body = (
+        _volcano_job(settings, name, count, there[0])
+        if settings.addons.of(VolcanoSettings).enabled
+        else _job(settings, name, count, there[0])
+    )
+    kubernetes.create(VOLCANO_JOBS if settings.addons.of(VolcanoSettings).enabled else JOBS, settings.training.namespace, body)
     return f"job {name}: {count} workers, each with {_devices(there[0])} Neuron devices"
 
 
@@ -48,7 +53,7 @@ def _volumes(settings: Settings) -> list[Object]:
 
 def _volcano_job(settings: Settings, name: str, count: int, node: Object) -> Object:
     task = {"name": "worker", "replicas": count, "template": {"spec": _worker(settings, node)}}
-    queue = next(iter(settings.addons.volcano.queues), "default")
+    queue = next(iter(settings.addons.of(VolcanoSettings).queues), "default")
     spec = {"schedulerName": "volcano", "queue": queue, "minAvailable": count, "tasks": [task]}
     return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
 

@@ -68,7 +68,7 @@ def _custom_kinds(state: AccountState) -> set[str]:
     for item in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)):
         chart = chart_of(item.registration)
         if chart is not None:
-            found |= {kind for kind in (*chart.crds, *chart.crds_that_stay) if view.knows_kind(state, kind)}
+            found |= {kind for kind in (*chart.kinds, *chart.kinds_that_stay) if view.knows_kind(state, kind)}
     for item in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
         spec = item.registration.inputs["spec"]
         found.add(f"{spec['group']}/{spec['names']['kind']}")

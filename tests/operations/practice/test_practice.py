@@ -117,9 +117,9 @@ def test_a_group_is_scaled_and_status_agrees(project: Path):
 )  # fmt: skip
 def test_every_command_says_that_it_is_practice(up: Path, command: str, stream: int):
     """On standard output; on standard error where standard output is data."""
-    result = trn(f"--practice {command}")
-    assert result[stream].count(LINE) == 1
-    assert LINE not in result[3 - stream]
+    _, *streams = trn(f"--practice {command}")
+    assert streams[stream - 1].count(LINE) == 1
+    assert LINE not in streams[2 - stream]
 
 
 @pytest.fixture
