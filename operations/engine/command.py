@@ -45,7 +45,8 @@ class EngineMisuse(Exception):
 
 def run(options: EngineOptions) -> int:
     """Run the CLI, check who answered it; returns its exit code, 1 if it was not the simulator, 2 if it could not begin."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    # Names and paths come from outside: square brackets in them are no markup.
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
     try:
         pulumi = find_cli()
         requests = requested_faults(options.faults)
@@ -53,13 +54,13 @@ def run(options: EngineOptions) -> int:
         folder = EngineFolder(options.folder.absolute()) if options.folder else practice_folder(options.stack)
         return _run(pulumi, options, requests, folder, errors)
     except (EngineMisuse, StackFileError, FaultSyntaxError) as error:
-        errors.print(f"error: {error}" + (f"\n\nhint: {error.hint}" if error.hint else ""), markup=False)
+        errors.print(f"error: {error}" + (f"\n\nhint: {error.hint}" if error.hint else ""))
         return 2
     except ProvidersFailed as error:
-        errors.print(f"error: {error}", markup=False)
+        errors.print(f"error: {error}")
         return 1
     except OSError as error:
-        errors.print(f"error: cannot write `{error.filename}`: {error.strerror}\n\nhint: name a folder with --folder", markup=False)
+        errors.print(f"error: cannot write `{error.filename}`: {error.strerror}\n\nhint: name a folder with --folder")
         return 1
 
 
@@ -82,18 +83,18 @@ def _run(pulumi: str, options: EngineOptions, requests: list[FaultRequest], fold
 def _report(code: int, folder: EngineFolder, calls: list[Call], requests: list[FaultRequest], *, died: bool, errors: Console) -> int:
     met = faults_met(calls)
     for sentence in (wrong := unanswered(list(claims(folder.events)), calls)):
-        errors.print(f"error: {sentence}", markup=False)
+        errors.print(f"error: {sentence}")
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:
-            errors.print(f"note: the fault {request} did not happen: no {request.resource} was made", markup=False)
+            errors.print(f"note: the fault {request} did not happen: no {request.resource} was made")
     objects = Cloud.load(folder.account).objects.values()
     for item in objects:
         if item.status == "creating":
-            errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it", markup=False)
+            errors.print(f"note: {item.type} {item.id} was being made when its provider died; the engine does not know of it")
     if died and not any(fault.startswith("kill-provider@") for fault in met):
-        errors.print(f"error: the provider process died; {folder.provider_log} has its last words", markup=False)
+        errors.print(f"error: the provider process died; {folder.provider_log} has its last words")
         wrong.append("died")
-    errors.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.account}", markup=False)
+    errors.print(f"simulated cloud: asked for {summary(calls)}; {len(objects)} objects in {folder.account}")
     return 1 if wrong else code
 
 
