@@ -111,7 +111,7 @@ def _judged(chosen: list[Mutation], copies: SimpleQueue[Path], tests: Callable[[
     def judge(mutation: Mutation) -> Verdict:
         copy = copies.get()
         place = copy / mutation.path
-        kept, begun = place.read_text(), time.monotonic()
+        kept, begun, said = place.read_text(), time.monotonic(), ""
         try:
             place.write_text(mutation.applied(kept))
             for paths in tests(mutation):
