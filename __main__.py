@@ -10,6 +10,7 @@ settings = load_settings()
 for notice in notices(settings):
     pulumi.log.warn(notice)
 
-cluster = TrainiumCluster(settings)
+# The only cluster of its program: the logical names below it need no prefix.
+cluster = TrainiumCluster("cluster", settings, prefix="")
 for name, value in cluster.exports.items():
     pulumi.export(name, value)

@@ -1,6 +1,6 @@
 """What is known of the pinned charts: values, pods, CRDs, webhooks, images.
 
-Helm takes a misspelt key in silence, and the chart's default stays. A contract stands in `contracts/`, one file per chart,
+Helm takes a misspelt key in silence, and the chart's default stays. There is one contract for each chart, in `contracts/` of its add-on's folder,
 written from the chart's own files and from what it renders.
 """
 
@@ -14,7 +14,12 @@ import yaml
 
 from addons.versions import Chart
 
-DIRECTORY = Path(__file__).parent / "contracts"
+FOLDER = Path(__file__).parent
+
+
+def contract_files() -> dict[str, Path]:
+    """Files of all contracts, by the chart's name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*/contracts/*.yaml"))}
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,12 @@ def load(chart: Chart) -> Contract:
 
     Raises ValueError where it was written for another version than the pinned one.
     """
-    contract = Contract(**yaml.safe_load((DIRECTORY / f"{chart.name}.yaml").read_text()))
+    path = contract_files()[chart.name]
+    contract = Contract(**yaml.safe_load(path.read_text()))
     if (contract.chart, contract.version) != (chart.name, chart.version):
         raise ValueError(
             f"{chart.name} is pinned at {chart.version}, its contract was written for {contract.chart} {contract.version}:"
-            f" read values.yaml of {chart.version} and change addons/contracts/{chart.name}.yaml"
+            f" read values.yaml of {chart.version} and change {path.relative_to(FOLDER.parent)}"
         )
     return contract
 

@@ -1,9 +1,11 @@
-"""What an add-on says about itself: one shape for all, walked by the composition, by `trn addons` and by the tests."""
+"""What an add-on says about itself: one shape for all, walked by the composition, by the commands and by the tests."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from addons.cluster import Cluster
+from addons.section import AddonSettings
 from addons.versions import Chart
 
 Nodes = Literal["none", "core", "neuron", "all"]
@@ -21,28 +23,49 @@ class Declaration:
     """What it is for, as a sentence without its full stop."""
     component: str
     """Logical name of its component."""
-    namespace: str
+    namespace: str | None
+    """Namespace of its pods; None for that of the jobs, `training.namespace`."""
     nodes: Nodes
+    settings: type[AddonSettings] | None = None
+    """Its section of the configuration; None for what is always there."""
+    other_namespaces: Sequence[str] = ()
+    """Namespaces of pods that it has by some of its settings only."""
     charts: Sequence[Chart] = ()
     managed: Sequence[str] = ()
     """EKS add-ons, by EKS's names."""
     images: Sequence[str] = ()
-    """Images of its own manifests; those of charts stand in the charts' contracts."""
+    """Images of its own manifests; those of charts are in the charts' contracts."""
     needs: Sequence[str] = ()
     """Keys of the add-ons that must be on."""
+    after: Sequence[str] = ()
+    """Keys of the add-ons that are made before it where they are on: it takes values, objects or edges from them."""
+    applies: Callable[[Cluster], bool] = lambda cluster: True
+    """Whether there is something to do for it in a cluster that has it switched on."""
     identities: Sequence[str] = ()
     """Service accounts that call AWS, as `namespace/name`."""
     kinds: Sequence[str] = ()
     """Custom resources that the program makes with it."""
     changes: Sequence[str] = ()
     """Keys of the add-ons whose values it adds to: those are upgraded when it is switched, and nothing else is touched."""
-    switch: bool = True
-    """False for what is always there."""
     fenced: str = ""
-    """Why nothing may be installed or deleted beside it; empty for what disturbs nobody. It comes last and goes first."""
+    """Why nothing may be installed or deleted beside it; empty for most. It is made last and deleted first."""
     tamed: str = ""
-    """Why its webhooks stop nobody, although the chart's own values would let them."""
+    """Why its webhooks block no requests, although the chart's own values would let them."""
     early: bool = False
     """Made before the training namespace and deleted after it: it cleans up after objects that users make there."""
     leaves: Sequence[str] = ()
     """What stays in the cluster when it is switched off; nothing of it outlives the cluster."""
+
+    @property
+    def switch(self) -> bool:
+        """Whether it can be switched off."""
+        return self.settings is not None
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Namespaces of its pods by name, that of the jobs left out."""
+        return (*([self.namespace] if self.namespace else []), *self.other_namespaces)
+
+    def is_on(self, cluster: Cluster) -> bool:
+        """Whether a cluster has it: always, or switched on with something to do."""
+        return self.settings is None or (cluster.section(self.settings).enabled and self.applies(cluster))

@@ -1,65 +1,73 @@
-"""All add-ons, in the order in which they are told to users."""
+"""All add-ons: the list of their folders, in the order in which users read of them."""
 
-from addons import (
-    batch,
-    cert_manager,
-    cloudwatch,
-    cluster_autoscaler,
-    csi_drivers,
-    efa,
-    efa_exporter,
-    etcd,
-    fluent_bit,
-    grafana,
-    karpenter,
-    kuberay,
-    kueue,
-    leader_worker_set,
-    load_balancer_controller,
-    managed,
-    managed_prometheus,
-    metrics_server,
-    mpi_operator,
-    neuron,
-    neuron_monitor,
-    node_monitoring,
-    prometheus,
-    slurm,
-    trainer,
-    training_operator,
-    volcano,
-)
+from collections.abc import Mapping
+from importlib import import_module
+
+from addons import core
 from addons.declaration import Declaration
 
-REGISTRY: tuple[Declaration, ...] = (
-    *managed.CORE_DECLARATIONS,
-    neuron.DECLARATION,
-    efa.DECLARATION,
-    volcano.DECLARATION,
-    etcd.DECLARATION,
-    metrics_server.DECLARATION,
-    cluster_autoscaler.DECLARATION,
-    karpenter.DECLARATION,
-    prometheus.DECLARATION,
-    managed_prometheus.DECLARATION,
-    grafana.DECLARATION,
-    neuron_monitor.DECLARATION,
-    efa_exporter.DECLARATION,
-    cloudwatch.DECLARATION,
-    fluent_bit.DECLARATION,
-    node_monitoring.DECLARATION,
-    kueue.DECLARATION,
-    trainer.DECLARATION,
-    training_operator.DECLARATION,
-    mpi_operator.DECLARATION,
-    kuberay.DECLARATION,
-    leader_worker_set.DECLARATION,
-    csi_drivers.EFS_DECLARATION,
-    csi_drivers.S3_DECLARATION,
-    load_balancer_controller.DECLARATION,
-    cert_manager.DECLARATION,
-    slurm.DECLARATION,
-    batch.DECLARATION,
+FOLDERS = (
+    "neuron",
+    "efa",
+    "volcano",
+    "etcd",
+    "metrics_server",
+    "cluster_autoscaler",
+    "karpenter",
+    "prometheus",
+    "managed_prometheus",
+    "grafana",
+    "neuron_monitor",
+    "efa_exporter",
+    "cloudwatch",
+    "fluent_bit",
+    "node_monitoring",
+    "kueue",
+    "trainer",
+    "training_operator",
+    "mpi_operator",
+    "kuberay",
+    "leader_worker_set",
+    "efs_csi",
+    "mountpoint_s3",
+    "load_balancer_controller",
+    "cert_manager",
+    "slurm",
+    "batch",
 )
-SWITCHED: dict[str, Declaration] = {declaration.key: declaration for declaration in REGISTRY if declaration.switch}
+"""Folders of the add-ons with a switch. Each has its DECLARATION in `__init__.py` and `make(site)` in `component.py`."""
+
+
+def _declaration(folder: str) -> Declaration:
+    return import_module(f"addons.{folder}").DECLARATION
+
+
+_BY_FOLDER: Mapping[str, Declaration] = {folder: _declaration(folder) for folder in FOLDERS}
+REGISTRY: tuple[Declaration, ...] = (*core.DECLARATIONS, *_BY_FOLDER.values())
+"""All of them, those that are always there first."""
+SWITCHED: Mapping[str, Declaration] = {declaration.key: declaration for declaration in _BY_FOLDER.values()}
 """Add-ons with a section `addons.KEY` in the configuration."""
+FOLDER_OF: Mapping[str, str] = {declaration.key: folder for folder, declaration in _BY_FOLDER.items()}
+"""Folder by key."""
+
+
+def with_needs(key: str) -> list[str]:
+    """The add-on's key behind those of all that it needs."""
+    needed = [other for need in SWITCHED[key].needs for other in with_needs(need)]
+    return [*dict.fromkeys(needed), key]
+
+
+def making_order() -> list[str]:
+    """Keys in the order in which add-ons are made: each behind those it comes after, the fenced ones behind all others.
+
+    Raises ValueError where add-ons come after each other in a circle.
+    """
+    waiting = [*(key for key in SWITCHED if not SWITCHED[key].fenced), *(key for key in SWITCHED if SWITCHED[key].fenced)]
+    ordered: list[str] = []
+    while waiting:
+        free = next((key for key in waiting if not set(SWITCHED[key].after) & set(waiting)), None)
+        if free is None:
+            raise ValueError(f"add-ons that come after each other: {', '.join(waiting)}")
+        waiting.remove(free)
+        ordered.append(free)
+    return ordered

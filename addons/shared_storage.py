@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import SHORT_DELETE, Addon, AddonArgs
+from addons.base import SHORT_DELETE, Addon
+from addons.site import Site
 from facts.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
@@ -15,11 +16,9 @@ NOMINAL_CAPACITY = "1200Gi"
 
 
 @dataclass(frozen=True)
-class SharedStorageArgs(AddonArgs):
+class SharedStorageArgs:
     """What volume, claim and class are made from."""
 
-    cluster_name: str
-    namespace: str
     claim_name: str
     throughput_mbps_per_tib: int
     compression: str
@@ -34,17 +33,16 @@ class SharedStorageArgs(AddonArgs):
 class SharedStorage(Addon):
     """The claim goes before the volume, the volume before the file system and the driver."""
 
-    def __init__(
-        self, name: str, args: SharedStorageArgs, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource]
-    ) -> None:
-        """`after`: driver, file system with its rules, namespace."""
-        super().__init__("SharedStorage", name, args, opts)
+    def __init__(self, name: str, args: SharedStorageArgs, site: Site, *, after: list[pulumi.Resource]) -> None:
+        """`after`: driver, and file system with its rules."""
+        super().__init__("SharedStorage", name, site)
+        namespace, after = site.cluster.training_namespace, [*after, site.namespace]
         # A constant: the driver ignores it, and Kubernetes refuses to grow a claim that it did not make itself, which
         # would fail the run after the file system has grown.
         capacity = {"storage": NOMINAL_CAPACITY}
-        volume_name = f"{args.cluster_name}-{args.namespace}-{args.claim_name}"
+        volume_name = f"{site.cluster.name}-{namespace}-{args.claim_name}"
         volume = k8s.core.v1.PersistentVolume(
-            args.claim_name,
+            self.named(args.claim_name),
             metadata={"name": volume_name},
             spec={
                 "capacity": capacity,
@@ -54,7 +52,7 @@ class SharedStorage(Addon):
                 "mount_options": ["flock"],
                 "storage_class_name": "",
                 # Nobody else's claim may take the volume.
-                "claim_ref": {"namespace": args.namespace, "name": args.claim_name},
+                "claim_ref": {"namespace": namespace, "name": args.claim_name},
                 "csi": {
                     "driver": DRIVER,
                     "volume_handle": args.file_system_id,
@@ -64,8 +62,8 @@ class SharedStorage(Addon):
             opts=self.in_cluster(*after),
         )
         claim = k8s.core.v1.PersistentVolumeClaim(
-            args.claim_name,
-            metadata={"name": args.claim_name, "namespace": args.namespace},
+            self.named(args.claim_name),
+            metadata={"name": args.claim_name, "namespace": namespace},
             spec={
                 "access_modes": ["ReadWriteMany"],
                 # Empty, not absent: absent would ask the default class for a volume of its own.
@@ -79,12 +77,12 @@ class SharedStorage(Addon):
         )
         self.ready.append(claim)
         if args.dynamic_class:
-            self._class(args, after)
+            self._class(args, site.cluster.name, after)
         self.register_outputs({})
 
-    def _class(self, args: SharedStorageArgs, after: list[pulumi.Resource]) -> None:
+    def _class(self, args: SharedStorageArgs, cluster_name: str, after: list[pulumi.Resource]) -> None:
         k8s.storage.v1.StorageClass(
-            DYNAMIC_CLASS,
+            self.named(DYNAMIC_CLASS),
             metadata={"name": DYNAMIC_CLASS},
             provisioner=DRIVER,
             # The driver's own defaults are SCRATCH_1 and Lustre 2.10.
@@ -97,7 +95,7 @@ class SharedStorage(Addon):
                 "fileSystemTypeVersion": "2.15",
                 "dataCompressionType": args.compression,
                 "automaticBackupRetentionDays": "0",
-                "extraTags": f"{CLUSTER_TAG}={args.cluster_name}",
+                "extraTags": f"{CLUSTER_TAG}={cluster_name}",
             },
             mount_options=["flock"],
             reclaim_policy="Delete",

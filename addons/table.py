@@ -1,8 +1,9 @@
 """The add-ons of one configuration as a table: what each is, whether it is on here, and why. Plain data, for `trn addons`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from addons.cluster import Cluster
 from addons.contract import load
 from addons.declaration import Declaration
 from addons.images import mirror_values, mirrored
@@ -39,23 +40,23 @@ class MirroredImage:
     target: str
 
 
-def rows(kubernetes_version: str, is_on: Callable[[str], bool]) -> list[Row]:
-    """All add-ons; `is_on` says of a key with a switch whether it is on."""
-    return [_row(declaration, kubernetes_version, is_on) for declaration in REGISTRY]
+def rows(cluster: Cluster) -> list[Row]:
+    """All add-ons, in the registry's order."""
+    return [_row(declaration, cluster) for declaration in REGISTRY]
 
 
-def _row(declaration: Declaration, kubernetes_version: str, is_on: Callable[[str], bool]) -> Row:
-    on = not declaration.switch or is_on(declaration.key)
+def _row(declaration: Declaration, cluster: Cluster) -> Row:
+    on = declaration.is_on(cluster)
     return Row(
         key=declaration.key,
         title=declaration.title,
         on=on,
         why=_why(declaration, on),
         purpose=declaration.purpose,
-        namespace=declaration.namespace,
+        namespace=declaration.namespace or cluster.training_namespace,
         versions=(
             *(f"{chart.name} {chart.version}" for chart in declaration.charts),
-            *(f"{name} {managed_addon_version(name, kubernetes_version)}" for name in declaration.managed),
+            *(f"{name} {managed_addon_version(name, cluster.kubernetes_version)}" for name in declaration.managed),
         ),
         needs=_needs(declaration),
         fights=declaration.fenced,
@@ -90,22 +91,22 @@ def images_of(declaration: Declaration) -> list[str]:
     return sorted({*(str(image["image"]) for chart in declaration.charts for image in load(chart).images), *declaration.images})
 
 
-def mirror_list(registry: str, is_on: Callable[[str], bool]) -> list[MirroredImage]:
+def mirror_list(registry: str, cluster: Cluster) -> list[MirroredImage]:
     """Images of all add-ons that are on, and where the mirror must hold them."""
     return [
         MirroredImage(declaration.key, image, mirrored(image, registry))
         for declaration in REGISTRY
-        if declaration.switch and is_on(declaration.key)
+        if declaration.switch and declaration.is_on(cluster)
         for image in images_of(declaration)
     ]
 
 
-def mirror_chart_values(registry: str, is_on: Callable[[str], bool]) -> Mapping[str, Mapping[str, object]]:
+def mirror_values_by_chart(registry: str, cluster: Cluster) -> Mapping[str, Mapping[str, object]]:
     """Helm values by chart that point the charts that are on at the mirror; the key `addons.mirror` sets them."""
     return {
         chart.name: mirror_values(load(chart), registry)
         for declaration in REGISTRY
-        if declaration.switch and is_on(declaration.key)
+        if declaration.switch and declaration.is_on(cluster)
         for chart in declaration.charts
         if load(chart).images
     }

@@ -1,20 +1,17 @@
 """The namespace in which training jobs, their claim and etcd live."""
 
-import pulumi
 import pulumi_kubernetes as k8s
 
-from addons.base import Addon, AddonArgs
+from addons.base import Addon
+from addons.site import Site
 
 
 class TrainingNamespace(Addon):
-    """Goes after everything in it."""
+    """Goes after everything in it, and before the add-ons made before it: those clean up after objects in it."""
 
     resource: k8s.core.v1.Namespace
 
-    def __init__(
-        self, name: str, namespace: str, opts: pulumi.ResourceOptions | None = None, *, after: list[pulumi.Resource] | None = None
-    ) -> None:
-        """`after`: what cleans up after objects in it, and so must outlive it."""
-        super().__init__("TrainingNamespace", name, AddonArgs(), opts)
-        self.resource = self.namespace(namespace, after=after or [])
+    def __init__(self, name: str, site: Site) -> None:
+        super().__init__("TrainingNamespace", name, site)
+        self.resource = self.namespace(site.cluster.training_namespace, after=site.ready(*site.made))
         self.register_outputs({})

@@ -7,6 +7,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_eks as eks
 
+from components.component import Component
 from components.identity import Role, RoleArgs
 from facts import iam, names, regions
 from facts.kubeconfig import kubeconfig_json
@@ -46,7 +47,7 @@ class ControlPlaneArgs:
     deletion_protection: bool = False
 
 
-class ControlPlane(pulumi.ComponentResource):
+class ControlPlane(Component):
     """Cluster, vpc-cni and kube-proxy, with their role, key and log group."""
 
     cluster: eks.Cluster
@@ -59,7 +60,7 @@ class ControlPlane(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:ControlPlane", name, None, opts)
+        super().__init__("trn:components:ControlPlane", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         partition = regions.partition(args.region)
@@ -88,7 +89,7 @@ class ControlPlane(pulumi.ComponentResource):
         # The component waits 305 s in each `up` for a public endpoint it cannot reach, unless this is a plain False.
         public = bool(args.public_access_cidrs)
         return eks.Cluster(
-            self._name,
+            self.named(self._name),
             name=args.cluster_name,
             version=args.kubernetes_version,
             upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type=args.support_type),
@@ -117,9 +118,11 @@ class ControlPlane(pulumi.ComponentResource):
     def _access_entry(self, key: str, entry: AccessEntryArgs) -> None:
         """Made here and not by the component, which replaces create-first: an association made over the old one is then deleted with it."""
         old_first = pulumi.ResourceOptions(parent=self, delete_before_replace=True)
-        made = aws.eks.AccessEntry(f"{self._name}-{key}", cluster_name=self.name, principal_arn=entry.principal_arn, opts=old_first)
+        made = aws.eks.AccessEntry(
+            self.named(f"{self._name}-{key}"), cluster_name=self.name, principal_arn=entry.principal_arn, opts=old_first
+        )
         aws.eks.AccessPolicyAssociation(
-            f"{self._name}-{key}",
+            self.named(f"{self._name}-{key}"),
             cluster_name=self.name,
             principal_arn=made.principal_arn,
             policy_arn=iam.access_policy_arn(regions.partition(self._args.region), entry.policy),
@@ -129,7 +132,7 @@ class ControlPlane(pulumi.ComponentResource):
 
     def _encryption_key(self) -> pulumi.Output[str]:
         key = aws.kms.Key(
-            f"{self._name}-secrets",
+            self.named(f"{self._name}-secrets"),
             description=f"Kubernetes secrets of {self._args.cluster_name}",
             enable_key_rotation=True,
             # The shortest that KMS takes; a key that waits for deletion is not billed.
@@ -138,13 +141,15 @@ class ControlPlane(pulumi.ComponentResource):
             tags={"Name": f"{self._args.cluster_name}-secrets"},
             opts=self._child,
         )
-        aws.kms.Alias(f"{self._name}-secrets", name=f"alias/{self._args.cluster_name}-secrets", target_key_id=key.key_id, opts=self._child)
+        aws.kms.Alias(
+            self.named(f"{self._name}-secrets"), name=f"alias/{self._args.cluster_name}-secrets", target_key_id=key.key_id, opts=self._child
+        )
         return key.arn
 
     def _log_group(self) -> aws.cloudwatch.LogGroup:
         # Made before the cluster: the group that EKS would make itself never expires and stays after the stack is destroyed.
         return aws.cloudwatch.LogGroup(
-            f"{self._name}-logs",
+            self.named(f"{self._name}-logs"),
             name=names.control_plane_log_group(self._args.cluster_name),
             retention_in_days=self._args.log_retention_days,
             opts=self._child,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
+from components.component import Component
 from facts import iam, names, regions
 
 
@@ -20,7 +21,7 @@ class RoleArgs:
     """By policy name."""
 
 
-class Role(pulumi.ComponentResource):
+class Role(Component):
     """An IAM role with its policies."""
 
     arn: pulumi.Output[str]
@@ -29,16 +30,16 @@ class Role(pulumi.ComponentResource):
     """The role's policies: what uses the role waits for these, not for the bare role."""
 
     def __init__(self, name: str, args: RoleArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:Role", name, None, opts)
+        super().__init__("trn:components:Role", name, opts)
         child = pulumi.ResourceOptions(parent=self)
-        self.role = aws.iam.Role(name, name=args.role_name, assume_role_policy=iam.to_json(args.trust), opts=child)
+        self.role = aws.iam.Role(self.named(name), name=args.role_name, assume_role_policy=iam.to_json(args.trust), opts=child)
         self.arn = self.role.arn
         self.grants = [
-            aws.iam.RolePolicyAttachment(f"{name}-{arn.rsplit('/', 1)[-1]}", role=self.role.name, policy_arn=arn, opts=child)
+            aws.iam.RolePolicyAttachment(self.named(f"{name}-{arn.rsplit('/', 1)[-1]}"), role=self.role.name, policy_arn=arn, opts=child)
             for arn in args.managed_policy_arns
         ]
         self.grants += [
-            aws.iam.RolePolicy(f"{name}-{key}", name=key, role=self.role.name, policy=_as_json(document), opts=child)
+            aws.iam.RolePolicy(self.named(f"{name}-{key}"), name=key, role=self.role.name, policy=_as_json(document), opts=child)
             for key, document in args.inline_policies.items()
         ]
         self.register_outputs({"arn": self.arn})
@@ -91,7 +92,7 @@ def service_account_role(name: str, account: ServiceAccount, opts: pulumi.Resour
     return Role(name, args, opts)
 
 
-class PodIdentity(pulumi.ComponentResource):
+class PodIdentity(Component):
     """Role and association for a service account whose pods no managed add-on looks after."""
 
     association: aws.eks.PodIdentityAssociation
@@ -105,10 +106,10 @@ class PodIdentity(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`cluster_name` is the control plane's output, so that the association is made after the cluster and deleted before it."""
-        super().__init__("trn:components:PodIdentity", name, None, opts)
+        super().__init__("trn:components:PodIdentity", name, opts)
         role = service_account_role(name, account, pulumi.ResourceOptions(parent=self))
         self.association = aws.eks.PodIdentityAssociation(
-            name,
+            self.named(name),
             cluster_name=cluster_name,
             namespace=account.namespace,
             service_account=account.name,

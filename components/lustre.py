@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.component import Component
+
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
 """TCP ports between clients and servers, and between servers (FSx for Lustre guide, limit-access-security-groups)."""
 
@@ -30,7 +32,7 @@ class LustreArgs:
     s3_path: str = "/data"
 
 
-class Lustre(pulumi.ComponentResource):
+class Lustre(Component):
     """The file system that every training pod mounts."""
 
     file_system_id: pulumi.Output[str]
@@ -41,11 +43,11 @@ class Lustre(pulumi.ComponentResource):
     """File system, rules and repository link: mounts wait for these."""
 
     def __init__(self, name: str, args: LustreArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:Lustre", name, None, opts)
+        super().__init__("trn:components:Lustre", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(
-            name,
+            self.named(name),
             name=f"{args.cluster_name}-lustre",
             description="Lustre from the nodes and between file servers",
             vpc_id=args.vpc_id,
@@ -57,7 +59,7 @@ class Lustre(pulumi.ComponentResource):
         rules = self._rules(group)
         # FSx tests the rules when it makes the file system, and refuses a group that lacks them.
         file_system = aws.fsx.LustreFileSystem(
-            name,
+            self.named(name),
             subnet_ids=args.subnet_id,
             security_group_ids=[group.id],
             deployment_type="PERSISTENT_2",
@@ -100,7 +102,7 @@ class Lustre(pulumi.ComponentResource):
         events = ["NEW", "CHANGED", "DELETED"]
         return [
             aws.fsx.DataRepositoryAssociation(
-                f"{self._name}-s3",
+                self.named(f"{self._name}-s3"),
                 file_system_id=file_system.id,
                 data_repository_path=self._args.s3_uri,
                 file_system_path=self._args.s3_path,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.component import Component
 from facts.cidr import ZoneSubnets
 
 
@@ -29,7 +30,7 @@ class NetworkArgs:
     """Service names such as `ecr.api`."""
 
 
-class Network(pulumi.ComponentResource):
+class Network(Component):
     """VPC, subnets, routes, NAT gateways and endpoints."""
 
     vpc_id: pulumi.Output[str]
@@ -43,11 +44,11 @@ class Network(pulumi.ComponentResource):
     """What must exist before a node can reach the registries and the control plane."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:Network", name, None, opts)
+        super().__init__("trn:components:Network", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self._vpc = aws.ec2.Vpc(
-            name,
+            self.named(name),
             cidr_block=args.cidr,
             enable_dns_hostnames=True,
             enable_dns_support=True,
@@ -55,8 +56,10 @@ class Network(pulumi.ComponentResource):
             opts=self._child,
         )
         self.vpc_id = self._vpc.id
-        pod_block = aws.ec2.VpcIpv4CidrBlockAssociation(f"{name}-pods", vpc_id=self.vpc_id, cidr_block=args.pod_cidr, opts=self._child)
-        self._gateway = aws.ec2.InternetGateway(name, vpc_id=self.vpc_id, tags={"Name": args.cluster_name}, opts=self._child)
+        pod_block = aws.ec2.VpcIpv4CidrBlockAssociation(
+            self.named(f"{name}-pods"), vpc_id=self.vpc_id, cidr_block=args.pod_cidr, opts=self._child
+        )
+        self._gateway = aws.ec2.InternetGateway(self.named(name), vpc_id=self.vpc_id, tags={"Name": args.cluster_name}, opts=self._child)
 
         discovery = {"karpenter.sh/discovery": args.cluster_name}
         self.public_subnets = {
@@ -75,7 +78,7 @@ class Network(pulumi.ComponentResource):
 
     def _subnet(self, role: str, zone_id: str, cidr: str, tags: dict[str, str], after: pulumi.Resource | None = None) -> aws.ec2.Subnet:
         return aws.ec2.Subnet(
-            f"{self._name}-{role}-{zone_id}",
+            self.named(f"{self._name}-{role}-{zone_id}"),
             vpc_id=self.vpc_id,
             availability_zone_id=zone_id,
             cidr_block=cidr,
@@ -85,17 +88,17 @@ class Network(pulumi.ComponentResource):
 
     def _table(self, role: str) -> aws.ec2.RouteTable:
         tags = {"Name": f"{self._args.cluster_name}-{role}"}
-        return aws.ec2.RouteTable(f"{self._name}-{role}", vpc_id=self.vpc_id, tags=tags, opts=self._child)
+        return aws.ec2.RouteTable(self.named(f"{self._name}-{role}"), vpc_id=self.vpc_id, tags=tags, opts=self._child)
 
     def _associate(self, role: str, zone_id: str, subnet: aws.ec2.Subnet, table: aws.ec2.RouteTable) -> aws.ec2.RouteTableAssociation:
         return aws.ec2.RouteTableAssociation(
-            f"{self._name}-{role}-{zone_id}", subnet_id=subnet.id, route_table_id=table.id, opts=self._child
+            self.named(f"{self._name}-{role}-{zone_id}"), subnet_id=subnet.id, route_table_id=table.id, opts=self._child
         )
 
     def _route_public(self) -> list[pulumi.Resource]:
         table = self._table("public")
         route = aws.ec2.Route(
-            f"{self._name}-public",
+            self.named(f"{self._name}-public"),
             route_table_id=table.id,
             destination_cidr_block="0.0.0.0/0",
             gateway_id=self._gateway.id,
@@ -117,9 +120,9 @@ class Network(pulumi.ComponentResource):
         tags = {"Name": f"{self._args.cluster_name}-nat-{zone_id}"}
         # The address is released only after the gateway that holds it, and the internet gateway detached only after both.
         attached = pulumi.ResourceOptions(parent=self, depends_on=[self._gateway])
-        address = aws.ec2.Eip(f"{self._name}-nat-{zone_id}", domain="vpc", tags=tags, opts=attached)
+        address = aws.ec2.Eip(self.named(f"{self._name}-nat-{zone_id}"), domain="vpc", tags=tags, opts=attached)
         return aws.ec2.NatGateway(
-            f"{self._name}-{zone_id}",
+            self.named(f"{self._name}-{zone_id}"),
             subnet_id=self.public_subnets[zone_id].id,
             allocation_id=address.id,
             tags=tags,
@@ -135,7 +138,7 @@ class Network(pulumi.ComponentResource):
             if gateway is not None:
                 made.append(
                     aws.ec2.Route(
-                        f"{self._name}-private-{zone_id}",
+                        self.named(f"{self._name}-private-{zone_id}"),
                         route_table_id=table.id,
                         destination_cidr_block="0.0.0.0/0",
                         nat_gateway_id=gateway.id,
@@ -151,7 +154,7 @@ class Network(pulumi.ComponentResource):
         if self._args.s3_endpoint:
             made.append(
                 aws.ec2.VpcEndpoint(
-                    f"{self._name}-s3",
+                    self.named(f"{self._name}-s3"),
                     vpc_id=self.vpc_id,
                     service_name=self._service("s3"),
                     vpc_endpoint_type="Gateway",
@@ -168,7 +171,7 @@ class Network(pulumi.ComponentResource):
     def _endpoint_security_group(self) -> aws.ec2.SecurityGroup:
         name = f"{self._args.cluster_name}-endpoints"
         group = aws.ec2.SecurityGroup(
-            f"{self._name}-endpoints",
+            self.named(f"{self._name}-endpoints"),
             name=name,
             description="HTTPS from the VPC to AWS services",
             vpc_id=self.vpc_id,
@@ -177,7 +180,7 @@ class Network(pulumi.ComponentResource):
         )
         for block in (self._args.cidr, self._args.pod_cidr):
             aws.vpc.SecurityGroupIngressRule(
-                f"{self._name}-endpoints-{block}",
+                self.named(f"{self._name}-endpoints-{block}"),
                 security_group_id=group.id,
                 ip_protocol="tcp",
                 from_port=443,
@@ -189,7 +192,7 @@ class Network(pulumi.ComponentResource):
 
     def _interface_endpoint(self, service: str, group: aws.ec2.SecurityGroup) -> aws.ec2.VpcEndpoint:
         return aws.ec2.VpcEndpoint(
-            f"{self._name}-{service}",
+            self.named(f"{self._name}-{service}"),
             vpc_id=self.vpc_id,
             service_name=self._service(service),
             vpc_endpoint_type="Interface",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
+from components.component import Component
 from facts import names
 from facts.efa import NetworkInterface
 
@@ -59,7 +60,7 @@ class NodeGroupArgs:
     """On instances, volumes and interfaces: the provider's default tags do not reach those."""
 
 
-class NodeGroup(pulumi.ComponentResource):
+class NodeGroup(Component):
     """Launch template, group, and the tags that let it grow from zero."""
 
     name: pulumi.Output[str]
@@ -69,7 +70,7 @@ class NodeGroup(pulumi.ComponentResource):
         self, name: str, args: NodeGroupArgs, *, after: Sequence[pulumi.Resource] = (), opts: pulumi.ResourceOptions | None = None
     ) -> None:
         """`after`: what a node needs to boot and join: its way out, its role's policies, the CNI's identity."""
-        super().__init__("trn:components:NodeGroup", name, None, opts)
+        super().__init__("trn:components:NodeGroup", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         template = self._launch_template()
@@ -87,7 +88,7 @@ class NodeGroup(pulumi.ComponentResource):
         args = self._args
         named = {**args.tags, "Name": f"{args.cluster_name}-{args.group_name}"}
         return aws.ec2.LaunchTemplate(
-            self._name,
+            self.named(self._name),
             name=names.launch_template_name(args.cluster_name, args.group_name),
             description=f"Nodes of {args.group_name} in {args.cluster_name}",
             update_default_version=True,
@@ -134,12 +135,12 @@ class NodeGroup(pulumi.ComponentResource):
 
     def _placement_group(self) -> aws.ec2.PlacementGroup:
         name = names.launch_template_name(self._args.cluster_name, self._args.group_name)
-        return aws.ec2.PlacementGroup(self._name, name=name, strategy="cluster", opts=self._child)
+        return aws.ec2.PlacementGroup(self.named(self._name), name=name, strategy="cluster", opts=self._child)
 
     def _node_group(self, template: aws.ec2.LaunchTemplate, after: Sequence[pulumi.Resource]) -> aws.eks.NodeGroup:
         args = self._args
         return aws.eks.NodeGroup(
-            self._name,
+            self.named(self._name),
             cluster_name=args.control_plane_name,
             node_group_name=args.group_name,
             node_role_arn=args.node_role_arn,
@@ -175,7 +176,7 @@ class NodeGroup(pulumi.ComponentResource):
             tags[names.AUTOSCALED_TAG] = "true"
         for key, value in tags.items():
             aws.autoscaling.Tag(
-                f"{self._name}-{key.rsplit('/', 1)[-1]}",
+                self.named(f"{self._name}-{key.rsplit('/', 1)[-1]}"),
                 autoscaling_group_name=self.group.resources[0].autoscaling_groups[0].name,
                 tag={"key": key, "value": value, "propagate_at_launch": False},
                 opts=self._child,

@@ -3,8 +3,10 @@
 import pulumi
 import pulumi_aws as aws
 
+from components.component import Component
 
-class NodeSecurityGroup(pulumi.ComponentResource):
+
+class NodeSecurityGroup(Component):
     """Attached to every interface of every node, beside the group that EKS makes for the cluster.
 
     It depends on the VPC only, so the file system can refer to it while the control plane is still being made.
@@ -15,10 +17,10 @@ class NodeSecurityGroup(pulumi.ComponentResource):
     """Wait for these before a node starts: EFA tests its paths when a job starts, and never again."""
 
     def __init__(self, name: str, *, cluster_name: str, vpc_id: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:NodeSecurityGroup", name, None, opts)
+        super().__init__("trn:components:NodeSecurityGroup", name, opts)
         child = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(
-            name,
+            self.named(name),
             name=f"{cluster_name}-node",
             description="Nodes of the cluster, among themselves and to the outside",
             vpc_id=vpc_id,
@@ -30,7 +32,7 @@ class NodeSecurityGroup(pulumi.ComponentResource):
         self.security_group_id = group.id
         self.rules = [
             aws.vpc.SecurityGroupIngressRule(
-                f"{name}-from-self",
+                self.named(f"{name}-from-self"),
                 security_group_id=group.id,
                 referenced_security_group_id=group.id,
                 ip_protocol="-1",
@@ -40,7 +42,7 @@ class NodeSecurityGroup(pulumi.ComponentResource):
             # Egress to 0.0.0.0/0 does not cover EFA, which has no IP: without this rule collectives time out
             # (EKS user guide, node-efa).
             aws.vpc.SecurityGroupEgressRule(
-                f"{name}-to-self",
+                self.named(f"{name}-to-self"),
                 security_group_id=group.id,
                 referenced_security_group_id=group.id,
                 ip_protocol="-1",
@@ -48,7 +50,7 @@ class NodeSecurityGroup(pulumi.ComponentResource):
                 opts=child,
             ),
             aws.vpc.SecurityGroupEgressRule(
-                f"{name}-to-outside",
+                self.named(f"{name}-to-outside"),
                 security_group_id=group.id,
                 cidr_ipv4="0.0.0.0/0",
                 ip_protocol="-1",

@@ -1,4 +1,4 @@
-"""Which things are a cluster's own: by exact tags and by its VPC, never by a name that looks alike."""
+"""Which objects are a cluster's own: by exact tags and by its VPC, never by a name that looks alike, and never against another owner's tag."""
 
 from collections.abc import Collection, Mapping
 
@@ -16,17 +16,39 @@ NAME_TAGS = (
 """Tags whose value is the cluster's name: ours, EKS's (cluster security group, node groups, Karpenter), the VPC CNI's, the load
 balancer controller's, the EBS driver's. `karpenter.sh/discovery` is none of them: it marks what Karpenter may use, a shared
 subnet say, not what is the cluster's own."""
+CLUSTER_KEY = "kubernetes.io/cluster/"
+OTHER_TOOLS = ("KubernetesCluster", "kops.k8s.io/", "k8s.io/role/", "sigs.k8s.io/cluster-api-provider-aws/", "aws:cloudformation:stack-id")
+"""Tags, or how they begin, of what other tools made: kOps, Cluster API, CloudFormation and with it eksctl. Nothing of this program's
+clusters, nor of the controllers in them, carries one (kubernetes/kops docs, kubernetes-sigs/cluster-api-provider-aws api/v1beta2/tags.go)."""
+SHARED = "shared"
 OWNED = "owned"
 """Value of `kubernetes.io/cluster/NAME` on what belongs to the cluster; `shared` marks what it only uses."""
 
 
 def owned_key(cluster: str) -> str:
     """The tag key that holds the cluster's name."""
-    return f"kubernetes.io/cluster/{cluster}"
+    return f"{CLUSTER_KEY}{cluster}"
+
+
+def other_owner(cluster: str, tags: Mapping[str, str]) -> str:
+    """The tag by which something is another owner's, as `key=value`; empty where no tag says so.
+
+    A cluster that is not EKS's may have the same name: kOps and Cluster API put a mark of their own beside the name.
+    """
+    for key in NAME_TAGS:
+        if tags.get(key, cluster) != cluster:
+            return f"{key}={tags[key]}"
+    for key, value in sorted(tags.items()):
+        other_cluster = key.startswith(CLUSTER_KEY) and key != owned_key(cluster) and value in (OWNED, SHARED)
+        if other_cluster or key.startswith(OTHER_TOOLS) or key in OTHER_TOOLS:
+            return f"{key}={value}"
+    return ""
 
 
 def reason(cluster: str, tags: Mapping[str, str], vpc_id: str = "", vpc_ids: Collection[str] = ()) -> str:
-    """Why a thing is the cluster's: the tag, or the VPC. Empty where it is not."""
+    """Why an object is the cluster's: the tag, or the VPC. Empty where it is not, and where any tag names another owner."""
+    if other_owner(cluster, tags):
+        return ""
     for key in NAME_TAGS:
         if tags.get(key) == cluster:
             return f"{key}={cluster}"
@@ -36,5 +58,5 @@ def reason(cluster: str, tags: Mapping[str, str], vpc_id: str = "", vpc_ids: Col
 
 
 def belongs(cluster: str, tags: Mapping[str, str]) -> bool:
-    """Whether the tags alone make a thing the cluster's."""
+    """Whether the tags alone make an object the cluster's."""
     return bool(reason(cluster, tags))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from addons.batch import NODE_LABEL
+from addons.batch import NODE_LABEL, BatchSettings
 from components.node_group import NodeGroupArgs
 from facts import names
 from facts.catalogue import NEURON_TYPES, InstanceType
@@ -105,7 +105,7 @@ def neuron_labels(group: NodeGroup) -> dict[str, str]:
 
 def batch_labels(settings: Settings, name: str) -> dict[str, str]:
     """The label by which AWS Batch finds the group's nodes, once the id of its compute environment is in the configuration."""
-    batch = settings.addons.batch
+    batch = settings.addons.of(BatchSettings)
     if not batch.enabled or name not in batch.node_groups or batch.compute_environment_id is None:
         return {}
     return {NODE_LABEL: batch.compute_environment_id}
@@ -117,11 +117,3 @@ def extended_resources(group: NodeGroup) -> dict[str, int]:
     cores = instance.cores_at(group.logical_core_size or 2)
     resources = {names.NEURON_RESOURCE: instance.chip_count, names.NEURON_CORE_RESOURCE: cores}
     return {**resources, names.EFA_RESOURCE: instance.efa_count} if uses_efa(group) else resources
-
-
-def efa_instance_types(settings: Settings) -> list[str]:
-    """Instance types of all groups and pools with EFA interfaces, each once, sorted."""
-    karpenter = settings.addons.karpenter
-    pools = [pool.instance_type for pool in karpenter.neuron_pools.values()] if karpenter.enabled else []
-    groups = [group.instance_type for group in settings.node_groups.values() if uses_efa(group)]
-    return sorted({*groups, *(name for name in pools if NEURON_TYPES[name].has_efa)})

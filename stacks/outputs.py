@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from addons import etcd, prometheus_values
+from addons.batch import BatchSettings
+from addons.grafana import NAMESPACE as GRAFANA_NAMESPACE
+from addons.grafana import GrafanaSettings
 from addons.registry import SWITCHED
+from addons.volcano import VolcanoSettings
 from components.control_plane import ControlPlane
 from components.lustre import Lustre
-from stacks.addons import is_on
+from stacks.cluster import cluster_of
 from stacks.node_groups import CORE_GROUP
 from stacks.settings import Settings
 
@@ -15,6 +18,8 @@ KUBE_SYSTEM = "kube-system"
 
 def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
     """Stack outputs by name; nothing in them is secret."""
+    addons = settings.addons
+    volcano, grafana = addons.of(VolcanoSettings), addons.of(GrafanaSettings)
     values: dict[str, Any] = {
         "clusterName": control_plane.name,
         "clusterArn": control_plane.arn,
@@ -22,15 +27,13 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
         "kubeconfig": control_plane.kubeconfig,
         "nodeGroups": [CORE_GROUP, *sorted(settings.node_groups)],
         "namespaces": _namespaces(settings),
-        "queues": sorted(settings.addons.volcano.queues) if settings.addons.volcano.enabled else [],
+        "queues": sorted(volcano.queues) if volcano.enabled else [],
         "nextCommand": f"aws eks update-kubeconfig --name {settings.name} --region {settings.region} && kubectl get nodes -L trn/node-group",
     }
-    if settings.addons.grafana.enabled and settings.addons.grafana.admin_secret is None:
+    if grafana.enabled and grafana.admin_secret is None:
         # The command, not the password: it is made in the cluster and stays there.
-        values["grafanaPassword"] = (
-            f"kubectl -n {prometheus_values.NAMESPACE} get secret grafana -o jsonpath='{{.data.admin-password}}' | base64 -d"
-        )
-    if settings.addons.batch.enabled:
+        values["grafanaPassword"] = f"kubectl -n {GRAFANA_NAMESPACE} get secret grafana -o jsonpath='{{.data.admin-password}}' | base64 -d"
+    if addons.of(BatchSettings).enabled:
         values["batchComputeEnvironmentId"] = (
             f"aws batch describe-compute-environments --region {settings.region} --compute-environments {settings.name}"
             " --query 'computeEnvironments[0].uuid' --output text"
@@ -43,8 +46,9 @@ def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | No
     return values
 
 
-def _namespaces(settings: Settings) -> list[str]:
+def _namespaces(settings: Settings) -> list[str | None]:
     """Namespaces that the stack makes, the jobs' own first."""
-    made = [item.namespace for key, item in SWITCHED.items() if is_on(settings, key) and (item.charts or item.images)]
-    own = [name for name in made if name not in (KUBE_SYSTEM, etcd.DECLARATION.namespace)]
+    cluster = cluster_of(settings)
+    on = [item for item in SWITCHED.values() if item.is_on(cluster) and (item.charts or item.images)]
+    own = [item.namespace for item in on if item.namespace not in (KUBE_SYSTEM, None)]
     return [settings.training.namespace, *dict.fromkeys(own)]

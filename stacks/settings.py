@@ -1,20 +1,20 @@
 """The configuration of a stack as frozen models: every key, its default, and what the default does.
 
 YAML spells the keys in camelCase. What one key alone can get wrong is refused here, what keys get wrong together in
-`stacks.rules`. `docs/config.schema.json` and `docs/configuration.md` are made from these classes.
+`stacks.rules`. `docs/config.schema.json` and `docs/configuration.md` are made from these classes; the sections of add-ons are in the add-ons' folders.
 """
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from addons.section import KUBERNETES_NAME, OneOf, Section
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
 from facts.neuron_releases import SDK_RELEASES
-from stacks.addon_settings import Addons
-from stacks.section import KUBERNETES_NAME, OneOf, Section
+from stacks.addon_sections import Addons
 
 CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
 CORE_ZONE_COUNT = 2

@@ -1,16 +1,20 @@
 """The composition: which component feeds which, and nothing else."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
-from addons import managed
+from addons.core import component as core
+from addons.making import make_addons, make_early_addons
 from addons.managed import ManagedAddon, ManagedAddonArgs
 from addons.shared_storage import SharedStorage, SharedStorageArgs
+from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
+from components.component import Component
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.identity import PodIdentity, ServiceAccount, node_role
 from components.lustre import Lustre, LustreArgs
@@ -20,23 +24,30 @@ from components.security_groups import NodeSecurityGroup
 from facts import names
 from facts.cidr import plan_subnets
 from stacks import outputs
-from stacks.addons import make_addons, make_early_addons
+from stacks.cluster import cluster_of
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings
-from stacks.site import Site
 
 
-class TrainiumCluster(pulumi.ComponentResource):
+class TrainiumCluster(Component):
     """A whole training cluster."""
 
     exports: dict[str, Any]
     """Stack outputs."""
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__("trn:stacks:TrainiumCluster", "cluster")
+    def __init__(self, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None, *, prefix: str | None = None) -> None:
+        """An AWS provider among those of `opts` is used, and must have the region and the default tags; without one it makes its own.
+
+        `prefix`: what the logical names of everything below start with; the name and a hyphen unless given. A program with one
+        cluster may leave it empty.
+        """
+        super().__init__("trn:stacks:TrainiumCluster", name, opts)
+        self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
         self._settings = settings
         tags = {**settings.tags, **names.cluster_tags(settings.name)}
-        self._aws = aws.Provider("aws", region=settings.region, default_tags={"tags": tags}, opts=pulumi.ResourceOptions(parent=self))
+        self._aws = _given_provider(opts) or aws.Provider(
+            self.named("aws"), region=settings.region, default_tags={"tags": tags}, opts=pulumi.ResourceOptions(parent=self)
+        )
         self._tags = tags
         # Everything below is a child of a child of this: the AWS provider reaches it through its parents.
         self._child = pulumi.ResourceOptions(parent=self, providers=[self._aws])
@@ -46,7 +57,7 @@ class TrainiumCluster(pulumi.ComponentResource):
         self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
-        self._kubernetes = pulumi.ResourceOptions(parent=self, providers=[self._aws, self._make_kubernetes_provider()])
+        self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
         self.exports = outputs.exports(settings, self._control_plane, self._lustre)
         self.register_outputs(self.exports)
@@ -113,7 +124,7 @@ class TrainiumCluster(pulumi.ComponentResource):
         """All groups, side by side; the core group is returned, since what runs in the cluster waits for it."""
         settings = self._settings
         role = node_role("node-role", settings.name, settings.region, self._child)
-        account = managed.vpc_cni_account(settings.name, settings.region)
+        account = core.vpc_cni_account(settings.name, settings.region)
         cni_identity = PodIdentity("vpc-cni-identity", account, cluster_name=self._control_plane.name, opts=self._child)
         agent = self._managed_addon("eks-pod-identity-agent")
         context = NodeContext(
@@ -127,16 +138,16 @@ class TrainiumCluster(pulumi.ComponentResource):
         joining = [*self._network.egress, *self._nodes_group.rules, *role.grants, cni_identity.association]
         # The agent is in place minutes before any Neuron node has booted; only the core group, which is not on the
         # longest path, is made to wait for it.
-        core = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
+        group = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
         for name in settings.node_groups:
             NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
-        return core
+        return group
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything
         # in Kubernetes is deleted while nodes are there to run webhooks, hook Jobs and finalizers.
         return k8s.Provider(
-            "kubernetes",
+            self.named("kubernetes"),
             kubeconfig=self._control_plane.kubeconfig,
             # Without it a new endpoint in the kubeconfig would replace everything in the cluster.
             cluster_identifier=f"{self._settings.region}/{self._settings.name}",
@@ -163,55 +174,41 @@ class TrainiumCluster(pulumi.ComponentResource):
         return ManagedAddon(addon, args, after=after or [], opts=self._child)
 
     def _make_addons(self) -> None:
-        settings, core = self._settings, self._core.group
-        dns = settings.addons.core_dns
-        self._managed_addon(
-            "coredns",
-            configuration=managed.coredns_configuration(
-                autoscaled=dns.autoscaled, min_replicas=dns.min_replicas, max_replicas=dns.max_replicas
-            ),
-            after=[core],
-        )
+        settings, nodes = self._settings, self._core.group
+        self._managed_addon("coredns", configuration=core.coredns_configuration(settings.addons.core_dns), after=[nodes])
         ebs_csi = self._managed_addon(
             "aws-ebs-csi-driver",
-            account=managed.ebs_csi_account(settings.name, settings.region),
-            configuration=managed.ebs_csi_configuration(settings.name),
-            after=[core],
+            account=core.ebs_csi_account(settings.name, settings.region),
+            configuration=core.ebs_csi_configuration(settings.name),
+            after=[nodes],
         )
-        default_class = managed.default_storage_class("default-storage-class", self._in_kubernetes(ebs_csi.addon))
+        in_kubernetes = pulumi.ResourceOptions(parent=self, providers=[self._aws, self._kubernetes], depends_on=[ebs_csi.addon])
         site = Site(
-            settings=settings,
+            cluster=cluster_of(settings),
+            parent=self,
+            aws_provider=self._aws,
+            kubernetes_provider=self._kubernetes,
             control_plane_name=self._control_plane.name,
             control_plane_arn=self._control_plane.arn,
             vpc_id=self._network.vpc_id,
-            core=core,
+            core=nodes,
             node_subnets=self._network.node_subnets,
             node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
             tags=self._tags,
-            aws=self._child,
-            kubernetes=self._kubernetes,
-            default_class=default_class,
-            lustre=self._lustre,
+            default_class=core.default_storage_class(self.named("default-storage-class"), in_kubernetes),
         )
         make_early_addons(site)
-        site.namespace = TrainingNamespace(
-            "training-namespace", settings.training.namespace, self._kubernetes, after=site.ready(*site.made)
-        ).resource
+        site.namespace = TrainingNamespace("training-namespace", site).resource
         if self._lustre is not None:
-            site.claim = self._make_shared_storage(self._lustre, site.namespace).ready
+            site.claim = self._make_shared_storage(self._lustre, site).ready
         make_addons(site)
 
-    def _in_kubernetes(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(self._kubernetes, pulumi.ResourceOptions(depends_on=list(after)))
-
-    def _make_shared_storage(self, lustre: Lustre, namespace: k8s.core.v1.Namespace) -> SharedStorage:
+    def _make_shared_storage(self, lustre: Lustre, site: Site) -> SharedStorage:
         settings = self._settings
-        account = managed.fsx_csi_account(settings.name, settings.region)
+        account = core.fsx_csi_account(settings.name, settings.region)
         driver = self._managed_addon("aws-fsx-csi-driver", account=account, after=[self._core.group])
         section = settings.storage.lustre
         args = SharedStorageArgs(
-            cluster_name=settings.name,
-            namespace=settings.training.namespace,
             claim_name=section.claim_name,
             throughput_mbps_per_tib=section.throughput_mbps_per_tib,
             compression=section.compression,
@@ -222,4 +219,12 @@ class TrainiumCluster(pulumi.ComponentResource):
             security_group_id=lustre.security_group_id,
             dynamic_class=section.dynamic_class,
         )
-        return SharedStorage("shared-storage", args, self._kubernetes, after=[driver.addon, *lustre.ready, namespace])
+        return SharedStorage("shared-storage", args, site, after=[driver.addon, *lustre.ready])
+
+
+def _given_provider(opts: pulumi.ResourceOptions | None) -> aws.Provider | None:
+    """The AWS provider among the options' providers, where there is one."""
+    given = opts.providers if opts is not None else None
+    providers = given.values() if isinstance(given, Mapping) else given or ()
+    single = opts.provider if opts is not None else None
+    return next((provider for provider in (*providers, single) if isinstance(provider, aws.Provider)), None)

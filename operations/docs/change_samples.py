@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from addons.registry import SWITCHED, with_needs
 from operations.docs.configuration_keys import Key
 from operations.stack_file import read_stack_file
-from stacks.addon_table import switched_addons, with_needs
 from stacks.config import parse_settings
-from stacks.section import attribute
 
 GROUP, QUEUE, ENTRY, POOL = "trn1-32xl", "training", "team", "spare"
 _POOL = (f"addons.karpenter.neuronPools.{POOL}={{instanceType: trn1.32xlarge, maxNodes: 2}}",)
@@ -171,7 +170,7 @@ def _prepared(key: Key) -> tuple[str, ...]:
     """What the running cluster has for a key below `addons` to matter."""
     top, _, rest = key.path.partition(".")
     section, _, last = rest.partition(".")
-    if top != "addons" or section in _on() or section not in switched_addons():
+    if top != "addons" or section in _on() or section not in SWITCHED:
         return ()
     *needs, _ = with_needs(section)
     on = [need for need in (*needs, *(() if last == "enabled" else (section,))) if need not in _on()]
@@ -182,4 +181,4 @@ def _prepared(key: Key) -> tuple[str, ...]:
 def _on() -> frozenset[str]:
     """Add-ons of the dev stack."""
     addons = parse_settings(read_stack_file("dev").configuration, "dev", rehearsal=True).addons
-    return frozenset(key for key in switched_addons() if getattr(addons, attribute(key)).enabled)
+    return frozenset(key for key in SWITCHED if addons.get(key).enabled)

@@ -3,10 +3,10 @@
 import random
 from typing import Any
 
+from addons.registry import SWITCHED, with_needs
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from facts.efa import LAYOUTS
 from facts.regions import zone_id_prefix
-from stacks.addon_table import switched_addons, with_needs
 from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
@@ -58,12 +58,12 @@ def random_configuration(number: int) -> dict[str, Any]:
 
 def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
     """Any set of add-ons that the rules allow: what one needs is added, and of those that fight one is left."""
-    on = {key for key in switched_addons() if chance.random() < (0.8 if key in USUAL else 0.3)}
+    on = {key for key in SWITCHED if chance.random() < (0.8 if key in USUAL else 0.3)}
     on |= {need for key in on for need in with_needs(key)}
     for one, other in FIGHTING:
         on -= {chance.choice([one, other])} if {one, other} <= on else set()
     on = {key for key in on if set(with_needs(key)) <= on}
-    addons: dict[str, Any] = {key: {"enabled": key in on} for key in switched_addons()}
+    addons: dict[str, Any] = {key: {"enabled": key in on} for key in SWITCHED}
     addons["neuron"] |= {"schedulerExtension": chance.random() < 0.3, "nodeProblemDetector": chance.random() < 0.3}
     addons["volcano"]["queues"] = {f"q{index}": {"weight": index + 1} for index in range(chance.randint(0, 3))}
     addons["etcd"]["persistent"] = chance.random() < 0.4

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from addons.karpenter import KarpenterSettings
 from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
@@ -147,6 +148,7 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
 
 def addresses(settings: Settings) -> Iterator[Problem]:
     """Every node of every group finds addresses in its subnet, at the groups' largest sizes."""
+    karpenter = settings.addons.of(KarpenterSettings)
     try:
         plan = cidr.plan_subnets(settings.network.cidr, settings.network.pod_cidr, settings.network.zones)
     except ValueError:
@@ -161,7 +163,7 @@ def addresses(settings: Settings) -> Iterator[Problem]:
         for zone_id in settings.zones_of(group):
             if zone_id in need:
                 need[zone_id] += largest_size(group) * addresses_per_node(instance, interfaces)
-    for pool in settings.addons.karpenter.neuron_pools.values() if settings.addons.karpenter.enabled else ():
+    for pool in karpenter.neuron_pools.values() if karpenter.enabled else ():
         instance, zone_id = NEURON_TYPES[pool.instance_type], pool.zone_id or settings.network.zones[0]
         interfaces = plan_interfaces(instance, "ena-primary") if instance.has_efa else ()
         if zone_id in need:

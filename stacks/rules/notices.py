@@ -1,5 +1,7 @@
 """What a configuration may say but its user should know before money is spent."""
 
+from addons.efa import EfaSettings
+from addons.neuron import NeuronSettings
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.regions import zone_id_prefix
 from stacks.rules.addons import addon_notices
@@ -38,9 +40,9 @@ def notices(settings: Settings) -> list[str]:
             said.append(
                 f"nodeGroups.{name} is in {settings.zones_of(group)[0]}, the file system in {settings.lustre_zone}: traffic between them costs per GB"
             )
-        if uses_efa(group) and not settings.addons.efa.enabled:
+        if uses_efa(group) and not settings.addons.of(EfaSettings).enabled:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
-    if settings.node_groups and not settings.addons.neuron.enabled:
+    if settings.node_groups and not settings.addons.of(NeuronSettings).enabled:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
     said += [*scaling_notices(settings), *addon_notices(settings)]
     return said

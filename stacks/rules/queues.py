@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from addons.volcano import VolcanoSettings
 from facts.volcano_queues import MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
 from stacks.problems import Problem
 from stacks.settings import Settings
@@ -10,7 +11,7 @@ from stacks.settings import Settings
 
 def queues(settings: Settings) -> Iterator[Problem]:
     """Queues that are not Volcano's own, with amounts that are quantities."""
-    for name, queue in settings.addons.volcano.queues.items():
+    for name, queue in settings.addons.of(VolcanoSettings).queues.items():
         if name in OWN_QUEUES:
             yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
         for section, amounts in (("capability", queue.capability), ("deserved", queue.deserved)):
@@ -23,7 +24,7 @@ def queues(settings: Settings) -> Iterator[Problem]:
 
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
     """A parent queue must exist, parents must form no cycle and not too many levels, and `deserved` needs a hierarchy."""
-    queues = settings.addons.volcano.queues
+    queues = settings.addons.of(VolcanoSettings).queues
     hierarchy = any(queue.parent is not None for queue in queues.values())
     for name, queue in queues.items():
         path = f"addons.volcano.queues.{name}"
@@ -43,7 +44,7 @@ def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
 
 def queue_shares(settings: Settings) -> Iterator[Problem]:
     """`deserved` of a queue is within its `capability`, and of its children together within its own; `capability` within every queue above."""
-    queues = settings.addons.volcano.queues
+    queues = settings.addons.of(VolcanoSettings).queues
     parents = {name: queue.parent for name, queue in queues.items()}
     if any(ancestors(name, parents) is None for name in queues) or any(True for _ in _no_quantities(settings)):
         return  # reported already
@@ -95,7 +96,7 @@ def ancestors(name: str, parents: Mapping[str, str | None]) -> list[str] | None:
 
 
 def _no_quantities(settings: Settings) -> Iterator[str]:
-    for queue in settings.addons.volcano.queues.values():
+    for queue in settings.addons.of(VolcanoSettings).queues.values():
         yield from (str(value) for value in (*queue.capability.values(), *queue.deserved.values()) if not QUANTITY.fullmatch(str(value)))
 
 

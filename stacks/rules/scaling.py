@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from addons.cluster_autoscaler import ClusterAutoscalerSettings
+from addons.karpenter import KarpenterSettings
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
 from stacks.problems import Problem
@@ -13,8 +15,8 @@ def scalers(settings: Settings) -> Iterator[Problem]:
 
     Both act on every pod without a place: where both could make the node, both do, and each later takes the other's away.
     """
-    karpenter = settings.addons.karpenter
-    if not (karpenter.enabled and settings.addons.cluster_autoscaler.enabled):
+    karpenter = settings.addons.of(KarpenterSettings)
+    if not (karpenter.enabled and settings.addons.of(ClusterAutoscalerSettings).enabled):
         return
     if karpenter.general_pool.enabled and settings.core_nodes.autoscaled:
         wrong = "Karpenter and Cluster Autoscaler would both make nodes for the same untainted pods"
@@ -33,7 +35,7 @@ def scalers(settings: Settings) -> Iterator[Problem]:
 def karpenter_pools(settings: Settings) -> Iterator[Problem]:
     """Pools lie in the network, buy what is sold, and get a Neuron image."""
     zones = settings.network.zones
-    for name, pool in settings.addons.karpenter.neuron_pools.items():
+    for name, pool in settings.addons.of(KarpenterSettings).neuron_pools.items():
         base = f"addons.karpenter.neuronPools.{name}"
         if name == "general":
             hint = "take another name"
@@ -60,7 +62,7 @@ def karpenter_pools(settings: Settings) -> Iterator[Problem]:
 
 def karpenter_image(settings: Settings) -> Iterator[Problem]:
     """The Neuron driver of Karpenter's nodes fits the training image."""
-    karpenter, sdk_name = settings.addons.karpenter, settings.training.neuron_sdk
+    karpenter, sdk_name = settings.addons.of(KarpenterSettings), settings.training.neuron_sdk
     if not (karpenter.enabled and karpenter.neuron_pools and sdk_name):
         return
     sdk = neuron_releases.SDK_RELEASES[sdk_name]
@@ -86,13 +88,13 @@ def scaling_notices(settings: Settings) -> Iterator[str]:
     """What scales nothing, or is left without a scaler."""
     groups = [name for name, group in settings.node_groups.items() if group.autoscaled]
     autoscaled = groups or settings.core_nodes.autoscaled
-    scaler = settings.addons.cluster_autoscaler.enabled
+    scaler = settings.addons.of(ClusterAutoscalerSettings).enabled
     if scaler and not autoscaled:
         yield "`addons.clusterAutoscaler` is on, but no group says `autoscaled: true`: it has nothing to size"
     if autoscaled and not scaler:
         names = ", ".join([*(f"nodeGroups.{name}" for name in groups), *(["coreNodes"] if settings.core_nodes.autoscaled else [])])
         yield f"{names}: `autoscaled` leaves the size to an autoscaler, but `addons.clusterAutoscaler` is off: nothing changes it"
-    karpenter = settings.addons.karpenter
+    karpenter = settings.addons.of(KarpenterSettings)
     if karpenter.enabled and not (karpenter.neuron_pools or karpenter.general_pool.enabled):
         yield "`addons.karpenter` is on without a pool: it makes no node"
     for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():

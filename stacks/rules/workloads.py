@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from addons.neuron import HEALTH_NAMESPACE
 from addons.registry import REGISTRY
 from facts.names import RESERVED_TAG_PREFIXES, RESERVED_TAGS
 from stacks.problems import Problem
 from stacks.settings import Settings
 
-NOT_OURS = {"default", "kube-public", "kube-node-lease", HEALTH_NAMESPACE, *(declaration.namespace for declaration in REGISTRY)}
+NOT_OURS = {"default", "kube-public", "kube-node-lease", *(name for declaration in REGISTRY for name in declaration.namespaces)}
 """Namespaces of Kubernetes and of the add-ons."""
 TAG_LIMIT = 40
 TAG_TEXT = re.compile(r"[A-Za-z0-9 _.:/=+@-]*")

@@ -1,24 +1,30 @@
 """Helm values of every chart as golden files have them: at least the usual ones and the fullest."""
 
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from addons.cert_manager import cert_manager_values
-from addons.cluster_autoscaler import ClusterAutoscalerArgs, cluster_autoscaler_values
-from addons.efa import efa_values
-from addons.fluent_bit import FluentBitArgs, fluent_bit_values
-from addons.grafana import GrafanaArgs, WorkspaceArgs, grafana_values
-from addons.karpenter import KarpenterArgs, karpenter_values
-from addons.karpenter_pools import NeuronPoolArgs
-from addons.kuberay import KubeRayArgs, kuberay_values
-from addons.kueue import kueue_values
-from addons.leader_worker_set import leader_worker_set_values
-from addons.load_balancer_controller import LoadBalancerControllerArgs, load_balancer_controller_values
-from addons.metrics_server import metrics_server_values
-from addons.neuron import NeuronArgs, neuron_values, node_recovery_account
-from addons.prometheus_values import PrometheusValuesArgs, prometheus_values
-from addons.slurm_values import PartitionArgs, SlurmValuesArgs, slurm_operator_values, slurm_values
-from addons.trainer import TrainerArgs, trainer_values
+from addons.cert_manager.component import cert_manager_values
+from addons.cluster import Cluster, NeuronGroup
+from addons.cluster_autoscaler.component import cluster_autoscaler_values
+from addons.efa.values import efa_values
+from addons.fluent_bit.component import fluent_bit_values
+from addons.grafana import GrafanaSettings
+from addons.grafana.values import Workspace, grafana_values
+from addons.karpenter.component import karpenter_values
+from addons.kuberay import KubeRaySettings
+from addons.kuberay.component import kuberay_values
+from addons.kueue.component import kueue_values
+from addons.leader_worker_set.component import leader_worker_set_values
+from addons.load_balancer_controller.component import load_balancer_controller_values
+from addons.metrics_server.component import metrics_server_values
+from addons.neuron import NeuronSettings
+from addons.neuron.values import neuron_values
+from addons.prometheus.values import prometheus_values
+from addons.slurm.values import slurm_operator_values, slurm_values
+from addons.trainer import TrainerSettings
+from addons.trainer.values import trainer_values
 from addons.versions import (
     AWS_DRANET,
     CERT_MANAGER,
@@ -40,8 +46,10 @@ from addons.versions import (
     VOLCANO,
     Chart,
 )
-from addons.volcano import QueueArgs, VolcanoArgs, volcano_values
+from addons.volcano import Queue, VolcanoSettings
+from addons.volcano.values import volcano_values
 from facts.catalogue import NEURON_TYPES
+from stacks.addon_sections import Addons
 
 
 @dataclass(frozen=True)
@@ -52,66 +60,70 @@ class Case:
     values: dict[str, Any]
 
 
-TRN1 = NeuronPoolArgs(NEURON_TYPES["trn1.32xlarge"], 2, "usw2-az4", "subnet-0a")
-KARPENTER_ARGS = KarpenterArgs(
-    cluster_name="demo",
-    region="us-west-2",
-    ami_version="v20260505",
-    control_plane_name="demo",
-    security_group_ids=["sg-0a", "sg-0b"],
-    tags={"trn:cluster": "demo"},
-    neuron_pools={"trn1": TRN1},
-)
-
-PROMETHEUS_ARGS = PrometheusValuesArgs(cluster_name="demo", region="us-west-2")
-
-PARTITIONS = {
-    "trn1-32xl": PartitionArgs(NEURON_TYPES["trn1.32xlarge"], 2, 8),
-    "spare": PartitionArgs(NEURON_TYPES["trn1n.32xlarge"], 1, 0),
+GROUPS = {
+    "trn1-32xl": NeuronGroup(NEURON_TYPES["trn1.32xlarge"], 2, 2, uses_efa=True),
+    "spare": NeuronGroup(NEURON_TYPES["trn1n.32xlarge"], 1, 1, uses_efa=False),
 }
 
+
+def cluster(*, claim_name: str | None = "fsx-claim", node_groups: Mapping[str, NeuronGroup] = GROUPS, **addons: Any) -> Cluster:
+    """A cluster with sections of add-ons as they are in YAML."""
+    return Cluster(
+        name="demo",
+        region="us-west-2",
+        kubernetes_version="1.35",
+        zones=("usw2-az4", "usw2-az1"),
+        training_namespace="training",
+        claim_name=claim_name,
+        node_groups=node_groups,
+        addons=Addons.model_validate_json(json.dumps(addons)),
+    )
+
+
+def karpenter_pool(**pool: Any) -> Cluster:
+    """A cluster with one Neuron pool of Karpenter's."""
+    return cluster(karpenter={"neuronPools": {"trn1": {"instanceType": "trn1.32xlarge", "maxNodes": 2, **pool}}})
+
+
+WRITE_URL = "https://aps.example/api/v1/remote_write"
+SLURM_CLUSTER = cluster(slurm={"nodeGroups": ["trn1-32xl", "spare"], "sshKeys": ["ssh-ed25519 AAAA demo"]})
+SMALL_SLURM = cluster(
+    claim_name=None,
+    node_groups={"one": NeuronGroup(NEURON_TYPES["trn1.2xlarge"], 0, 1, uses_efa=False)},
+    slurm={"nodeGroups": ["one"]},
+)
+
 CASES: dict[str, Case] = {
-    "neuron": Case(NEURON, neuron_values(NeuronArgs("1.35"))),
-    "neuron-with-everything": Case(NEURON, neuron_values(NeuronArgs("1.35", scheduler_extension=True, node_problem_detector=True))),
+    "neuron": Case(NEURON, neuron_values(NeuronSettings(), "1.35")),
+    "neuron-with-everything": Case(NEURON, neuron_values(NeuronSettings(scheduler_extension=True, node_problem_detector=True), "1.35")),
     "efa": Case(EFA_DEVICE_PLUGIN, efa_values(["trn1n.32xlarge", "trn1.32xlarge"])),
-    "volcano": Case(VOLCANO, volcano_values(VolcanoArgs())),
-    "volcano-single-autoscaled": Case(VOLCANO, volcano_values(VolcanoArgs(replicas=1, image_registry="registry.example", autoscaled=True))),
-    "neuron-dra": Case(NEURON, neuron_values(NeuronArgs("1.35", dra=True))),
-    "neuron-recovery": Case(
-        NEURON,
-        neuron_values(NeuronArgs("1.35", node_problem_detector=True, node_recovery=node_recovery_account("demo", "us-west-2"))),
+    "volcano": Case(VOLCANO, volcano_values(VolcanoSettings(queues={}))),
+    "volcano-single-autoscaled": Case(
+        VOLCANO, volcano_values(VolcanoSettings(replicas=1, image_registry="registry.example", queues={}), autoscaled=True)
     ),
+    "neuron-dra": Case(NEURON, neuron_values(NeuronSettings(devices="dra"), "1.35")),
+    "neuron-recovery": Case(NEURON, neuron_values(NeuronSettings(node_problem_detector=True, node_recovery=True), "1.35")),
     "efa-dra": Case(AWS_DRANET, efa_values(["trn1.32xlarge"])),
-    "prometheus": Case(PROMETHEUS, prometheus_values(PROMETHEUS_ARGS)),
-    "prometheus-remote-write": Case(
-        PROMETHEUS,
-        prometheus_values(replace(PROMETHEUS_ARGS, remote_write_url="https://aps.example/api/v1/remote_write", alertmanager=True)),
-    ),
-    "grafana": Case(GRAFANA, grafana_values(GrafanaArgs())),
-    "grafana-workspace": Case(
-        GRAFANA,
-        grafana_values(GrafanaArgs(workspace=WorkspaceArgs("demo", "us-west-2", "demo", "arn", "https://aps.example/"))),
-    ),
-    "grafana-own-secret": Case(GRAFANA, grafana_values(GrafanaArgs("grafana-admin"))),
-    "fluent-bit": Case(FLUENT_BIT, fluent_bit_values(FluentBitArgs("demo", "us-west-2"))),
-    "fluent-bit-s3": Case(FLUENT_BIT, fluent_bit_values(FluentBitArgs("demo", "us-west-2", s3_bucket="pod-logs"))),
-    "volcano-hierarchy": Case(VOLCANO, volcano_values(VolcanoArgs(queues={"team": QueueArgs(parent="root")}))),
+    "prometheus": Case(PROMETHEUS, prometheus_values(cluster())),
+    "prometheus-remote-write": Case(PROMETHEUS, prometheus_values(cluster(prometheus={"alertmanager": True}), WRITE_URL)),
+    "grafana": Case(GRAFANA, grafana_values(GrafanaSettings())),
+    "grafana-workspace": Case(GRAFANA, grafana_values(GrafanaSettings(), Workspace("us-west-2", "https://aps.example/"))),
+    "grafana-own-secret": Case(GRAFANA, grafana_values(GrafanaSettings(admin_secret="grafana-admin"))),
+    "fluent-bit": Case(FLUENT_BIT, fluent_bit_values(cluster())),
+    "fluent-bit-s3": Case(FLUENT_BIT, fluent_bit_values(cluster(fluentBit={"s3Bucket": "pod-logs"}))),
+    "volcano-hierarchy": Case(VOLCANO, volcano_values(VolcanoSettings(queues={"team": Queue(parent="root")}))),
     "kueue": Case(KUEUE, kueue_values("training")),
-    "trainer": Case(TRAINER, trainer_values(TrainerArgs())),
-    "kuberay": Case(KUBERAY, kuberay_values(KubeRayArgs())),
-    "kuberay-volcano": Case(KUBERAY, kuberay_values(KubeRayArgs(volcano=True))),
+    "trainer": Case(TRAINER, trainer_values(TrainerSettings())),
+    "kuberay": Case(KUBERAY, kuberay_values(KubeRaySettings())),
+    "kuberay-volcano": Case(KUBERAY, kuberay_values(KubeRaySettings(batch_scheduler="volcano"))),
     "leader-worker-set": Case(LEADER_WORKER_SET, leader_worker_set_values()),
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
-    "load-balancer-controller": Case(
-        LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(LoadBalancerControllerArgs("demo", "us-west-2", "vpc-0a"))
-    ),
+    "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a")),
     "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
-    "slurm": Case(SLURM, slurm_values(SlurmValuesArgs("demo", PARTITIONS, "fsx-claim", ["ssh-ed25519 AAAA demo"]), "slurm-state")),
-    "slurm-small": Case(
-        SLURM, slurm_values(SlurmValuesArgs("demo", {"one": PartitionArgs(NEURON_TYPES["trn1.2xlarge"], 0, 0)}), "slurm-state")
-    ),
+    "slurm": Case(SLURM, slurm_values(SLURM_CLUSTER, "slurm-state")),
+    "slurm-small": Case(SLURM, slurm_values(SMALL_SLURM, "slurm-state")),
     "metrics-server": Case(METRICS_SERVER, metrics_server_values()),
-    "cluster-autoscaler": Case(CLUSTER_AUTOSCALER, cluster_autoscaler_values(ClusterAutoscalerArgs("demo", "us-west-2", "1.35"))),
-    "karpenter": Case(KARPENTER, karpenter_values(KARPENTER_ARGS)),
-    "karpenter-static": Case(KARPENTER, karpenter_values(replace(KARPENTER_ARGS, neuron_pools={"trn1": replace(TRN1, static=True)}))),
+    "cluster-autoscaler": Case(CLUSTER_AUTOSCALER, cluster_autoscaler_values(cluster())),
+    "karpenter": Case(KARPENTER, karpenter_values(karpenter_pool())),
+    "karpenter-static": Case(KARPENTER, karpenter_values(karpenter_pool(static=True))),
 }

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from addons.base import NODE_SHARE
-from addons.batch import NODE_LABEL, pod_properties, service_role_arn
+from addons.batch import NODE_LABEL
+from addons.batch.component import pod_properties, service_role_arn
+from addons.manifests import NODE_SHARE
 from facts.catalogue import NEURON_TYPES
 from simulator.account import kinds
 from simulator.aws_requests import aws_request

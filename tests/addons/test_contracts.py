@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from addons.contract import Contract, is_open, load, unknown_keys
-from addons.efa import efa_values
-from addons.neuron import NeuronArgs, neuron_values
+from addons.efa.values import efa_values
+from addons.neuron import NeuronSettings
+from addons.neuron.values import neuron_values
 from addons.registry import REGISTRY
 from addons.versions import EFA_DEVICE_PLUGIN, NEURON, SUPPORTED_KUBERNETES, VOLCANO, Chart
-from addons.volcano import VolcanoArgs, volcano_values
+from addons.volcano import VolcanoSettings
+from addons.volcano.values import volcano_values
 from tests.addons.cases import CASES
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import merged, record_stack
@@ -20,10 +22,13 @@ CHARTS = tuple({case.chart.name: case.chart for case in CASES.values()}.values()
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SWITCHES = (False, True)
 ALL_VALUES: list[tuple[Chart, dict[str, Any]]] = [
-    *((NEURON, neuron_values(NeuronArgs(*switches))) for switches in product(SUPPORTED_KUBERNETES, SWITCHES, SWITCHES)),
+    *(
+        (NEURON, neuron_values(NeuronSettings(scheduler_extension=extension, node_problem_detector=detector), minor))
+        for minor, extension, detector in product(SUPPORTED_KUBERNETES, SWITCHES, SWITCHES)
+    ),
     *((EFA_DEVICE_PLUGIN, efa_values(types)) for types in ((), ("trn1.32xlarge",), ("trn2.48xlarge", "trn1n.32xlarge"))),
     *(
-        (VOLCANO, volcano_values(VolcanoArgs(replicas, registry, autoscaled)))
+        (VOLCANO, volcano_values(VolcanoSettings(replicas=replicas, image_registry=registry), autoscaled=autoscaled))
         for replicas, registry, autoscaled in product((1, 2, 3), ("docker.io", "mirror.example"), SWITCHES)
     ),
 ]
@@ -101,7 +106,7 @@ def test_a_chart_pinned_anew_is_refused_until_its_contract_is_read() -> None:
     """Whoever raises a version must read the chart's values again; the message says where they go."""
     with pytest.raises(ValueError, match=r"volcano is pinned at 9\.9\.9, its contract was written for volcano 1\.15\.0") as refusal:
         load(Chart("volcano", "9.9.9", "volcano"))
-    assert "addons/contracts/volcano.yaml" in str(refusal.value)
+    assert "addons/volcano/contracts/volcano.yaml" in str(refusal.value)
 
 
 @pytest.mark.parametrize("chart", CHARTS)

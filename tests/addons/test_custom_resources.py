@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,24 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from addons.base import NODE_SHARE, TOLERATE_NEURON
-from addons.karpenter_pools import (
+from addons.karpenter import KarpenterGeneralPool, KarpenterNeuronPool
+from addons.karpenter.pools import (
     NodeClassArgs,
     general_node_class_spec,
     general_node_pool_spec,
     neuron_node_class_spec,
     neuron_node_pool_spec,
 )
-from addons.kueue_objects import FlavorArgs, cluster_queue_spec, flavor_spec
+from addons.kueue.objects import cluster_queue_spec, flavor_spec
+from addons.manifests import NODE_SHARE, TOLERATE_NEURON
 from addons.registry import REGISTRY
-from addons.trainer import runtime_spec
-from addons.volcano import QueueArgs, hyper_node_spec, queue_spec, scheduler_configuration
+from addons.trainer.values import runtime_spec
+from addons.volcano import Queue
+from addons.volcano.values import hyper_node_spec, queue_spec, scheduler_configuration
 from facts.catalogue import NEURON_TYPES
 from facts.names import GROUP_LABEL
 from stacks.config import parse_settings
-from tests.addons.cases import TRN1
+from tests.addons.cases import GROUPS
 from tests.addons.custom_resources import errors, schemas
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import custom_kind, recorded
@@ -39,30 +40,34 @@ SAMPLES: dict[str, dict[str, Any]] = {
 }
 RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
 SHARED = NodeClassArgs("demo-node", "v20260505", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
-BLOCK = replace(
-    TRN1, instance=NEURON_TYPES["trn2.48xlarge"], capacity_type="CAPACITY_BLOCK", capacity_reservation_id="cr-0123456789abcdef0"
+TRN1 = KarpenterNeuronPool(instance_type="trn1.32xlarge", max_nodes=2)
+SMALL = KarpenterNeuronPool(instance_type="trn1.2xlarge", max_nodes=2)
+STATIC = KarpenterNeuronPool(instance_type="trn1.32xlarge", max_nodes=2, static=True)
+BLOCK = KarpenterNeuronPool(
+    instance_type="trn2.48xlarge", max_nodes=2, capacity_type="CAPACITY_BLOCK", capacity_reservation_id="cr-0123456789abcdef0"
 )
+ZONE, SUBNET = "usw2-az4", "subnet-0a"
 BASES: dict[tuple[str, str], dict[str, Any]] = {
-    (CLASS, ""): neuron_node_class_spec(SHARED, TRN1),
-    (CLASS, "block"): neuron_node_class_spec(SHARED, BLOCK),
-    (POOL, ""): neuron_node_pool_spec("trn1", TRN1),
-    (POOL, "static"): neuron_node_pool_spec("trn1", replace(TRN1, static=True)),
+    (CLASS, ""): neuron_node_class_spec(SHARED, TRN1, SUBNET),
+    (CLASS, "block"): neuron_node_class_spec(SHARED, BLOCK, SUBNET),
+    (POOL, ""): neuron_node_pool_spec("trn1", TRN1, ZONE),
+    (POOL, "static"): neuron_node_pool_spec("trn1", STATIC, ZONE),
     (FLAVOR, ""): flavor_spec("trn1-32xl"),
-    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
+    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
     (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
     (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
     (NETWORK, ""): hyper_node_spec("trn1-32xl"),
     (RAY, ""): SAMPLES["ray-cluster"]["spec"],
-    (QUEUE, ""): queue_spec(QueueArgs(1, False, {"aws.amazon.com/neuron": 32})),
+    (QUEUE, ""): queue_spec(Queue(capability={"aws.amazon.com/neuron": 32})),
 }
 """Our own objects, to be broken."""
 SOUND: list[tuple[str, dict[str, Any]]] = [
     *((kind, spec) for (kind, _), spec in BASES.items()),
     (CLASS, general_node_class_spec(SHARED, ["subnet-0a", "subnet-0b"])),
-    (POOL, general_node_pool_spec("general", max_vcpu=64, spot=True)),
-    (POOL, neuron_node_pool_spec("block", BLOCK)),
-    (CLASS, neuron_node_class_spec(SHARED, replace(TRN1, instance=NEURON_TYPES["trn1.2xlarge"]))),
-    (QUEUE, queue_spec(QueueArgs(3, True, {"cpu": "96", "memory": "1.5Ti"}))),
+    (POOL, general_node_pool_spec("general", KarpenterGeneralPool(max_vcpu=64, spot=True))),
+    (POOL, neuron_node_pool_spec("block", BLOCK, ZONE)),
+    (CLASS, neuron_node_class_spec(SHARED, SMALL, SUBNET)),
+    (QUEUE, queue_spec(Queue(weight=3, reclaimable=True, capability={"cpu": "96", "memory": "1.5Ti"}))),
 ]
 REFUSALS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text())
 
@@ -123,7 +128,7 @@ def test_a_pool_of_efa_nodes_has_one_efa_interface_on_every_card():
     """Without the list Karpenter attaches EFA only for pods that ask, and a static pool has none."""
     interfaces = BASES[CLASS, ""]["networkInterfaces"]
     assert [item["networkCardIndex"] for item in interfaces if item["interfaceType"] == "efa-only"] == list(range(8))
-    assert "networkInterfaces" not in neuron_node_class_spec(SHARED, replace(TRN1, instance=NEURON_TYPES["trn1.2xlarge"]))
+    assert "networkInterfaces" not in neuron_node_class_spec(SHARED, SMALL, SUBNET)
 
 
 def test_efa_nodes_carry_the_label_that_the_efa_plug_in_looks_for():
@@ -134,7 +139,7 @@ def test_efa_nodes_carry_the_label_that_the_efa_plug_in_looks_for():
 
 def test_a_block_is_reserved_capacity_with_a_label_of_its_own():
     """`capacity-block` as a capacity type is accepted and never matches."""
-    requirements = {item["key"]: item["values"] for item in neuron_node_pool_spec("b", BLOCK)["template"]["spec"]["requirements"]}
+    requirements = {item["key"]: item["values"] for item in neuron_node_pool_spec("b", BLOCK, ZONE)["template"]["spec"]["requirements"]}
     assert requirements["karpenter.sh/capacity-type"] == ["reserved"]
     assert requirements["karpenter.k8s.aws/capacity-reservation-type"] == ["capacity-block"]
 

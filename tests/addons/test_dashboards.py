@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from addons.grafana import DASHBOARDS, MANAGED, MANAGED_PLUGIN, dashboards, managed_dashboards
-from addons.prometheus import alert_rules
-from addons.prometheus_values import POD_MONITORS, SERVICE_MONITORS
+from addons.grafana.values import DASHBOARDS, MANAGED, MANAGED_PLUGIN, dashboards, managed_dashboards
+from addons.prometheus.component import alert_rules
+from addons.prometheus.values import POD_MONITORS, SERVICE_MONITORS
 from simulator.engine.change import rehearse_change
 from simulator.recording import Recording
 from tests.stacks.order_laws import RELEASE

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from addons.grafana import DASHBOARDS
-from addons.scripts.efa_exporter import PREFIX, Handler, exposition
+from addons.efa_exporter.efa_exporter import PREFIX, Handler, exposition
+from addons.grafana.values import DASHBOARDS
 
 
 @pytest.fixture

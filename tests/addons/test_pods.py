@@ -7,7 +7,7 @@ import pytest
 
 from addons.contract import Contract, load
 from addons.images import value_at
-from addons.slurm_values import GROUP_LABEL
+from addons.slurm.values import GROUP_LABEL
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.names import EFA_LABEL, NEURON_TAINT
 from simulator.recording import Registration

@@ -3,12 +3,12 @@
 import pytest
 
 from addons import versions
-from addons.contract import DIRECTORY, load
+from addons.contract import contract_files, load
 from addons.declaration import Declaration
 from addons.images import mirror_values, mirrored, overlaid, value_at
 from addons.registry import REGISTRY, SWITCHED
 from addons.versions import SUPPORTED_KUBERNETES, Chart
-from stacks.addon_settings import Addons
+from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
 
 CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]
@@ -44,7 +44,7 @@ def test_an_add_on_says_in_one_sentence_what_it_is_for(declaration: Declaration)
 
 def test_every_contract_belongs_to_a_chart():
     """A contract of a chart that nobody installs vouches for nothing."""
-    assert {path.stem for path in DIRECTORY.glob("*.yaml")} == {chart.name for chart in CHARTS}
+    assert contract_files().keys() == {chart.name for chart in CHARTS}
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)

@@ -6,8 +6,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from addons.training_operator import NAME, RULES, SECRET_RULES, WEBHOOKS, training_operator_spec, webhooks
-from addons.training_operator_kinds import KINDS, job_crd_spec
+from addons.training_operator import NAME
+from addons.training_operator.kinds import KINDS, job_crd_spec
+from addons.training_operator.manifests import RULES, SECRET_RULES, WEBHOOKS, training_operator_spec, webhooks
 from simulator.recording import Registration
 from tests.stacks.test_addons import alone, recorded
 

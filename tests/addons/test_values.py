@@ -8,20 +8,23 @@ import pytest
 import yaml
 
 from addons import versions
-from addons.cloudwatch import CloudWatchArgs, cloudwatch_configuration
-from addons.efa_exporter import efa_exporter_spec
-from addons.etcd import stateful_set_spec
-from addons.kueue_objects import FlavorArgs, cluster_queue_spec
-from addons.managed import coredns_configuration
-from addons.mpi_operator import RULES, mpi_job_crd_spec, mpi_operator_spec
-from addons.neuron_monitor import neuron_monitor_spec
-from addons.trainer import runtime_spec
-from addons.training_operator import training_operator_spec, webhooks
-from addons.training_operator_kinds import KINDS, job_crd_spec
-from addons.volcano import QueueArgs, queue_spec, scheduler_configuration
+from addons.cloudwatch import CloudWatchSettings
+from addons.cloudwatch.component import cloudwatch_configuration
+from addons.core import CoreDnsSettings
+from addons.core.component import coredns_configuration
+from addons.efa_exporter.component import efa_exporter_spec
+from addons.etcd.manifests import stateful_set_spec
+from addons.kueue.objects import cluster_queue_spec
+from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
+from addons.neuron_monitor.component import neuron_monitor_spec
+from addons.trainer.values import runtime_spec
+from addons.training_operator.kinds import KINDS, job_crd_spec
+from addons.training_operator.manifests import training_operator_spec, webhooks
+from addons.volcano import Queue
+from addons.volcano.values import queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
-from tests.addons.cases import CASES
+from tests.addons.cases import CASES, GROUPS
 
 GOLDEN = Path(__file__).parent / "golden"
 OBJECTS: dict[str, Any] = {
@@ -34,11 +37,11 @@ OBJECTS: dict[str, Any] = {
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
-    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": FlavorArgs(32, 16, 256, 1024)}),
+    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
-    "cloudwatch": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo")),
-    "cloudwatch-everything": cloudwatch_configuration(CloudWatchArgs("demo", "us-west-2", "v1", "demo", True, True)),
-    "coredns-autoscaled": coredns_configuration(autoscaled=True, min_replicas=2, max_replicas=10),
+    "cloudwatch": cloudwatch_configuration(CloudWatchSettings()),
+    "cloudwatch-everything": cloudwatch_configuration(CloudWatchSettings(neuron_metrics=True, container_logs=True)),
+    "coredns-autoscaled": coredns_configuration(CoreDnsSettings(autoscaled=True)),
 }
 """Specs of our own manifests, and configurations of EKS add-ons."""
 VALUES: dict[str, Any] = {**{name: case.values for name, case in CASES.items()}, **OBJECTS}
@@ -81,8 +84,10 @@ def test_with_an_autoscaler_jobs_make_their_pods_at_once():
 
 def test_a_queue_without_capability_has_none():
     """An empty map would cap nothing today and everything the day Volcano reads it so."""
-    assert queue_spec(QueueArgs()) == {"weight": 1, "reclaimable": False}
-    assert queue_spec(QueueArgs(2, True, {"aws.amazon.com/neuron": 32}))["capability"] == {"aws.amazon.com/neuron": 32}
+    assert queue_spec(Queue()) == {"weight": 1, "reclaimable": False}
+    assert queue_spec(Queue(weight=2, reclaimable=True, capability={"aws.amazon.com/neuron": 32}))["capability"] == {
+        "aws.amazon.com/neuron": 32
+    }
 
 
 def test_etcd_serves_the_v2_api():

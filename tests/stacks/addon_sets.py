@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from addons.registry import SWITCHED
-from stacks.addon_table import with_needs
+from addons.registry import SWITCHED, with_needs
 from tests.support import dev_configuration, merged
 
 SETTINGS: dict[str, dict[str, Any]] = {

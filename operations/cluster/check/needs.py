@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from addons.karpenter import KarpenterSettings
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size
 
@@ -51,7 +52,7 @@ def purchases(settings: Settings) -> Iterator[Purchase]:
             f"nodeGroups.{name}", group.instance_type, group.size, largest_size(group), group.capacity_type, group.capacity_reservation_id,
             settings.zones_of(group),
         )  # fmt: skip
-    karpenter = settings.addons.karpenter
+    karpenter = settings.addons.of(KarpenterSettings)
     for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
         yield Purchase(
             f"addons.karpenter.neuronPools.{name}", pool.instance_type, pool.max_nodes if pool.static else 0, pool.max_nodes,
@@ -82,7 +83,7 @@ def vcpu_needs(settings: Settings) -> Iterator[Need]:
     # EKS raises the group by twice the number of its zones during an update (EKS user guide, managed node update behavior).
     surge = 2 * CORE_ZONE_COUNT * vcpus
     why_core = f"{core.desired_size} x {core.instance_type}"
-    karpenter = settings.addons.karpenter
+    karpenter = settings.addons.of(KarpenterSettings)
     general = karpenter.general_pool.max_vcpu if karpenter.enabled and karpenter.general_pool.enabled else 0
     most = core.max_size * vcpus + general
     yield Need("ec2", QUOTA_CODES["Standard"]["on-demand"], "vCPU", core.desired_size * vcpus, surge, most, why_core)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from addons.batch import BatchSettings
 from facts.names import BATCH_ROLE
 from facts.neuron_releases import RELEASE_PATTERN, SDK_RELEASES, ami_driver, runtime_conflict, version_text
 from operations.aws.eks import addon_versions, support_dates
@@ -90,7 +91,7 @@ def addons(subject: Subject) -> Iterator[Finding]:
             newest = ", ".join(there[:3]) or "none"
             do = f"pin one of them in addons/versions.py: {newest}"
             yield failed("add-on", f"{name} has no {version} for Kubernetes {minor} in {subject.region}", do)
-    if subject.settings.addons.batch.enabled:
+    if subject.settings.addons.of(BatchSettings).enabled:
         yield _batch_role(subject)
 
 

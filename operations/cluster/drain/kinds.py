@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from addons.registry import REGISTRY
 from facts.volcano_queues import OWN_QUEUES
 from operations.kube.api import Kubernetes, Object, Resource
 
@@ -46,13 +47,9 @@ NODE_CLAIMS = Resource("NodeClaim", "/apis/karpenter.sh/v1", "nodeclaims")
 STATEFUL_SETS = Resource("StatefulSet", "/apis/apps/v1", "statefulsets")
 
 SYSTEM = frozenset(
-    {
-        "kube-system", "kube-public", "kube-node-lease", "volcano-system", "kueue-system", "kubeflow-system", "kubeflow", "mpi-operator",
-        "kuberay-system", "lws-system", "slinky", "cert-manager", "monitoring", "neuron-monitor", "efa-exporter", "amazon-cloudwatch",
-        "logging",
-    }
-)  # fmt: skip
-"""Namespaces of the add-ons: Pulumi takes what is in them away itself."""
+    {"kube-system", "kube-public", "kube-node-lease", *(name for declaration in REGISTRY for name in declaration.namespaces)}
+)
+"""Namespaces of Kubernetes and of the add-ons: Pulumi deletes what is in them itself."""
 
 Verb = Literal["close", "empty", "delete", "wait for"]
 Act = Callable[[Kubernetes, Resource, Object], None]

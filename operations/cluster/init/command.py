@@ -10,6 +10,7 @@ from typing import TypeVar
 import typer
 import yaml
 
+from addons.registry import SWITCHED, with_needs
 from operations.access import access
 from operations.aws.capacity_blocks import block_offerings, buy_command, refuse_hours
 from operations.aws.zones import offered_zone_ids, zones
@@ -19,7 +20,6 @@ from operations.output import errors, results, write_json
 from operations.rehearse.command import record_stack, settings_of
 from operations.stack_file import StackFile, project_of
 from simulator.costs import items, total
-from stacks.addon_table import switched_addons, with_needs
 from stacks.rules import notices
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -151,7 +151,7 @@ class Interview:
     def _addons(self) -> tuple[str, ...]:
         said = self._text(self._options.addons, ",".join(ADDONS), "Add-ons")
         wanted = {part.strip() for part in said.split(",") if part.strip()} - {"none"}
-        known = switched_addons()
+        known = SWITCHED
         if not wanted <= set(known):
             raise CommandError(
                 f"unknown add-on: {', '.join(sorted(wanted - set(known)))}", f"take of {', '.join(known)}, or none", code=MISUSE

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from addons.efa import EfaSettings
+from addons.neuron import NeuronSettings
 from facts.efa import NetworkInterface
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from operations.aws.compute import DESCRIBE_INSTANCES
@@ -59,9 +61,9 @@ def devices(subject: Subject) -> Iterator[Finding]:
         yield skipped("devices", "no Neuron node is up")
     for group, node in subject.neuron_nodes:
         wanted: dict[str, int] = {}
-        if addons.neuron.enabled and addons.neuron.devices == "device-plugin":
+        if addons.of(NeuronSettings).enabled and addons.of(NeuronSettings).devices == "device-plugin":
             wanted |= {NEURON_RESOURCE: hardware(group).chip_count, NEURON_CORE_RESOURCE: core_count(group)}
-        if addons.efa.enabled and addons.efa.devices == "device-plugin" and efa_count(group):
+        if addons.of(EfaSettings).enabled and addons.of(EfaSettings).devices == "device-plugin" and efa_count(group):
             wanted[EFA_RESOURCE] = efa_count(group)
         offered = node["status"]["allocatable"]
         wrong = [f"{key} {offered.get(key, '0')} of {count}" for key, count in wanted.items() if offered.get(key, "0") != str(count)]
@@ -76,8 +78,8 @@ def plugins(subject: Subject) -> Iterator[Finding]:
     addons = subject.settings.addons
     found = {name_of(item): item for item in subject.kubernetes.list(DAEMON_SETS) or ()}
     sides = (
-        (NEURON_PLUGIN, addons.neuron, len(subject.neuron_nodes)),
-        (EFA_PLUGIN, addons.efa, sum(1 for group, _ in subject.neuron_nodes if efa_count(group))),
+        (NEURON_PLUGIN, addons.of(NeuronSettings), len(subject.neuron_nodes)),
+        (EFA_PLUGIN, addons.of(EfaSettings), sum(1 for group, _ in subject.neuron_nodes if efa_count(group))),
     )
     for name, addon, wanted in sides:
         if not addon.enabled or addon.devices != "device-plugin":

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from addons.etcd import EtcdSettings
+from addons.volcano import VolcanoSettings
 from facts.names import CLUSTER_TAG
 from operations.aws.api import tags_of
 from operations.aws.control_plane import described
@@ -28,7 +30,7 @@ def control_plane(subject: Subject) -> Iterator[Finding]:
 
 def queues(subject: Subject) -> Iterator[Finding]:
     """A job sent to a closed queue waits for ever."""
-    addon = subject.settings.addons.volcano
+    addon = subject.settings.addons.of(VolcanoSettings)
     if not addon.enabled:
         yield skipped("queues", "Volcano is off in the configuration")
         return
@@ -45,7 +47,7 @@ def queues(subject: Subject) -> Iterator[Finding]:
 
 def etcd(subject: Subject) -> Iterator[Finding]:
     """TorchX's rendezvous speaks version 2 of etcd's API, which etcd 3.5 serves only when told to."""
-    if not subject.settings.addons.etcd.enabled:
+    if not subject.settings.addons.of(EtcdSettings).enabled:
         yield skipped("etcd", "off in the configuration")
         return
     namespace = subject.settings.training.namespace

@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from addons.efa import EfaSettings
+from addons.neuron import NeuronSettings
+from addons.slurm import SlurmSettings
+from addons.volcano import VolcanoSettings
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from operations.cluster.status.subject import Subject, efa_count, hardware
 from operations.cluster.verify.stage import Stage
@@ -27,7 +31,7 @@ class Nodes:
 
 def whole_nodes(subject: Subject) -> tuple[Nodes, ...]:
     """Groups with nodes. Slurm's are left out: its own pods hold every device there."""
-    slurm = subject.settings.addons.slurm
+    slurm = subject.settings.addons.of(SlurmSettings)
     taken = slurm.node_groups if slurm.enabled else ()
     return tuple(
         Nodes(name, len(nodes), subject.settings.node_groups[name]) for name, nodes in subject.nodes.items() if nodes and name not in taken
@@ -37,9 +41,10 @@ def whole_nodes(subject: Subject) -> tuple[Nodes, ...]:
 def hindrance(stage: Stage, check: str) -> Iterator[Finding]:
     """Why no gang of whole nodes can be started: nothing where it can."""
     addons = stage.subject.settings.addons
-    if not addons.volcano.enabled:
+    neuron, efa = addons.of(NeuronSettings), addons.of(EfaSettings)
+    if not addons.of(VolcanoSettings).enabled:
         yield skipped(check, "Volcano is off in the configuration")
-    elif not (addons.neuron.enabled and addons.efa.enabled) or "dra" in (addons.neuron.devices, addons.efa.devices):
+    elif not (neuron.enabled and efa.enabled) or "dra" in (neuron.devices, efa.devices):
         yield skipped(check, "devices are not asked for through the device plug-ins here")
     elif not whole_nodes(stage.subject):
         yield skipped(check, "no Neuron node is up for jobs of Volcano")
@@ -50,7 +55,7 @@ def hindrance(stage: Stage, check: str) -> Iterator[Finding]:
 
 def queue(settings: Settings) -> str:
     """Queue that jobs can go to, one without a limit before others; Volcano takes no job in a queue that has queues below it."""
-    queues = settings.addons.volcano.queues
+    queues = settings.addons.of(VolcanoSettings).queues
     parents = {entry.parent for entry in queues.values()}
     leaves = [name for name in queues if name not in parents]
     return min(leaves, key=lambda name: len(queues[name].capability), default="default")

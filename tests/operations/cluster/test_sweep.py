@@ -175,6 +175,27 @@ def test_each_tag_belongs_by_its_exact_value_alone(key: str):
 # What is deleted
 
 
+OTHERS = [
+    *({key: "peer"} for key in NAME_TAGS),
+    {"kubernetes.io/cluster/peer": "owned"},
+    {"kubernetes.io/cluster/peer": "shared"},
+    {"KubernetesCluster": "train"},
+    {"kops.k8s.io/instancegroup": "nodes"},
+    {"k8s.io/role/node": "1"},
+    {"sigs.k8s.io/cluster-api-provider-aws/cluster/train": "owned"},
+    {"aws:cloudformation:stack-id": "arn"},
+]
+
+
+@pytest.mark.parametrize("mark", OTHERS, ids=[next(iter(mark)) for mark in OTHERS])
+def test_another_owners_tag_wins_over_the_place_and_over_our_own_tags(mark: dict[str, str]):
+    """An instance of a neighbour in our VPC is the neighbour's, and a cluster of kOps may bear our name."""
+    assert not reason(CLUSTER, mark, "vpc-1", ["vpc-1"])
+    for ours in ({"trn:cluster": CLUSTER}, {"kubernetes.io/cluster/train": "owned"}, {"eks:cluster-name": CLUSTER}):
+        if not set(ours) & set(mark):
+            assert not reason(CLUSTER, {**ours, **mark}, "vpc-1", ["vpc-1"])
+
+
 @pytest.mark.parametrize("lag", [0, 1, 3])
 def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     """Also where AWS still shows for a while what is gone."""

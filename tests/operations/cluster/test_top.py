@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from addons import neuron_monitor
-from addons.base import own_labels
+from addons.manifests import own_labels
 from operations.cli import app
 from operations.cluster.status.subject import NODES
 from operations.cluster.top import command

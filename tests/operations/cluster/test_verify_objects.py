@@ -8,6 +8,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from addons.volcano import VolcanoSettings
 from facts.catalogue import NEURON_TYPES
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from operations.cluster.status.subject import NODES, efa_count
@@ -161,8 +162,8 @@ def test_the_gang_is_all_or_nothing_and_takes_whole_nodes():
 def test_the_queue_is_one_that_takes_jobs(queues: dict[str, Any], chosen: str):
     """Volcano refuses a job for a queue that has queues below it."""
     settings: Settings = of(addons={"volcano": {"queues": queues}}).settings
-    listed = {name: entry for name, entry in settings.addons.volcano.queues.items() if name in queues}
-    volcano = settings.addons.volcano.model_copy(update={"queues": listed})
+    listed = {name: entry for name, entry in settings.addons.of(VolcanoSettings).queues.items() if name in queues}
+    volcano = settings.addons.of(VolcanoSettings).model_copy(update={"queues": listed})
     assert queue(settings.model_copy(update={"addons": settings.addons.model_copy(update={"volcano": volcano})})) == chosen
 
 

@@ -1,0 +1,112 @@
+"""AWS Batch on the stack's node groups as a component.
+
+Batch makes its own way into a cluster with API authentication: an access entry for its service-linked role, which nobody
+else may make. RBAC objects for the user `aws-batch` are bypassed there; the right to the namespace is an access policy
+(Batch user guide, eks-access-entries, 2026-10).
+"""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from addons.base import Addon
+from addons.batch import BatchSettings
+from addons.cluster import Cluster
+from addons.manifests import NODE_SHARE
+from addons.site import Site
+from facts import iam, regions
+from facts.catalogue import InstanceType
+from facts.names import BATCH_ROLE, NEURON_RESOURCE
+
+NAMESPACE_POLICY = "AWSBatchNamespacePolicy"
+MEBIBYTES = 1024
+
+
+def service_role_arn(region: str, account_id: str) -> str:
+    """ARN of Batch's service-linked role, one for the account."""
+    return f"arn:{regions.partition(region)}:iam::{account_id}:role/aws-service-role/batch.amazonaws.com/{BATCH_ROLE}"
+
+
+def pod_properties(image: str, instance: InstanceType) -> dict[str, Any]:
+    """`podProperties` of a job that takes a whole node.
+
+    Asking for the device is also what lets its pod onto the tainted node: EKS adds the toleration. Batch's text names cpu,
+    memory and nvidia.com/gpu; that other resources are handed on is inferred from the shape, which takes any name.
+    """
+    # Batch wants both limits and requests of memory alike, in whole Mi, and CPUs in quarters.
+    whole = {"memory": f"{int(instance.memory_gib * NODE_SHARE * MEBIBYTES)}Mi", NEURON_RESOURCE: str(instance.chip_count)}
+    return {
+        # Batch's own default is the node's network, on which two jobs cannot open the same port.
+        "host_network": False,
+        "containers": [
+            {
+                "name": "train",
+                "image": image,
+                "resources": {"requests": {"cpu": str(int(instance.vcpu_count * NODE_SHARE)), **whole}, "limits": whole},
+                "volume_mounts": [{"name": "shm", "mount_path": "/dev/shm"}],
+            }
+        ],
+        "volumes": [{"name": "shm", "empty_dir": {"medium": "Memory", "size_limit": "64Gi"}}],
+    }
+
+
+class Batch(Addon):
+    """The right to the namespace goes first, then the queue, the environment, and the namespace last.
+
+    Batch keeps an environment that a queue names, and one whose namespace is gone is INVALID.
+    """
+
+    def __init__(self, name: str, site: Site) -> None:
+        super().__init__("Batch", name, site)
+        cluster = site.cluster
+        settings, namespace = cluster.section(BatchSettings), cluster.training_namespace
+        role_arn = site.control_plane_arn.apply(lambda arn: service_role_arn(cluster.region, arn.split(":")[4]))
+        environment = aws.batch.ComputeEnvironment(
+            self.named(name),
+            name=cluster.name,
+            type="UNMANAGED",
+            # Batch makes and picks its role by itself for managed environments only.
+            service_role=role_arn,
+            eks_configuration={"eks_cluster_arn": site.control_plane_arn, "kubernetes_namespace": namespace},
+            opts=self.child(site.namespace),
+        )
+        with_it = pulumi.ResourceOptions(parent=self, replace_with=[environment])
+        queue = aws.batch.JobQueue(
+            self.named(name),
+            name=cluster.name,
+            state="ENABLED",
+            priority=1,
+            compute_environment_orders=[{"order": 1, "compute_environment": environment.arn}],
+            # A queue that still names it keeps the old environment.
+            opts=with_it,
+        )
+        aws.eks.AccessPolicyAssociation(
+            self.named(name),
+            cluster_name=site.control_plane_name,
+            principal_arn=role_arn,
+            policy_arn=iam.access_policy_arn(regions.partition(cluster.region), NAMESPACE_POLICY),
+            access_scope={"type": "namespace", "namespaces": [namespace]},
+            # Batch makes the entry with the environment. Old first: an association made over the old one goes with it.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[environment], delete_before_replace=True),
+        )
+        if settings.image is not None:
+            for group in settings.node_groups:
+                self._definition(name, group, settings.image, cluster)
+        self.ready.append(queue)
+        self.register_outputs({})
+
+    def _definition(self, name: str, group: str, image: str, cluster: Cluster) -> None:
+        pod: Any = pod_properties(image, cluster.node_groups[group].instance)
+        aws.batch.JobDefinition(
+            self.named(f"{name}-{group}"),
+            name=f"{cluster.name}-{group}",
+            type="container",
+            eks_properties={"pod_properties": pod},
+            opts=self.child(),
+        )
+
+
+def make(site: Site) -> Addon:
+    """The add-on of a cluster."""
+    return Batch("batch", site)

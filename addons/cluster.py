@@ -1,0 +1,43 @@
+"""What the configuration says of a cluster, as far as add-ons ask: plain data, known before anything is created."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from addons.section import AddonSections, SectionType
+from facts.catalogue import InstanceType
+
+
+@dataclass(frozen=True)
+class NeuronGroup:
+    """One group of Neuron nodes."""
+
+    instance: InstanceType
+    size: int
+    """Nodes wanted."""
+    largest_size: int
+    """The most nodes it may grow to."""
+    uses_efa: bool
+    autoscaled: bool = False
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster as its configuration describes it."""
+
+    name: str
+    region: str
+    kubernetes_version: str
+    """Minor, such as `1.35`."""
+    zones: tuple[str, ...]
+    """Zone ids, the training zone first."""
+    training_namespace: str
+    """Namespace of the jobs."""
+    claim_name: str | None
+    """Claim of the shared file system in the training namespace; None without a file system."""
+    node_groups: Mapping[str, NeuronGroup]
+    addons: AddonSections
+    """The section `addons` of the configuration."""
+
+    def section(self, kind: type[SectionType]) -> SectionType:
+        """The settings of one add-on."""
+        return self.addons.of(kind)

@@ -1,0 +1,35 @@
+"""Fluent Bit: the logs of all pods, from all nodes, to CloudWatch Logs and by wish to S3."""
+
+from pydantic import Field
+
+from addons.declaration import Declaration
+from addons.section import AddonSettings
+from addons.versions import FLUENT_BIT
+
+NAMESPACE = "logging"
+SERVICE_ACCOUNT = "aws-for-fluent-bit"
+
+
+class FluentBitSettings(AddonSettings):
+    """Fluent Bit."""
+
+    enabled: bool = False
+    """Send the logs of all pods to the log group /aws/eks/NAME/pods."""
+    retention_days: int = 30
+    """Days that the logs are kept in CloudWatch."""
+    s3_bucket: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    """A bucket of yours that gets them too. None by default; the stack neither makes nor deletes it."""
+
+
+DECLARATION = Declaration(
+    key="fluentBit",
+    title="Fluent Bit",
+    purpose="Sends the logs of all pods to CloudWatch Logs, and by wish to S3",
+    component="fluent-bit",
+    namespace=NAMESPACE,
+    nodes="all",
+    settings=FluentBitSettings,
+    charts=(FLUENT_BIT,),
+    identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    leaves=("the position database /var/log/flb_kube.db on each node", "what was written to S3"),
+)

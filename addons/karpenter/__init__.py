@@ -1,0 +1,72 @@
+"""Karpenter: makes instances for pods, without node groups."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from addons.declaration import Declaration
+from addons.section import KUBERNETES_NAME, AddonSettings, OneOf, Section
+from addons.versions import KARPENTER, KARPENTER_CRD
+from facts.catalogue import NEURON_TYPES
+
+NAMESPACE = "kube-system"
+SERVICE_ACCOUNT = "karpenter"
+NODE_CLASS, NODE_POOL = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool"
+
+
+class KarpenterNeuronPool(Section):
+    """Neuron nodes that Karpenter makes when jobs ask, with one EFA interface on every card."""
+
+    instance_type: Annotated[str, OneOf(tuple(NEURON_TYPES), "see docs/hardware.md for what each type has")]
+    """Trainium or Inferentia instance type."""
+    max_nodes: int = Field(ge=1)
+    """Most nodes, and so the most it can cost."""
+    zone_id: str | None = None
+    """Zone of the nodes: EFA does not cross zones. Without it, the first zone of `network.zones`."""
+    capacity_type: Literal["ON_DEMAND", "SPOT", "RESERVED", "CAPACITY_BLOCK"] = "ON_DEMAND"
+    """How the instances are bought."""
+    capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
+    """Reservation or capacity block that the instances come from."""
+    static: bool = False
+    """Keep `maxNodes` nodes at all times, instead of as many as jobs ask for."""
+
+
+class KarpenterGeneralPool(Section):
+    """Untainted nodes for everything that is not training."""
+
+    enabled: bool = False
+    """Make nodes for pods without a place."""
+    max_vcpu: int = Field(default=64, ge=4)
+    """Most vCPU of the pool, and so the most it can cost."""
+    spot: bool = False
+    """Also buy spot instances."""
+
+
+class KarpenterSettings(AddonSettings):
+    """Karpenter: makes instances for pods, without node groups."""
+
+    enabled: bool = False
+    """Install Karpenter, its CRDs, its role and its interruption queue."""
+    ami_version: str = Field(default="v20260505", pattern=r"^v\d{8}$")
+    """AMI release of all its nodes, such as `v20260505`: Karpenter has no other pin, and `latest` would replace nodes that train."""
+    neuron_pools: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=40)], KarpenterNeuronPool] = Field(
+        default_factory=dict
+    )
+    """Neuron pools by name."""
+    general_pool: KarpenterGeneralPool = KarpenterGeneralPool()
+    """Pool of ordinary instances."""
+
+
+DECLARATION = Declaration(
+    key="karpenter",
+    title="Karpenter",
+    purpose="Makes instances for pods that have no place, without node groups",
+    component="karpenter",
+    namespace=NAMESPACE,
+    nodes="core",
+    settings=KarpenterSettings,
+    charts=(KARPENTER_CRD, KARPENTER),
+    identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    kinds=(NODE_CLASS, NODE_POOL),
+    leaves=("Lease of the leader election in kube-system",),
+)

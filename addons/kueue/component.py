@@ -1,0 +1,59 @@
+"""Kueue as a component, with flavors and queues."""
+
+from addons.base import Addon
+from addons.images import Values
+from addons.kueue import API_VERSION, NAMESPACE, KueueSettings
+from addons.kueue.objects import cluster_queue_spec, flavor_spec, kueue_configuration
+from addons.site import Site
+from addons.versions import KUEUE
+
+QUEUE = "training"
+
+
+def kueue_values(namespace: str) -> Values:
+    """Helm values; keys as in `values.yaml` of the pinned chart. `namespace`: where the jobs are."""
+    resources = {"requests": {"cpu": "200m", "memory": "512Mi"}, "limits": {"memory": "1Gi"}}
+    return {
+        "controllerManager": {"replicas": 2, "podDisruptionBudget": {"enabled": True}, "manager": {"resources": resources}},
+        "managerConfig": {"controllerManagerConfigYaml": kueue_configuration(namespace)},
+    }
+
+
+class Kueue(Addon):
+    """Comes after all other releases and goes before them. Queues go before flavors, and both before the release: it holds their finalizers."""
+
+    def __init__(self, name: str, site: Site) -> None:
+        super().__init__("Kueue", name, site)
+        cluster = site.cluster
+        own = cluster.section(KueueSettings).namespace
+        system = self.namespace(NAMESPACE)
+        namespace = own or cluster.training_namespace
+        jobs = [self.namespace(own)] if own is not None else []
+        after = [system, *site.ready(*site.made), site.namespace]
+        release = self.release(KUEUE, namespace=NAMESPACE, values=kueue_values(namespace), timeout_s=600, after=after)
+        hooks = self.retry_on_webhook(name)
+        flavors = [
+            self.custom_resource(
+                f"flavor-{group}",
+                API_VERSION,
+                "ResourceFlavor",
+                metadata={"name": group},
+                spec=flavor_spec(group),
+                after=[release],
+                hooks=hooks,
+            )
+            for group in cluster.node_groups
+        ]
+        if flavors:
+            spec = cluster_queue_spec(namespace, cluster.node_groups)
+            queue = self.custom_resource(
+                "cluster-queue", API_VERSION, "ClusterQueue", metadata={"name": QUEUE}, spec=spec, after=flavors, hooks=hooks
+            )
+            metadata, spec = {"name": QUEUE, "namespace": namespace}, {"clusterQueue": QUEUE}
+            self.custom_resource("local-queue", API_VERSION, "LocalQueue", metadata=metadata, spec=spec, after=[queue, *jobs], hooks=hooks)
+        self.register_outputs({})
+
+
+def make(site: Site) -> Addon:
+    """The add-on of a cluster."""
+    return Kueue("kueue", site)

@@ -1,0 +1,62 @@
+"""AWS Load Balancer Controller as a component."""
+
+import json
+from pathlib import Path
+
+import pulumi
+
+from addons.base import Addon
+from addons.cluster import Cluster
+from addons.images import Values
+from addons.load_balancer_controller import NAMESPACE, SERVICE_ACCOUNT
+from addons.site import Site
+from addons.versions import LOAD_BALANCER_CONTROLLER
+from components.identity import ServiceAccount
+from facts import regions
+from facts.iam import Document
+from facts.names import cluster_tags
+
+POLICY = Path(__file__).parent / "policy.json"
+"""Upstream's document for the partition aws, docs/install/iam_policy.json of v3.5.0; other partitions differ in ARNs alone."""
+
+
+def load_balancer_controller_values(cluster: Cluster, vpc_id: pulumi.Input[str]) -> Values:
+    """Helm values; keys as in `values.yaml` of the pinned chart."""
+    return {
+        "clusterName": cluster.name,
+        "region": cluster.region,
+        # Else it asks the instance metadata, which pods of one hop do not reach.
+        "vpcId": vpc_id,
+        "serviceAccount": {"name": SERVICE_ACCOUNT},
+        # On, every Service of the cluster fails while its pods start or stop; a Service then names its class.
+        "enableServiceMutatorWebhook": False,
+        "webhookConfig": {"disableIngressValidation": True},
+        # Each upgrade would make new certificates otherwise.
+        "keepTLSSecret": True,
+        "defaultTags": cluster_tags(cluster.name),
+        "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
+    }
+
+
+def load_balancer_controller_policy(partition: str) -> Document:
+    """What the controller may do, in a region's partition."""
+    return json.loads(POLICY.read_text().replace("arn:aws:", f"arn:{partition}:"))
+
+
+class LoadBalancerController(Addon):
+    """Comes before the training namespace and goes after it, so that it can delete what Services there made."""
+
+    def __init__(self, name: str, site: Site) -> None:
+        super().__init__("LoadBalancerController", name, site)
+        cluster = site.cluster
+        policy = load_balancer_controller_policy(regions.partition(cluster.region))
+        account = ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "load-balancers", policy=policy)
+        after = [self.identity(account, site.control_plane_name).association]
+        values = load_balancer_controller_values(cluster, site.vpc_id)
+        self.release(LOAD_BALANCER_CONTROLLER, namespace=NAMESPACE, values=values, timeout_s=300, after=after)
+        self.register_outputs({})
+
+
+def make(site: Site) -> Addon:
+    """The add-on of a cluster."""
+    return LoadBalancerController("load-balancer-controller", site)

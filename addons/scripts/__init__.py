@@ -1,1 +1,0 @@
-"""Programs that run in pods of their own: Python's standard library only."""

@@ -1,0 +1,22 @@
+"""The base of all components: a program may have several clusters, so all logical names below one start with its prefix."""
+
+import pulumi
+
+
+class Component(pulumi.ComponentResource):
+    """A component whose children have names of their own in the program.
+
+    A URN has the types of all parents and the name of none: without a prefix the second cluster's `network` would be the first's.
+    """
+
+    prefix: str
+    """What logical names below it start with; that of the parent unless given."""
+
+    def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        parent = opts.parent if opts is not None else None
+        self.prefix = parent.prefix if isinstance(parent, Component) else ""
+        super().__init__(token, self.named(name), None, opts)
+
+    def named(self, name: str) -> str:
+        """The logical name of a child."""
+        return f"{self.prefix}{name}"
