@@ -77,7 +77,7 @@ def _karpenter_node(world: World, cluster: Registration) -> Stray:
 
 def _in_nodes_subnets(world: World, cluster: Registration, name: str, what: str, usd_per_hour: float) -> Stray:
     subnets = sorted({subnet for group in view.node_groups(world.state) for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
-    return Stray(name, what, cluster.urn, tuple(subnets), usd_per_hour=usd_per_hour)
+    return Stray(name, what, cluster.urn, tuple(subnets), usd_per_hour=usd_per_hour, cluster=str(cluster.inputs["name"]))
 
 
 def _pod_on_claim(world: World, claim: Registration) -> Stray:

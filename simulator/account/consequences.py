@@ -1,6 +1,6 @@
 """What a deletion brings about beyond the thing itself: what goes with it, and what it leaves in the account."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from simulator.account import kinds, view
@@ -45,17 +45,55 @@ def cni_leaks_interfaces(state: AccountState, group: Registration) -> None:
     carried = tuple(sorted({group_id for ids in view.security_groups_of(state, group) for group_id in ids}))
     what = f"interfaces that the VPC CNI made for nodes of {group.inputs['nodeGroupName']}, now `available`"
     subnets = tuple(view.listed(group.inputs.get("subnetIds")))
-    state.add_stray(Stray(f"interfaces of {group.urn}", what, group.urn, subnets, carried))
+    state.add_stray(Stray(f"interfaces of {group.urn}", what, group.urn, subnets, carried, cluster=str(group.inputs["clusterName"])))
 
 
 @_consequence(kinds.CLUSTER, source="EKS API, DeleteCluster; aws/karpenter-provider-aws#1268, pulumi/pulumi-awsx#905")
 def all_that_the_cluster_stored_goes(state: AccountState, gone: Registration) -> None:
     """With the control plane goes all that it stored; instances and load balancers that its controllers had made stay."""
-    held = [thing.registration for thing in state if kinds.is_kubernetes(thing.registration.type) or thing.registration.type == kinds.ADDON]
-    for registration in held:
-        state.remove(registration)
+    parts = (kinds.ADDON, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.POD_IDENTITY)
+    held = [thing.registration for thing in state if kinds.is_kubernetes(thing.registration.type) or thing.registration.type in parts]
+    group = (gone.outputs.get("vpcConfig") or {}).get("clusterSecurityGroupId")
+    _remove_all(state, [*held, *_naming(state, "securityGroupId", group, kinds.INGRESS, kinds.EGRESS)])
     for name in [name for name in state.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
         del state.strays[name]
+
+
+_PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    kinds.VPC: (("vpcId", kinds.POD_BLOCK),),
+    kinds.ROUTE_TABLE: (("routeTableId", kinds.ROUTE), ("routeTableId", kinds.ROUTE_TABLE_ASSOCIATION)),
+    kinds.SUBNET: (("subnetId", kinds.ROUTE_TABLE_ASSOCIATION),),
+    kinds.SECURITY_GROUP: (("securityGroupId", kinds.INGRESS), ("securityGroupId", kinds.EGRESS)),
+    kinds.FILE_SYSTEM: (("fileSystemId", "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"),),
+    kinds.KEY: (("targetKeyId", "aws:kms/alias:Alias"),),
+    "aws:sqs/queue:Queue": (("queueUrl", "aws:sqs/queuePolicy:QueuePolicy"),),
+}
+"""Type to the input and the type of what is part of it and has no life of its own."""
+
+
+@_consequence(*_PARTS, source="EC2, FSx, KMS and SQS APIs, the Delete actions")
+def parts_go_along(state: AccountState, gone: Registration) -> None:
+    """Routes, rules, associations and policies go with what they are part of, whoever deletes it."""
+    for key, kind in _PARTS[gone.type]:
+        _remove_all(state, _naming(state, key, gone.id, kind))
+
+
+@_consequence(kinds.NODE_GROUP, source="Auto Scaling API, DeleteAutoScalingGroup: tags go with their group")
+def group_tags_go_along(state: AccountState, gone: Registration) -> None:
+    """Tags that the program put on an Auto Scaling group go with it."""
+    names = {each["name"] for resource in gone.outputs.get("resources") or () for each in resource.get("autoscalingGroups") or ()}
+    tags = [item.registration for item in state.existing("aws:autoscaling/tag:Tag")]
+    _remove_all(state, [tag for tag in tags if tag.inputs["autoscalingGroupName"] in names])
+
+
+def _naming(state: AccountState, key: str, which: str | None, *types: str) -> list[Registration]:
+    objects = (item.registration for kind in types for item in state.existing(kind))
+    return [registration for registration in objects if which and registration.inputs.get(key) == which]
+
+
+def _remove_all(state: AccountState, registrations: Iterable[Registration]) -> None:
+    for registration in registrations:
+        state.remove(registration)
 
 
 @_consequence(kinds.FILE_SYSTEM, source="FSx API, DeleteFileSystem, SkipFinalBackup; terraform-provider-aws: skipped by default")

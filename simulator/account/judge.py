@@ -16,6 +16,7 @@ from simulator.account.rules import (
     kubernetes,
     launch_templates,
     names,
+    neighbours,
     network,
     standing,
     storage,
@@ -26,7 +27,7 @@ from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
     engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, volcano, batch,
-    standing, deletion_network, deletion_cluster,
+    standing, deletion_network, deletion_cluster, neighbours,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))
 """Every rule, in the order in which they are asked."""

@@ -36,5 +36,7 @@ class Stray:
     security_group_ids: tuple[str, ...] = ()
     """Security groups of its interfaces."""
     usd_per_hour: float = 0.0
+    cluster: str = ""
+    """Name of the cluster that it belongs to, where its maker's tags say so."""
     remove: str = ""
     """Command that deletes it; empty where only the end of the cluster does, or the report's own hints say how."""

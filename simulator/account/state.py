@@ -5,9 +5,11 @@ Nothing here decides what is allowed (`judge`) or what follows from a change (`c
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from simulator.account.allowances import Allowances, Job
+from simulator.account.neighbours import Entry
 from simulator.account.objects import CloudObject, Status, Stray
 from simulator.recording import Registration
 
@@ -20,6 +22,8 @@ class AccountState:
     job: Job = field(default_factory=Job)
     strays: dict[str, Stray] = field(default_factory=dict)
     """By name."""
+    others: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    """What others made in the account, by kind and id (`simulator.account.neighbours`)."""
     creations: Counter[str] = field(default_factory=Counter)
     """How often each URN was created: a resource that is created again gets a new id."""
     _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
@@ -27,7 +31,7 @@ class AccountState:
     def copy(self) -> "AccountState":
         """An independent account with the same content."""
         objects = {kind: {key: replace(item) for key, item in there.items()} for kind, there in self._objects.items()}
-        return AccountState(self.allowances, self.job, dict(self.strays), Counter(self.creations), objects)
+        return AccountState(self.allowances, self.job, dict(self.strays), deepcopy(self.others), Counter(self.creations), objects)
 
     def existing(self, resource_type: str) -> list[CloudObject]:
         """All objects of a type, in any status."""

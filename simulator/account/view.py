@@ -99,6 +99,14 @@ def node_groups(state: AccountState) -> list[Registration]:
 
 def interfaces(state: AccountState) -> Iterator[Interface]:
     """All interfaces in the account, with what holds them."""
+    yield from object_interfaces(state)
+    for stray in state.strays.values():
+        for subnet_id in stray.subnet_ids:
+            yield Interface(stray.what, subnet_id, stray.security_group_ids)
+
+
+def object_interfaces(state: AccountState) -> Iterator[Interface]:
+    """Interfaces of what resources stand for: control planes, nodes, gateways, endpoints, file systems."""
     for thing in state.existing(kinds.CLUSTER):
         inputs = thing.registration.inputs["vpcConfig"]
         for subnet_id in inputs["subnetIds"]:
@@ -116,9 +124,6 @@ def interfaces(state: AccountState) -> Iterator[Interface]:
             inputs = thing.registration.inputs
             for subnet_id in listed(inputs.get("subnetIds")):
                 yield Interface(f"{what} {thing.registration.id}", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
-    for stray in state.strays.values():
-        for subnet_id in stray.subnet_ids:
-            yield Interface(stray.what, subnet_id, stray.security_group_ids)
 
 
 def releases(state: AccountState) -> list[CloudObject]:

@@ -156,6 +156,8 @@ class _Planner:
 
     def _outputs_kept(self, recorded: Registration, old: Registration, changed: tuple[str, ...]) -> Mapping[str, Any]:
         kept = {**self._followed(recorded.outputs), **{key: old.outputs[key] for key in old.outputs if key not in recorded.inputs}}
+        if "tagsAll" in recorded.outputs:
+            kept["tagsAll"] = recorded.outputs["tagsAll"]
         if recorded.type == kinds.LAUNCH_TEMPLATE:
             version = int(old.outputs["latestVersion"]) + bool(changed)
             kept["latestVersion"] = kept["defaultVersion"] = version

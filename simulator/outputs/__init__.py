@@ -5,9 +5,10 @@ from typing import Any
 
 from simulator.errors import UnknownType
 from simulator.outputs import aws, kubernetes
-from simulator.outputs.context import Context, context_of
+from simulator.outputs.context import Context, context_of, default_tags_of
+from simulator.replacements import takes_tags
 
-__all__ = ["Context", "answer", "context_of"]
+__all__ = ["Context", "all_tags", "answer", "context_of", "default_tags_of"]
 
 
 def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -24,4 +25,9 @@ def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str,
             f"the simulated cloud does not know {resource_type} (resource {name}); add it to simulator/outputs with its source"
         )
     resource_id, computed = make(context, inputs)
-    return resource_id, {**inputs, **computed}
+    return resource_id, {**inputs, **computed, **all_tags(resource_type, inputs, context.default_tags)}
+
+
+def all_tags(resource_type: str, inputs: Mapping[str, Any], default_tags: Mapping[str, str]) -> dict[str, Any]:
+    """`tagsAll`: a resource's own tags over the default tags of its provider; nothing for a type that takes none."""
+    return {"tagsAll": {**default_tags, **(inputs.get("tags") or {})}} if takes_tags(resource_type) else {}

@@ -1,6 +1,9 @@
 """What an answer may depend on: the seed, the resource's URN, and the provider's region."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from facts.regions import dns_suffix, partition
 from simulator import chance
@@ -20,6 +23,8 @@ class Context:
     region: str
     partition: str
     dns_suffix: str
+    default_tags: Mapping[str, str] = field(default_factory=dict)
+    """The AWS provider's own, which it gives to all that it makes."""
 
     def hex(self, length: int = 17, what: str = "id") -> str:
         """Hexadecimal digits that belong to this resource."""
@@ -49,14 +54,15 @@ def context_of(recording: Recording, registration: Registration, seed: int, key:
 
     Raises UnknownType for an AWS resource whose provider names no region.
     """
-    region = next(
-        (
-            str(recording.registrations[urn].inputs["region"])
-            for urn in sorted(registration.providers)
-            if "region" in recording.registrations[urn].inputs
-        ),
-        "",
-    )
+    used = (recording.registrations[urn].inputs for urn in sorted(registration.providers))
+    provider: Mapping[str, Any] = next((inputs for inputs in used if "region" in inputs), {})
+    region = str(provider.get("region", ""))
     if not region and registration.type.startswith("aws:"):
         raise UnknownType(f"{registration.type} {registration.name} uses no explicit AWS provider: its region would be the environment's")
-    return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"))
+    return Context(seed, key, region, partition(region), dns_suffix(region or "us-east-1"), default_tags_of(provider))
+
+
+def default_tags_of(provider: Mapping[str, Any]) -> Mapping[str, str]:
+    """The default tags in the inputs of an AWS provider; the engine sends what is no text as JSON (pulumi/pulumi, provider configuration)."""
+    given = provider.get("defaultTags") or {}
+    return (json.loads(given) if isinstance(given, str) else given).get("tags") or {}

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import grpc
@@ -36,6 +36,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     def __init__(self, package: str, versions: dict[str, str], cloud: Cloud, pace: Pace, log: CallLog) -> None:
         self._package, self._versions, self._cloud, self._pace, self._log = package, versions, cloud, pace, log
         self._regions: dict[str, str] = {}
+        self._default_tags: dict[str, Mapping[str, str]] = {}
         self._stopped: dict[str, threading.Event] = defaultdict(threading.Event)
 
     def stop(self) -> None:
@@ -69,7 +70,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return _difference(changed, [])
 
     def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
-        self._regions[context.peer()] = str(plain(request.args).get("region", ""))
+        configuration = plain(request.args)
+        self._regions[context.peer()] = str(configuration.get("region", ""))
+        self._default_tags[context.peer()] = outputs.default_tags_of(configuration)
         # The engine cancels a plug-in whenever it is done with it; a later connection may come from the same port.
         self._stopped[context.peer()].clear()
         # A package that constructs components must take secrets; values are opened on arrival.
@@ -127,6 +130,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         state = updated_state(old, plain(request.old_inputs), new)
         if "latestVersion" in old:
             state["latestVersion"] = UNKNOWN if request.preview else int(old["latestVersion"]) + 1
+        state |= outputs.all_tags(_type_of(request.urn), new, self._default_tags.get(context.peer(), {}))
         if not request.preview:
             self._take_time("update", request.urn, new, context)
             refusal = self._patiently(lambda: self._cloud.update(_type_of(request.urn), request.id, new, state), context)
@@ -186,7 +190,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         generation = self._cloud.generation(urn)
         # The first one has the id that a rehearsal gives it; a replacement needs another.
         key = urn if generation == 0 else f"{urn}#{generation}"
-        answering = outputs.Context(self._pace.seed, key, region, partition(region), dns_suffix(region))
+        answering = outputs.Context(
+            self._pace.seed, key, region, partition(region), dns_suffix(region), self._default_tags.get(context.peer(), {})
+        )
         return outputs.answer(answering, _type_of(urn), urn.rsplit("::", 1)[-1], inputs)
 
 

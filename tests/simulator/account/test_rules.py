@@ -342,7 +342,14 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _with(lambda world: _in_use(world, "fsx-claim training/"), only(kinds.NAMESPACE, "training-namespace")),
         "namespace training holds a pod that mounts it",
     ),
+    "held-by-others": (lambda world: _with_a_neighbour(world), "held by eni-of-a-colleague"),
 }
+
+
+def _with_a_neighbour(world: World) -> Registration:
+    subnet = _nodes_subnet()
+    world.state.others["interface"] = {"eni-of-a-colleague": {"SubnetId": subnet.id}, "eni-elsewhere": {"SubnetId": f"{subnet.id}0"}}
+    return subnet
 
 
 def _moved(world: World, zone_id: str, instance_type: str) -> Registration:

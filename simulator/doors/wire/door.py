@@ -1,0 +1,45 @@
+"""The door: one account, the region that it is looked at from, and a session of boto3 whose clients end in it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from simulator.account.world import World
+from simulator.doors.wire.ec2 import Ec2
+from simulator.doors.wire.eks import Eks
+from simulator.doors.wire.inventory import Delays, Inventory
+from simulator.doors.wire.services import Services
+from simulator.doors.wire.surroundings import Surroundings
+from simulator.doors.wire.wire import Wire, WireSession
+
+
+@dataclass
+class Options:
+    """How the account answers."""
+
+    region: str = "us-west-2"
+    page_size: int = 2
+    delays: Delays = field(default_factory=Delays)
+    ignores_filters: bool = False
+    """Whether lists answer with everything: then only the caller's own judgement stands between it and other people's things."""
+    surroundings: Surroundings | None = None
+    """Without them, the region as the catalogue knows it."""
+    after_call: Callable[[str], None] = lambda _operation: None
+    """Called after each answered call: whoever keeps the account on disk writes it down then."""
+
+
+def wire(world: World, options: Options | None = None) -> Wire:
+    """Handlers of every call that `trn` makes, over one account."""
+    given = options or Options()
+    inventory = Inventory(world, given.delays)
+    around = given.surroundings or Surroundings.of_region(given.region, world.state.allowances)
+    handlers = dict(around.handlers(given.region))
+    handlers |= dict(Ec2(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Eks(inventory, ignores_filters=given.ignores_filters).handlers())
+    services = Services(inventory, region=given.region, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
+    handlers |= dict(services.handlers())
+    return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
+
+
+def session(world: World, options: Options | None = None) -> WireSession:
+    """In place of a boto3 session, for `operations.aws.api.BotoApi` and whoever else takes one."""
+    return wire(world, options).session()

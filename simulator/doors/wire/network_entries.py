@@ -1,0 +1,171 @@
+"""Objects of a VPC as EC2 describes them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.account import kinds, view
+from simulator.account.objects import Status
+from simulator.account.state import AccountState
+from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
+from simulator.recording import Registration
+
+PLAIN: Mapping[Status, str] = {
+    "creating": "pending",
+    "ready": "available",
+    "unready": "pending",
+    "failed": "failed",
+    "deleting": "deleting",
+}
+
+
+def _vpc(state: AccountState, item: Registration) -> Entry:
+    blocks = [(f"{item.id}-primary", item.inputs["cidrBlock"])]
+    blocks += [(block.id, block.inputs["cidrBlock"]) for block in state.ready(kinds.POD_BLOCK) if block.inputs["vpcId"] == item.id]
+    associations = [{"AssociationId": block_id, "CidrBlock": cidr, "CidrBlockState": {"State": "associated"}} for block_id, cidr in blocks]
+    plain = {"VpcId": item.id, "CidrBlock": item.inputs["cidrBlock"], "IsDefault": False}
+    return {**plain, "CidrBlockAssociationSet": associations, "Tags": tag_list(tags_of(item))}
+
+
+def _subnet(state: AccountState, item: Registration) -> Entry:
+    members = chosen(item.inputs, VpcId="vpcId", CidrBlock="cidrBlock", AvailabilityZoneId="availabilityZoneId")
+    zone = item.outputs.get("availabilityZone", "")
+    return {"SubnetId": item.id, **members, "AvailabilityZone": zone, "Tags": tag_list(tags_of(item))}
+
+
+def _route_table(state: AccountState, item: Registration) -> Entry:
+    routes = [route.inputs for route in state.ready(kinds.ROUTE) if route.inputs["routeTableId"] == item.id]
+    return {
+        "RouteTableId": item.id,
+        "VpcId": item.inputs["vpcId"],
+        "Routes": [
+            {
+                **chosen(route, DestinationCidrBlock="destinationCidrBlock", GatewayId="gatewayId", NatGatewayId="natGatewayId"),
+                "State": "active",
+            }
+            for route in routes
+        ],
+        "Associations": [
+            {
+                "RouteTableAssociationId": link.id,
+                "RouteTableId": item.id,
+                "SubnetId": link.inputs["subnetId"],
+                "Main": False,
+                "AssociationState": {"State": "associated"},
+            }
+            for link in state.ready(kinds.ROUTE_TABLE_ASSOCIATION)
+            if link.inputs["routeTableId"] == item.id
+        ],
+        "Tags": tag_list(tags_of(item)),
+    }
+
+
+def main_route_tables(state: AccountState) -> Iterator[tuple[str, Entry]]:
+    """The table that EC2 makes with each VPC, and deletes with it."""
+    for item in state.existing(kinds.VPC):
+        vpc = item.registration
+        table = str(vpc.outputs.get("mainRouteTableId") or made_id("rtb", vpc.id))
+        associations = [{"RouteTableAssociationId": made_id("rtbassoc", table), "RouteTableId": table, "Main": True}]
+        yield table, {"RouteTableId": table, "VpcId": vpc.id, "Associations": associations, "Routes": [], "Tags": []}
+
+
+def _internet_gateway(state: AccountState, item: Registration) -> Entry:
+    attached = [{"VpcId": item.inputs["vpcId"], "State": "available"}] if item.inputs.get("vpcId") else []
+    return {"InternetGatewayId": item.id, "Attachments": attached, "Tags": tag_list(tags_of(item))}
+
+
+def _address(state: AccountState, item: Registration) -> Entry:
+    public = item.outputs.get("publicIp", "198.51.100.1")
+    return {"AllocationId": item.id, "PublicIp": public, "Domain": "vpc", "Tags": tag_list(tags_of(item))}
+
+
+def _nat_gateway(state: AccountState, item: Registration) -> Entry:
+    subnet = state.find(kinds.SUBNET, item.inputs["subnetId"])
+    addresses = [chosen({**item.outputs, **item.inputs}, AllocationId="allocationId", NetworkInterfaceId="networkInterfaceId")]
+    place = {"VpcId": subnet.registration.inputs["vpcId"]} if subnet is not None else {}
+    tags = tag_list(tags_of(item))
+    return {"NatGatewayId": item.id, "SubnetId": item.inputs["subnetId"], **place, "NatGatewayAddresses": addresses, "Tags": tags}
+
+
+def _endpoint(state: AccountState, item: Registration) -> Entry:
+    members = chosen(item.inputs, VpcId="vpcId", ServiceName="serviceName", RouteTableIds="routeTableIds", SubnetIds="subnetIds")
+    groups = [{"GroupId": group_id} for group_id in item.inputs.get("securityGroupIds") or ()]
+    kind = item.inputs.get("vpcEndpointType", "Gateway")
+    return {"VpcEndpointId": item.id, "VpcEndpointType": kind, **members, "Groups": groups, "Tags": tag_list(tags_of(item))}
+
+
+def permission(inputs: Mapping[str, Any]) -> Entry:
+    """A rule of a security group as an entry of its permissions."""
+    made: Entry = {"IpProtocol": str(inputs["ipProtocol"]), **chosen(inputs, FromPort="fromPort", ToPort="toPort")}
+    if inputs.get("referencedSecurityGroupId"):
+        made["UserIdGroupPairs"] = [{"GroupId": inputs["referencedSecurityGroupId"]}]
+    if inputs.get("cidrIpv4"):
+        made["IpRanges"] = [{"CidrIp": inputs["cidrIpv4"]}]
+    return made
+
+
+def rules_of(state: AccountState, group_id: str, kind: str) -> list[Registration]:
+    """Rules of one group, inward or outward."""
+    return [rule for rule in state.ready(kind) if rule.inputs["securityGroupId"] == group_id]
+
+
+def _permissions(state: AccountState, group_id: str) -> Entry:
+    return {
+        "IpPermissions": [permission(rule.inputs) for rule in rules_of(state, group_id, kinds.INGRESS)],
+        "IpPermissionsEgress": [permission(rule.inputs) for rule in rules_of(state, group_id, kinds.EGRESS)],
+    }
+
+
+def _group(state: AccountState, item: Registration) -> Entry:
+    members = chosen(item.inputs, VpcId="vpcId", Description="description", GroupName="name")
+    return {"GroupId": item.id, **members, **_permissions(state, item.id), "Tags": tag_list(tags_of(item))}
+
+
+def default_groups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+    """The group that EC2 makes with each VPC, and deletes with it."""
+    for item in state.existing(kinds.VPC):
+        vpc = item.registration
+        group = str(vpc.outputs.get("defaultSecurityGroupId") or made_id("sg", vpc.id))
+        plain = {"GroupId": group, "GroupName": "default", "Description": "default VPC security group", "VpcId": vpc.id}
+        yield group, {**plain, "IpPermissions": [], "IpPermissionsEgress": [], "Tags": []}
+
+
+def cluster_groups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+    """The group that EKS makes for each control plane, tagged as EKS tags it (EKS user guide, sec-group-reqs)."""
+    for item in state.existing(kinds.CLUSTER):
+        made = item.registration
+        group = str(made.outputs.get("vpcConfig", {}).get("clusterSecurityGroupId", ""))
+        name = made.inputs["name"]
+        tags = {"aws:eks:cluster-name": name, f"kubernetes.io/cluster/{name}": "owned", "Name": f"eks-cluster-sg-{name}"}
+        plain = {"GroupId": group, "GroupName": f"eks-cluster-sg-{name}", "VpcId": vpc_of(state, made.inputs["vpcConfig"]["subnetIds"])}
+        if group:
+            yield group, {**plain, "Description": "EKS created security group", **_permissions(state, group), "Tags": tag_list(tags)}
+
+
+def vpc_of(state: AccountState, subnet_ids: Any) -> str:
+    """The VPC of subnets; empty where none of them is known."""
+    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in view.listed(subnet_ids))
+    return next((item.registration.inputs["vpcId"] for item in found if item is not None), "")
+
+
+def _rule(state: AccountState, item: Registration) -> Entry:
+    inputs = item.inputs
+    plain = {"SecurityGroupRuleId": item.id, "GroupId": inputs["securityGroupId"], "IsEgress": item.type == kinds.EGRESS}
+    ports = {"IpProtocol": str(inputs["ipProtocol"]), "FromPort": int(inputs.get("fromPort", -1)), "ToPort": int(inputs.get("toPort", -1))}
+    other = {"ReferencedGroupInfo": {"GroupId": inputs["referencedSecurityGroupId"]}} if inputs.get("referencedSecurityGroupId") else {}
+    return {**plain, **ports, **chosen(inputs, CidrIpv4="cidrIpv4"), **other, "Tags": tag_list(tags_of(item))}
+
+
+KINDS = (
+    Kind("vpc", kinds.VPC, _vpc, ("State",), {**PLAIN, "deleting": "available"}, not_found="InvalidVpcID.NotFound"),
+    Kind("subnet", kinds.SUBNET, _subnet, ("State",), {**PLAIN, "deleting": "available"}, not_found="InvalidSubnetID.NotFound"),
+    Kind("route table", kinds.ROUTE_TABLE, _route_table, not_found="InvalidRouteTableID.NotFound"),
+    Kind("internet gateway", kinds.INTERNET_GATEWAY, _internet_gateway, not_found="InvalidInternetGatewayID.NotFound"),
+    Kind("address", kinds.ADDRESS, _address, not_found="InvalidAllocationID.NotFound"),
+    Kind("nat", kinds.NAT_GATEWAY, _nat_gateway, ("State",), PLAIN, is_slow=True, not_found="NatGatewayNotFound"),
+    Kind("endpoint", kinds.ENDPOINT, _endpoint, ("State",), PLAIN, not_found="InvalidVpcEndpointId.NotFound"),
+    Kind("group", kinds.SECURITY_GROUP, _group, not_found="InvalidGroup.NotFound"),
+    Kind("ingress rule", kinds.INGRESS, _rule),
+    Kind("egress rule", kinds.EGRESS, _rule),
+)
+DERIVED = {"route table": (main_route_tables,), "group": (default_groups, cluster_groups)}
+"""What AWS makes of these kinds by itself."""

@@ -1,0 +1,160 @@
+"""Objects outside EC2 and EKS as their services describe them: roles, keys, logs, file systems, queues, metrics, Batch."""
+
+from collections.abc import Iterator, Mapping
+
+from simulator.account import kinds
+from simulator.account.objects import Status
+from simulator.account.state import AccountState
+from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
+from simulator.doors.wire.network_entries import vpc_of
+from simulator.outputs.context import ACCOUNT, CREATED_AT
+from simulator.recording import Registration
+
+_FSX: Mapping[Status, str] = {
+    "creating": "CREATING",
+    "ready": "AVAILABLE",
+    "unready": "CREATING",
+    "failed": "FAILED",
+    "deleting": "DELETING",
+}
+_BATCH: Mapping[Status, str] = {"creating": "CREATING", "ready": "VALID", "unready": "INVALID", "failed": "INVALID", "deleting": "DELETING"}
+
+
+def _role(state: AccountState, item: Registration) -> Entry:
+    path = item.inputs.get("path", "/")
+    plain = {"Path": path, "RoleName": item.id, "RoleId": item.outputs.get("uniqueId", "AROAEXAMPLEEXAMPLE00")}
+    arn = item.outputs.get("arn", f"arn:aws:iam::{ACCOUNT}:role{path}{item.id}")
+    return {**plain, "Arn": arn, "CreateDate": CREATED_AT, "tags": tags_of(item)}
+
+
+def _role_policy(state: AccountState, item: Registration) -> Entry:
+    policy = item.inputs.get("policy", "{}")
+    return {"RoleName": item.inputs["role"], "PolicyName": item.inputs["name"], "PolicyDocument": str(policy)}
+
+
+def _attachment(state: AccountState, item: Registration) -> Entry:
+    arn = str(item.inputs["policyArn"])
+    return {"RoleName": item.inputs["role"], "PolicyName": arn.rsplit("/", 1)[-1], "PolicyArn": arn}
+
+
+def _key(state: AccountState, item: Registration) -> Entry:
+    members = chosen(item.inputs, Description="description")
+    return {"KeyId": item.id, **members, **chosen(item.outputs, Arn="arn"), "tags": tags_of(item)}
+
+
+def _alias(state: AccountState, item: Registration) -> Entry:
+    return {"AliasName": item.id, **chosen(item.outputs, AliasArn="arn"), **chosen(item.inputs, TargetKeyId="targetKeyId")}
+
+
+def _log_group(state: AccountState, item: Registration) -> Entry:
+    return {"logGroupName": item.id, "storedBytes": 0, **chosen(item.inputs, retentionInDays="retentionInDays")}
+
+
+def log_groups_made_anew(state: AccountState) -> Iterator[tuple[str, Entry]]:
+    """Log groups that a control plane wrote to after they had been deleted: without retention and without a tag."""
+    for stray in state.strays.values():
+        if stray.name.startswith("log group "):
+            name = stray.name.removeprefix("log group ")
+            yield name, {"logGroupName": name, "storedBytes": 0}
+
+
+def _file_system(state: AccountState, item: Registration) -> Entry:
+    inputs, outputs = item.inputs, item.outputs
+    subnet_ids = [inputs["subnetIds"]] if isinstance(inputs["subnetIds"], str) else list(inputs["subnetIds"])
+    lustre = chosen(inputs, DeploymentType="deploymentType", PerUnitStorageThroughput="perUnitStorageThroughput")
+    return {
+        "FileSystemId": item.id,
+        "FileSystemType": "LUSTRE",
+        **chosen(outputs, ResourceARN="arn", DNSName="dnsName", NetworkInterfaceIds="networkInterfaceIds"),
+        **chosen(inputs, StorageCapacity="storageCapacity", StorageType="storageType", FileSystemTypeVersion="fileSystemTypeVersion"),
+        "SubnetIds": subnet_ids,
+        "VpcId": vpc_of(state, subnet_ids),
+        "LustreConfiguration": {**lustre, **chosen(outputs, MountName="mountName")},
+        "Tags": tag_list(tags_of(item)),
+    }
+
+
+def backups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+    """Backups that file systems left, without a tag: `CopyTagsToBackups` is off unless asked for (FSx API)."""
+    for stray in state.strays.values():
+        if stray.name.startswith(("backup of ", "daily backups of ")):
+            backup = made_id("backup", stray.name)
+            kind = "AUTOMATIC" if stray.name.startswith("daily") else "USER_INITIATED"
+            plain = {"BackupId": backup, "Lifecycle": "AVAILABLE", "Type": kind, "CreationTime": CREATED_AT}
+            yield backup, {**plain, "FileSystem": {"FileSystemId": stray.what.split()[-1][:21]}, "Tags": []}
+
+
+def _association(state: AccountState, item: Registration) -> Entry:
+    return {"AssociationId": item.id, **chosen(item.inputs, FileSystemId="fileSystemId", FileSystemPath="fileSystemPath")}
+
+
+def _workspace(state: AccountState, item: Registration) -> Entry:
+    members = {"workspaceId": item.id, "createdAt": CREATED_AT, **chosen(item.outputs, arn="arn"), **chosen(item.inputs, alias="alias")}
+    return {**members, "tags": tags_of(item)}
+
+
+def _queue(state: AccountState, item: Registration) -> Entry:
+    return {"QueueUrl": item.id, "QueueName": item.inputs["name"], "tags": tags_of(item)}
+
+
+def _queue_policy(state: AccountState, item: Registration) -> Entry:
+    return {"QueueUrl": item.id, "Policy": str(item.inputs["policy"])}
+
+
+def _rule(state: AccountState, item: Registration) -> Entry:
+    return {"Name": item.id, **chosen(item.outputs, Arn="arn", State="state"), "tags": tags_of(item)}
+
+
+def _target(state: AccountState, item: Registration) -> Entry:
+    return {"Rule": item.inputs["rule"], "Id": item.inputs["targetId"], "Arn": item.inputs["arn"]}
+
+
+def _group_tag(state: AccountState, item: Registration) -> Entry:
+    tag = item.inputs["tag"]
+    given = chosen(tag, Key="key", Value="value", PropagateAtLaunch="propagateAtLaunch")
+    return {"ResourceId": item.inputs["autoscalingGroupName"], "ResourceType": "auto-scaling-group", **given}
+
+
+def _environment(state: AccountState, item: Registration) -> Entry:
+    members = chosen(item.inputs, computeEnvironmentName="name", type="type", serviceRole="serviceRole")
+    arn = chosen(item.outputs, computeEnvironmentArn="arn", ecsClusterArn="ecsClusterArn")
+    return {**members, **arn, "state": item.inputs.get("state", "ENABLED"), "tags": tags_of(item)}
+
+
+def _job_queue(state: AccountState, item: Registration) -> Entry:
+    orders = [
+        {"order": int(each["order"]), "computeEnvironment": each["computeEnvironment"]} for each in item.inputs["computeEnvironmentOrders"]
+    ]
+    members = {"jobQueueName": item.inputs["name"], "jobQueueArn": item.id, "priority": int(item.inputs["priority"])}
+    return {**members, "computeEnvironmentOrder": orders, "state": item.inputs.get("state", "ENABLED"), "tags": tags_of(item)}
+
+
+def _job_definition(state: AccountState, item: Registration) -> Entry:
+    members = {"jobDefinitionName": item.inputs["name"], "jobDefinitionArn": item.id, "revision": int(item.outputs.get("revision", 1))}
+    return {**members, "type": item.inputs["type"], "tags": tags_of(item)}
+
+
+KINDS = (
+    Kind("role", kinds.ROLE, _role, not_found="NoSuchEntity"),
+    Kind("role policy", kinds.ROLE_POLICY, _role_policy, not_found="NoSuchEntity"),
+    Kind("role attachment", kinds.ROLE_ATTACHMENT, _attachment, not_found="NoSuchEntity"),
+    Kind("key", kinds.KEY, _key, ("state",), {"creating": "Creating", "ready": "Enabled"}, not_found="NotFoundException"),
+    Kind("alias", "aws:kms/alias:Alias", _alias, not_found="NotFoundException"),
+    Kind("log group", kinds.LOG_GROUP, _log_group),
+    Kind("fsx", kinds.FILE_SYSTEM, _file_system, ("Lifecycle",), _FSX, is_slow=True, not_found="FileSystemNotFound"),
+    Kind("backup", not_found="BackupNotFound"),
+    Kind("repository association", "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", _association, ("Lifecycle",), _FSX),
+    Kind("workspace", "aws:amp/workspace:Workspace", _workspace, ("status", "statusCode"), {
+        "creating": "CREATING", "ready": "ACTIVE", "failed": "CREATION_FAILED", "unready": "CREATING", "deleting": "DELETING",
+    }),
+    Kind("sqs queue", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
+    Kind("sqs policy", "aws:sqs/queuePolicy:QueuePolicy", _queue_policy),
+    Kind("event rule", "aws:cloudwatch/eventRule:EventRule", _rule),
+    Kind("event target", "aws:cloudwatch/eventTarget:EventTarget", _target),
+    Kind("group tag", "aws:autoscaling/tag:Tag", _group_tag),
+    Kind("environment", kinds.COMPUTE_ENVIRONMENT, _environment, ("status",), _BATCH, is_slow=True),
+    Kind("queue", kinds.JOB_QUEUE, _job_queue, ("status",), _BATCH, is_slow=True),
+    Kind("definition", "aws:batch/jobDefinition:JobDefinition", _job_definition, ("status",), {"ready": "ACTIVE"}),
+)  # fmt: skip
+DERIVED = {"log group": (log_groups_made_anew,), "backup": (backups,)}
+"""What services make of these kinds by themselves."""

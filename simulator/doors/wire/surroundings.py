@@ -1,0 +1,176 @@
+"""What a region and an account offer before anything is made: zones, types, quotas, versions, prices, and who is asking."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from botocore.utils import parse_timestamp
+
+from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
+from facts.kubernetes_versions import KUBERNETES_VERSIONS
+from facts.regions import zone_id_prefix
+from simulator.account.allowances import Allowances
+from simulator.doors.wire.entries import Entry
+from simulator.doors.wire.wire import Handler, Refused
+from simulator.outputs.context import ACCOUNT
+
+PLENTY = 100_000.0
+"""Value of a quota that nothing limits."""
+NEWEST_RELEASE = "20260714"
+"""Date of the AMI releases that are taken without a pin (facts/neuron_releases.py)."""
+
+
+@dataclass
+class Surroundings:
+    """Mutable, so that one thing at a time can be spoilt."""
+
+    caller: str = f"arn:aws:sts::{ACCOUNT}:assumed-role/deployer/practice"
+    role_arn: str = f"arn:aws:iam::{ACCOUNT}:role/deployer"
+    """The role behind the caller's session."""
+    zones: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Zone id to state and opt-in status."""
+    offered: dict[str, list[str]] = field(default_factory=dict)
+    """Instance type to the zone ids that offer it."""
+    quotas: dict[str, float] = field(default_factory=dict)
+    """Quota code to value; plenty for any other code where `quotas_are_complete` is false."""
+    quotas_are_complete: bool = False
+    addons: dict[str, str] = field(default_factory=dict)
+    """Managed add-on to the version that EKS has of it."""
+    images: set[str] | None = None
+    """Names of public images; None: every name there is."""
+    recommended: dict[str, str] | None = None
+    """AMI release by variant; None: the newest known, for any Kubernetes version."""
+    standard_support_ends: str | None = "2027-03-27T00:00:00Z"
+    """None: EKS does not offer the version."""
+    reservations: dict[str, Entry] = field(default_factory=dict)
+    blocks: list[Entry] = field(default_factory=list)
+    """Capacity blocks on offer."""
+    price_list: list[str] = field(default_factory=list)
+    """Products as the Pricing API gives them, in JSON."""
+    denied_actions: set[str] = field(default_factory=set)
+    """Actions that IAM would deny the caller."""
+    refused_dry_runs: dict[str, str] = field(default_factory=dict)
+    """Operation to the code of its refusal."""
+
+    @classmethod
+    def of_region(cls, region: str, allowances: Allowances | None = None) -> "Surroundings":
+        """A region as the catalogue knows it, with an account's quotas; types that no zone is known for are offered in all."""
+        prefix = zone_id_prefix(region)
+        zones = {f"{prefix}-az{number}": ("available", "opt-in-not-required") for number in range(1, 5)}
+        types = {**CORE_TYPES, **NEURON_TYPES}
+        quotas: dict[str, float] = {}
+        for family, limit in (allowances or Allowances()).vcpu_quotas.items():
+            quotas[QUOTA_CODES[family]["on-demand"]] = limit
+        for family, limit in (allowances or Allowances()).spot_vcpu_quotas.items():
+            quotas[QUOTA_CODES[family]["spot"]] = limit
+        offered = {name: list(known_zone_ids(item, prefix)) or list(zones) for name, item in types.items()}
+        return cls(zones=zones, offered=offered, quotas=quotas)
+
+    def handlers(self, region: str) -> Iterator[tuple[str, Handler]]:
+        """By `service.Operation`."""
+        identity = {"Account": self.caller.split(":")[4], "UserId": "AROAEXAMPLE:practice"}
+        yield "sts.GetCallerIdentity", lambda _: {**identity, "Arn": self.caller}
+        yield "iam.SimulatePrincipalPolicy", self._simulated
+        for operation in ("CreateVpc", "CreateInternetGateway", "AllocateAddress"):
+            yield f"ec2.{operation}", self._dry_run(operation)
+        yield "ec2.DescribeAvailabilityZones", lambda _: {"AvailabilityZones": [self._zone(region, which) for which in self.zones]}
+        yield "ec2.DescribeInstanceTypeOfferings", self._offerings
+        yield "ec2.DescribeInstanceTypes", _types
+        yield "ec2.DescribeCapacityReservations", self._reservations
+        yield "ec2.DescribeCapacityBlockOfferings", self._blocks
+        yield "ec2.DescribeImages", self._images
+        yield "service-quotas.GetServiceQuota", self._quota
+        yield "service-quotas.GetAWSDefaultServiceQuota", lambda given: {"Quota": self._value(given)}
+        yield "ssm.GetParameter", self._parameter
+        yield "eks.DescribeClusterVersions", self._versions
+        yield "eks.DescribeAddonVersions", self._addon
+        yield "pricing.GetProducts", lambda given: {"PriceList": [text for text in self.price_list if _is_priced(text, given)]}
+
+    def _simulated(self, given: Entry) -> Entry:
+        if given["PolicySourceArn"] not in (self.role_arn, self.caller):
+            raise Refused("NoSuchEntity", f"{given['PolicySourceArn']} cannot be found.", 404)
+        decisions = {action: "implicitDeny" if action in self.denied_actions else "allowed" for action in given["ActionNames"]}
+        return {"EvaluationResults": [{"EvalActionName": name, "EvalDecision": said} for name, said in decisions.items()]}
+
+    def _dry_run(self, operation: str) -> Handler:
+        def answer(given: Entry) -> Entry:
+            # `trn` makes nothing by these calls: Pulumi does, through its own provider.
+            assert given["DryRun"] is True, f"{operation} is answered as a dry run only"
+            code = self.refused_dry_runs.get(operation, "DryRunOperation")
+            raise Refused(code, "Request would have succeeded, but DryRun flag is set.", 412)
+
+        return answer
+
+    def _zone(self, region: str, which: str) -> Entry:
+        state, opted = self.zones[which]
+        return {"ZoneId": which, "ZoneName": f"{region}{which[-1]}", "State": state, "OptInStatus": opted}
+
+    def _offerings(self, given: Entry) -> Entry:
+        assert given["LocationType"] == "availability-zone-id", given
+        names = given["Filters"][0]["Values"]
+        return {"InstanceTypeOfferings": [{"InstanceType": n, "Location": place} for n in names for place in self.offered.get(n, [])]}
+
+    def _reservations(self, given: Entry) -> Entry:
+        for which in given["CapacityReservationIds"]:
+            if which not in self.reservations:
+                raise Refused("InvalidCapacityReservationId.NotFound", f"{which} does not exist")
+        return {"CapacityReservations": [self.reservations[which] for which in given["CapacityReservationIds"]]}
+
+    def _blocks(self, given: Entry) -> Entry:
+        wanted = (given["InstanceType"], given["InstanceCount"], given["CapacityDurationHours"])
+        sold = [
+            entry for entry in self.blocks if wanted == (entry["InstanceType"], entry["InstanceCount"], entry["CapacityBlockDurationHours"])
+        ]
+        inside = [
+            entry for entry in sold
+            if given["StartDateRange"] <= parse_timestamp(entry["StartDate"]) and parse_timestamp(entry["EndDate"]) <= given["EndDateRange"]
+        ]  # fmt: skip
+        return {"CapacityBlockOfferings": inside}
+
+    def _images(self, given: Entry) -> Entry:
+        names = given["Filters"][0]["Values"]
+        return {"Images": [{"Name": name} for name in names if self.images is None or name in self.images]}
+
+    def _quota(self, given: Entry) -> Entry:
+        # Applied values exist for the vCPU quotas only; the others have AWS's default.
+        if given["ServiceCode"] != "ec2":
+            raise Refused("NoSuchResourceException", "no applied value")
+        return {"Quota": self._value(given)}
+
+    def _value(self, given: Entry) -> Entry:
+        code = given["QuotaCode"]
+        if code not in self.quotas and self.quotas_are_complete:
+            raise Refused("NoSuchResourceException", f"no quota {code}")
+        named = {"QuotaCode": code, "ServiceCode": given["ServiceCode"], "QuotaName": f"quota {code}"}
+        return {**named, "Value": self.quotas.get(code, PLENTY)}
+
+    def _parameter(self, given: Entry) -> Entry:
+        parts = given["Name"].split("/")
+        variant, minor = parts[-3], parts[5]
+        found = f"{minor}.0-{NEWEST_RELEASE}" if self.recommended is None else self.recommended.get(variant)
+        if found is None:
+            raise Refused("ParameterNotFound", given["Name"])
+        return {"Parameter": {"Name": given["Name"], "Value": found}}
+
+    def _versions(self, given: Entry) -> Entry:
+        ends = self.standard_support_ends
+        known = [name for name in given["clusterVersions"] if name in KUBERNETES_VERSIONS]
+        entries = [{"clusterVersion": name, "endOfStandardSupportDate": ends} for name in known]
+        return {"clusterVersions": entries if ends else []}
+
+    def _addon(self, given: Entry) -> Entry:
+        version = self.addons.get(given["addonName"])
+        versions = [{"addonVersion": version}, {"addonVersion": "v0.1.0-eksbuild.1"}] if version else []
+        return {"addons": [{"addonName": given["addonName"], "addonVersions": versions}]}
+
+
+def _types(given: Entry) -> Entry:
+    known = {**CORE_TYPES, **NEURON_TYPES}
+    names = [name for name in given["InstanceTypes"] if name in known]
+    return {"InstanceTypes": [{"InstanceType": name, "VCpuInfo": {"DefaultVCpus": known[name].vcpu_count}} for name in names]}
+
+
+def _is_priced(text: str, given: Entry) -> bool:
+    """Whether a product has the attributes that the request asks for; an attribute that it lacks fits."""
+    attributes = json.loads(text)["product"]["attributes"]
+    return all(attributes.get(each["Field"], each["Value"]) == each["Value"] for each in given.get("Filters", ()))

@@ -1,0 +1,66 @@
+"""The account answers every call that `trn` declares, in shapes that the services could give."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+import pytest
+
+import operations
+from operations.aws.api import BotoApi, Call
+from operations.cluster.recover.look import FINDERS
+from operations.cluster.sweep.plan import KINDS
+from operations.cluster.sweep.run import look, place_of
+from simulator.account.world import World
+from simulator.doors.wire import door
+from tests.simulator.account.standing import recording, standing
+
+CLUSTER = "trainium-dev"
+
+
+def declared() -> set[str]:
+    """Every call that a module under operations declares."""
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(operations.__path__, "operations.")
+        if "__main__" not in found.name
+    ]
+    calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call)]
+    return {f"{call.service}.{call.operation}" for call in calls}
+
+
+def api_of(world: World, **options: Any) -> BotoApi:
+    """The code's own way to AWS, into the account."""
+    return BotoApi("us-west-2", door.session(world, door.Options(**options)))
+
+
+def test_every_declared_call_is_answered():
+    """A command that is not answered cannot be practised."""
+    assert declared() - set(door.wire(World()).handlers) == set()
+
+
+def test_nothing_is_answered_that_nothing_asks():
+    """An answer without a caller is not tried by anything."""
+    assert set(door.wire(World()).handlers) - declared() == set()
+
+
+@pytest.mark.parametrize("page_size", [1, 2, 100])
+def test_recover_finds_each_object_of_the_shipped_stack(page_size: int):
+    """By its own inputs, with the provider's default tags: exactly one sighting of each."""
+    api = api_of(standing(), page_size=page_size)
+    wrong = {}
+    for item in recording().resources():
+        if item.type in FINDERS:
+            seen = list(FINDERS[item.type](api, CLUSTER, item.inputs))
+            if len(seen) != 1 or seen[0].progress != "ready":
+                wrong[item.urn] = seen
+    assert wrong == {}
+
+
+def test_sweep_sees_the_shipped_stack_and_what_eks_made_of_it():
+    """Nodes, the cluster's own group: tagged by their maker, no resource of the program."""
+    api = api_of(standing())
+    found = {(item.kind, item.id) for item in look(api, place_of(api, CLUSTER), KINDS)}
+    kinds = {kind for kind, _ in found}
+    assert {"instance", "security group", "EKS cluster", "node group", "VPC", "file system", "role"} <= kinds
+    assert sum(kind == "instance" for kind, _ in found) == 4
