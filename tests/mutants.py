@@ -6,6 +6,7 @@ results) is made, each followed by the tests that cover its file. Everything hap
 """
 
 import argparse
+import importlib
 import os
 import random
 import shutil
@@ -18,6 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+
+import pytest
 
 from tests.mutations import Mutation, edge_mutations, mutations
 
@@ -55,13 +58,14 @@ def main() -> int:
         copies = _copies(Path(folder), options.parallel)
         survivors = 0
         if not options.no_edges:
+            _load_program()
             edges = [item for item in _of(EDGE_FOLDERS, edge_mutations) if _wanted(item, options.only)]
-            survivors = _report("dropped edges", _judged(edges, copies, lambda _: [EDGE_TESTS]))
+            survivors = _report("dropped edges", _judged(edges, copies, lambda _: [EDGE_TESTS], _failure_in_a_fork))
         others = [item for item in _of(FOLDERS, mutations) if _wanted(item, options.only)]
         chosen = random.Random(options.seed).sample(others, min(options.sample, len(others)))
         if chosen:
             print(f"{len(others)} other changes are possible, {len(chosen)} are tried (seed {options.seed})", flush=True)
-            _report("other changes", _judged(chosen, copies, tests_of))
+            _report("other changes", _judged(chosen, copies, tests_of, _failure))
     return 1 if survivors else 0
 
 
@@ -106,8 +110,12 @@ def _copies(folder: Path, count: int) -> SimpleQueue[Path]:
     return copies
 
 
-def _judged(chosen: list[Mutation], copies: SimpleQueue[Path], tests: Callable[[Mutation], list[tuple[str, ...]]]) -> Iterator[Verdict]:
-
+def _judged(
+    chosen: list[Mutation],
+    copies: SimpleQueue[Path],
+    tests: Callable[[Mutation], list[tuple[str, ...]]],
+    failure: Callable[[Path, tuple[str, ...]], str],
+) -> Iterator[Verdict]:
     def judge(mutation: Mutation) -> Verdict:
         copy = copies.get()
         place = copy / mutation.path
@@ -115,7 +123,7 @@ def _judged(chosen: list[Mutation], copies: SimpleQueue[Path], tests: Callable[[
         try:
             place.write_text(mutation.applied(kept))
             for paths in tests(mutation):
-                said = _failure(copy, paths)
+                said = failure(copy, paths)
                 if said:
                     break
         finally:
@@ -138,8 +146,41 @@ def _failure(copy: Path, paths: tuple[str, ...]) -> str:
         return "too long"
     if done.returncode in (0, 5):
         return ""
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("E  ", "FAILED", "ERROR", str(copy), "/"))]
-    return (lines or done.stdout.splitlines() or ["no output"])[0][:200]
+    return _first_failure(done.stdout)
+
+
+def _first_failure(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.startswith(("E  ", "FAILED", "ERROR", "/"))]
+    return (lines or output.splitlines() or ["no output"])[0][:200]
+
+
+def _load_program() -> None:
+    """Load the SDKs once, by way of the program: they take longer than the tests of one dropped edge."""
+    importlib.import_module("stacks.trainium_cluster")
+
+
+def _failure_in_a_fork(copy: Path, paths: tuple[str, ...]) -> str:
+    """The same as `_failure`, with the SDKs loaded already and the project's own modules loaded again from the copy."""
+    with tempfile.TemporaryFile("w+") as output:
+        child = os.fork()
+        if child == 0:
+            code = 3
+            try:
+                os.dup2(output.fileno(), 1)
+                os.dup2(output.fileno(), 2)
+                os.chdir(copy)
+                for name in list(sys.modules):
+                    if name.partition(".")[0] in (*FOLDERS, "tests"):
+                        del sys.modules[name]
+                sys.path.insert(0, str(copy))
+                sys.dont_write_bytecode = True
+                code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=short", *paths])
+            finally:
+                sys.stdout.flush()
+                os._exit(int(code))
+        _, status = os.waitpid(child, 0)
+        output.seek(0)
+        return _first_failure(output.read()) if os.waitstatus_to_exitcode(status) else ""
 
 
 def _report(title: str, verdicts: Iterator[Verdict]) -> int:
