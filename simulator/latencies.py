@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES
 from simulator import chance
+from simulator.account.charts import chart_of
 from simulator.errors import UnknownLatency
 from simulator.kubernetes_objects import OBJECTS
 from simulator.recording import Registration
@@ -53,18 +54,9 @@ _EMPTY_GROUP = Lifetime(
     Latency(30, 60, 90, "inferred: an Auto Scaling group without instances"),
     Latency(60, 90, 120, "inferred: an Auto Scaling group without instances"),
 )
-_DAEMON_ADDON = Lifetime(
-    Latency(8, 14, 25, "inferred: DaemonSets without nodes are active at once; kube-proxy with nodes 25 s in public logs"),
-    Latency(10, 20, 40, _LOGS),
-)  # fmt: skip
 _CONTROLLER_ADDON = Lifetime(Latency(14, 45, 65, f"{_LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, _LOGS))
 _SMALL_CHART = Lifetime(
     Latency(8, 12, 20, f"{_LOGS}: Neuron 15 s, EFA 10 s"), Latency(5, 10, 20, "measured and inferred: 0.2-4 s without image pulls")
-)
-
-_CONTROLLER_CHART = Lifetime(
-    Latency(15, 30, 60, "inferred: an image of 50-150 MB and readiness; measured 0.4-7 s without image pulls, 2026-11-21"),
-    Latency(5, 10, 20, "measured and inferred: 0.2-4 s without containers"),
 )
 
 LIFETIMES: Mapping[str, Lifetime] = {
@@ -139,33 +131,6 @@ LIFETIMES: Mapping[str, Lifetime] = {
     "kubernetes:helm.sh/v3:Release": _SMALL_CHART,
 }  # fmt: skip
 
-_DAEMON_ADDONS = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "eks-node-monitoring-agent"})
-_CHARTS: Mapping[str, Lifetime] = {
-    "kube-prometheus-stack": Lifetime(
-        Latency(60, 90, 150, "inferred: eight images, certificates by hook Jobs; measured 16 s without image pulls"),
-        Latency(10, 20, 40, "measured and inferred: 2-4 s without containers"),
-    ),
-    "grafana": Lifetime(Latency(25, 45, 90, "inferred: an image of 600 MB and its migrations"), Latency(5, 10, 35, "inferred")),
-    **dict.fromkeys(
-        (
-            "metrics-server",
-            "kueue",
-            "kubeflow-trainer",
-            "kuberay-operator",
-            "lws",
-            "cert-manager",
-            "aws-load-balancer-controller",
-            "slurm-operator",
-        ),
-        _CONTROLLER_CHART,
-    ),
-    "cluster-autoscaler": _CONTROLLER_CHART,
-    "karpenter-crd": _both(1, 2, 4, "measured and inferred: five CRDs, no pods"),
-    "slurm-operator-crds": _both(1, 2, 4, "inferred: six CRDs, no pods"),
-    "slurm": _both(1, 3, 6, "inferred: Slurm objects and two Secrets; Helm waits for none of their pods"),
-    "karpenter": _CONTROLLER_CHART,
-    "volcano": Lifetime(Latency(40, 65, 90, _LOGS), Latency(20, 30, 60, "inferred: measured 2-4 s without containers")),
-}
 _SERVICE_WITH_SELECTOR = Lifetime(Latency(10, 10, 10, "measured: 10 s always, endpoints must settle"), _OBJECT.delete)
 
 
@@ -177,10 +142,9 @@ def lifetime(registration: Registration) -> Lifetime:
     inputs = registration.inputs
     if registration.type == "aws:eks/nodeGroup:NodeGroup":
         return _node_group(inputs)
-    if registration.type == "aws:eks/addon:Addon" and inputs["addonName"] in _DAEMON_ADDONS:
-        return _DAEMON_ADDON
-    if registration.type == "kubernetes:helm.sh/v3:Release":
-        return _CHARTS.get(str(inputs["name"]), _SMALL_CHART)
+    chart = chart_of(registration)
+    if chart is not None:
+        return Lifetime(Latency(*chart.latency_s["create"]), Latency(*chart.latency_s["delete"]))
     if registration.type == "kubernetes:core/v1:Service" and inputs["spec"].get("selector") and inputs["spec"].get("clusterIP") != "None":
         return _SERVICE_WITH_SELECTOR
     if registration.type not in LIFETIMES:
