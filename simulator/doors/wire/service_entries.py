@@ -7,7 +7,7 @@ from simulator.account.objects import Status
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
-from simulator.outputs.context import ACCOUNT, CREATED_AT
+from simulator.outputs import ACCOUNT, CREATED_AT
 from simulator.recording import Registration
 
 _FSX: Mapping[Status, str] = {

@@ -6,7 +6,7 @@ from simulator.doors.wire import filters
 from simulator.doors.wire.entries import Entry, tag_list
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
-from simulator.outputs.context import ACCOUNT
+from simulator.outputs import ACCOUNT
 
 _HIDDEN = frozenset({"tags", "attached", "inline"})
 
@@ -135,6 +135,42 @@ class Services:
         yield "events.DescribeRule", lambda given: _plain(self._rule(given["Name"]))
         yield "events.ListTargetsByRule", self._targets
         yield "amp.ListWorkspaces", self._workspaces
+        yield "amp.DeleteWorkspace", lambda given: self._inventory.delete("workspace", given["workspaceId"])
+        yield "sqs.ListQueues", self._queues
+        yield "sqs.ListQueueTags", self._queue_tags
+        yield "sqs.DeleteQueue", lambda given: self._inventory.delete("sqs queue", given["QueueUrl"])
+        yield "events.ListRules", self._rules
+        yield "events.ListTagsForResource", self._rule_tags
+        yield "events.RemoveTargets", self._remove_targets
+        yield "events.DeleteRule", self._delete_rule
+
+    def _queues(self, given: Entry) -> Entry:
+        prefix = given.get("QueueNamePrefix", "")
+        entries = self._inventory.look("sqs queue").values()
+        return {"QueueUrls": [each["QueueUrl"] for each in entries if self._ignores_filters or each["QueueName"].startswith(prefix)]}
+
+    def _queue_tags(self, given: Entry) -> Entry:
+        found = self._inventory.one("sqs queue", "The specified queue does not exist.", QueueUrl=given["QueueUrl"])[1]
+        return {"Tags": found.get("tags", {})}
+
+    def _rules(self, given: Entry) -> Entry:
+        prefix = given.get("NamePrefix", "")
+        entries = self._inventory.look("event rule").values()
+        return {"Rules": [_plain(each) for each in entries if self._ignores_filters or each["Name"].startswith(prefix)]}
+
+    def _rule_tags(self, given: Entry) -> Entry:
+        return {"Tags": tag_list(self._rule(given["ResourceARN"].rsplit("/", 1)[-1]).get("tags", {}))}
+
+    def _remove_targets(self, given: Entry) -> Entry:
+        for which, entry in self._inventory.look("event target").items():
+            if entry["Rule"] == given["Rule"] and entry["Id"] in given["Ids"]:
+                self._inventory.delete("event target", which)
+        return {"FailedEntryCount": 0, "FailedEntries": []}
+
+    def _delete_rule(self, given: Entry) -> Entry:
+        if self._targets({"Rule": given["Name"]})["Targets"]:
+            raise Refused("ValidationException", "Rule can't be deleted since it has targets.")
+        return self._inventory.delete("event rule", self._rule(given["Name"])["Name"])
 
     def _queue(self, name: str) -> Entry:
         message = "The specified queue does not exist."

@@ -106,6 +106,7 @@ class Cloud:
         yield from self._eks_handlers()
         yield from self._other_handlers()
         yield from self._batch_handlers()
+        yield from self._messaging_handlers()
 
     def _balancer_handlers(self) -> Iterator[tuple[str, Callable[[Entry], Entry]]]:
         for kind, key, parameter in (("lb", "LoadBalancer", "LoadBalancerArn"), ("target group", "TargetGroup", "TargetGroupArn")):
@@ -143,6 +144,31 @@ class Cloud:
         yield "resourcegroupstaggingapi.GetResources", self._tagged_keys
         yield "kms.DescribeKey", lambda given: {"KeyMetadata": _key(given["KeyId"].rsplit("/", 1)[-1], self.of("key"))}
         yield "kms.ScheduleKeyDeletion", lambda given: self.of("key")[given["KeyId"]].update(state="PendingDeletion") or {}
+
+    def _messaging_handlers(self) -> Iterator[tuple[str, Callable[[Entry], Entry]]]:
+        yield "sqs.ListQueues", self._queues
+        yield "sqs.ListQueueTags", lambda given: {"Tags": self.of("sqs")[given["QueueUrl"]]["tags"]}
+        yield "sqs.DeleteQueue", self._deleter("sqs", "QueueUrl")
+        yield "events.ListRules", self._rules
+        yield "events.ListTagsForResource", lambda given: {"Tags": tag_list(self.of("rule")[given["ResourceARN"].rsplit("/")[-1]]["tags"])}
+        yield "events.ListTargetsByRule", lambda given: {"Targets": list(self.of("rule")[given["Rule"]]["targets"])}
+        yield "events.RemoveTargets", self._remove_targets
+        yield "events.DeleteRule", self._deleter("rule", "Name")
+        yield "amp.ListWorkspaces", self._lister("workspace", "workspaces")
+        yield "amp.DeleteWorkspace", self._deleter("workspace", "workspaceId")
+
+    def _queues(self, given: Entry) -> Entry:
+        found = [url for url in self.of("sqs") if self.ignores_filters or url.rsplit("/")[-1].startswith(given.get("QueueNamePrefix", ""))]
+        return {"QueueUrls": found}
+
+    def _rules(self, given: Entry) -> Entry:
+        found = [rule for name, rule in self.of("rule").items() if self.ignores_filters or name.startswith(given.get("NamePrefix", ""))]
+        return {"Rules": [{"Name": rule["Name"], "Arn": rule["Arn"]} for rule in found]}
+
+    def _remove_targets(self, given: Entry) -> Entry:
+        rule = self.of("rule")[given["Rule"]]
+        rule["targets"] = [target for target in rule["targets"] if target["Id"] not in given["Ids"]]
+        return {"FailedEntryCount": 0}
 
     def _batch_handlers(self) -> Iterator[tuple[str, Callable[[Entry], Entry]]]:
         for kind, name, parameter in (("queue", "JobQueue", "jobQueue"), ("environment", "ComputeEnvironment", "computeEnvironment")):
@@ -255,6 +281,8 @@ class Cloud:
             yield "DeleteConflict", "policies"
         if kind in ("queue", "environment") and self.of(kind)[which]["state"] == "ENABLED":
             yield "ClientException", "its state"
+        if kind == "rule" and self.of("rule")[which]["targets"]:
+            yield "ValidationException", "targets"
         if kind == "cluster" and self.of("node group"):
             yield "ResourceInUseException", "node groups"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from facts.charts import Contract, contracts
+from facts.endpoints import NODE_ENDPOINTS
 from simulator.account import kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
@@ -261,7 +262,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "take up to",
     ),
     "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
-    "way-out": (_with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()), "no NAT gateway, and no endpoint for ec2"),
+    "way-out": (
+        _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
+        f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
+    ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
         "container runtime network not ready",
@@ -404,14 +408,14 @@ def test_every_rule_is_broken_below():
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_breaks_a_rule_is_told(name: str):
-    """In the service's words, with its cause and its mend."""
+    """In the service's words, with its cause and its fix."""
     broken, phrase = BROKEN[name]
     world = standing()
     request = broken(world)
     refusal = RULES[name].check(world.state, request)
     assert refusal is not None
-    assert phrase in f"{refusal}; {refusal.cause}; {refusal.mend}"
-    assert all((refusal.code, refusal.text, refusal.cause, refusal.mend))
+    assert phrase in f"{refusal}; {refusal.cause}; {refusal.fix}"
+    assert all((refusal.code, refusal.text, refusal.cause, refusal.fix))
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.stage in ("settle", "verify", "update")])
