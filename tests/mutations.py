@@ -59,15 +59,21 @@ def edge_mutations(path: str, text: str) -> Iterator[Mutation]:
         if isinstance(node.func, ast.Attribute) and node.func.attr in EDGE_CALLS:
             for argument in node.args:
                 if not (isinstance(argument, ast.Starred) and _hands_on(argument.value)):
-                    yield _change(path, text, argument, "*[]")
+                    yield _unheard(path, text, argument)
 
 
 def _dropped(path: str, text: str, value: ast.expr, empty: str) -> Iterator[Mutation]:
     if isinstance(value, ast.List) and len(value.elts) > 1:
         for element in value.elts:
-            yield _change(path, text, element, "*[]")
+            yield _unheard(path, text, element)
     elif ast.unparse(value) not in ("[]", "None"):
-        yield _change(path, text, value, empty)
+        yield _change(path, text, value, f"({ast.unparse(value)}, {empty})[1]")
+
+
+def _unheard(path: str, text: str, element: ast.expr) -> Mutation:
+    """An element that is still worked out, since it may make the resource itself, and then left out."""
+    whole = f"list({ast.unparse(element.value)})" if isinstance(element, ast.Starred) else f"[{ast.unparse(element)}]"
+    return _change(path, text, element, f"*{whole}[:0]")
 
 
 def _dropped_from_lists(path: str, text: str, function: ast.FunctionDef) -> Iterator[Mutation]:
@@ -85,7 +91,7 @@ def _dropped_from_lists(path: str, text: str, function: ast.FunctionDef) -> Iter
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if (isinstance(target, ast.Name) and target.id in names) or (isinstance(target, ast.Attribute) and target.attr in KEPT_EDGES):
-                yield from (_change(path, text, element, "*[]") for held in _lists(node.value) for element in held.elts)
+                yield from (_unheard(path, text, element) for held in _lists(node.value) for element in held.elts)
 
 
 def _lists(value: ast.expr) -> Iterator[ast.List]:
