@@ -7,6 +7,7 @@ from typing import Literal
 from addons.cluster import Cluster
 from addons.section import AddonSettings
 from addons.versions import Chart
+from facts.kubernetes_kinds import DrainedKind
 
 Nodes = Literal["none", "core", "neuron", "all"]
 """Where its pods run: nowhere, on untainted core nodes, on Neuron nodes, or on every node."""
@@ -43,6 +44,10 @@ class Declaration:
     """Whether there is something to do for it in a cluster that has it switched on."""
     identities: Sequence[str] = ()
     """Service accounts that call AWS, as `namespace/name`."""
+    endpoints: Sequence[str] = ()
+    """AWS services that its pods call, with some settings at least, by the names of their VPC endpoints; those of its nodes too."""
+    drained: Sequence[DrainedKind] = ()
+    """Kinds that it brings and that `trn` knows: to drain them, and to find jobs by their pods. In the order in which they are drained."""
     kinds: Sequence[str] = ()
     """Custom resources that the program makes with it."""
     changes: Sequence[str] = ()

@@ -31,5 +31,6 @@ DECLARATION = Declaration(
     settings=CloudWatchSettings,
     managed=(EKS_NAME,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("logs", "monitoring", "ec2"),
     leaves=("4 CRDs of cloudwatch.aws.amazon.com",),
 )

@@ -31,5 +31,6 @@ DECLARATION = Declaration(
     settings=ClusterAutoscalerSettings,
     charts=(CLUSTER_AUTOSCALER,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("autoscaling", "ec2", "eks"),
     leaves=("ConfigMap cluster-autoscaler-status and Lease cluster-autoscaler in kube-system",),
 )

@@ -22,12 +22,12 @@ class CoreDnsSettings(Section):
 DECLARATIONS = (
     Declaration(
         "vpc-cni", "VPC CNI", "Gives pods addresses of the VPC", "control-plane", "kube-system", "all",
-        managed=("vpc-cni",), identities=("kube-system/aws-node",),
+        managed=("vpc-cni",), identities=("kube-system/aws-node",), endpoints=("ec2",),
     ),
     Declaration("kube-proxy", "kube-proxy", "Routes Services", "control-plane", "kube-system", "all", managed=("kube-proxy",)),
     Declaration(
         "eks-pod-identity-agent", "Pod Identity agent", "Hands AWS identities to pods", "eks-pod-identity-agent", "kube-system", "all",
-        managed=("eks-pod-identity-agent",),
+        managed=("eks-pod-identity-agent",), endpoints=("eks-auth",),
     ),
     Declaration(
         "coredns", "CoreDNS", "Names of Services; scaled by EKS where `addons.coreDns.autoscaled` says so", "coredns", "kube-system", "core",
@@ -35,11 +35,12 @@ DECLARATIONS = (
     ),
     Declaration(
         "aws-ebs-csi-driver", "EBS CSI driver", "Volumes of the default class: encrypted gp3", "aws-ebs-csi-driver", "kube-system", "all",
-        managed=("aws-ebs-csi-driver",), identities=("kube-system/ebs-csi-controller-sa",),
+        managed=("aws-ebs-csi-driver",), identities=("kube-system/ebs-csi-controller-sa",), endpoints=("ec2",),
     ),
     Declaration(
         "aws-fsx-csi-driver", "FSx CSI driver", "Mounts the Lustre file system; there where `storage.lustre.enabled` is", "aws-fsx-csi-driver",
         "kube-system", "all", managed=("aws-fsx-csi-driver",), identities=("kube-system/fsx-csi-controller-sa",),
+        endpoints=("fsx",),
     ),
 )  # fmt: skip
 """Add-ons without a switch: the cluster cannot work without them."""

@@ -25,5 +25,6 @@ DECLARATION = Declaration(
     settings=EfsCsiSettings,
     managed=(EKS_NAME,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("elasticfilesystem", "ec2"),
     leaves=("access points of claims that are still there",),
 )

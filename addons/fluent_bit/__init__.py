@@ -31,5 +31,6 @@ DECLARATION = Declaration(
     settings=FluentBitSettings,
     charts=(FLUENT_BIT,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("logs", "s3"),
     leaves=("the position database /var/log/flb_kube.db on each node", "what was written to S3"),
 )

@@ -36,4 +36,5 @@ DECLARATION = Declaration(
     needs=("prometheus",),
     after=("prometheus", "managedPrometheus"),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("aps-workspaces",),
 )

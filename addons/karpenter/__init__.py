@@ -8,6 +8,7 @@ from addons.declaration import Declaration
 from addons.section import KUBERNETES_NAME, AddonSettings, OneOf, Section
 from addons.versions import KARPENTER, KARPENTER_CRD
 from facts.catalogue import NEURON_TYPES
+from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 from facts.neuron_releases import AMI_RELEASES, ami_date
 
 NAMESPACE = "kube-system"
@@ -58,6 +59,13 @@ class KarpenterSettings(AddonSettings):
     """Pool of ordinary instances."""
 
 
+NODE_POOLS = Resource("NodePool", "/apis/karpenter.sh/v1", "nodepools")
+NODE_CLAIMS = Resource("NodeClaim", "/apis/karpenter.sh/v1", "nodeclaims")
+DRAINED = (
+    DrainedKind(NODE_POOLS, DrainStage.NODES, "delete", "Karpenter's instances hold the VPC"),
+    DrainedKind(NODE_CLAIMS, DrainStage.NODES, "wait for", "goes with its pool, and its instance with it"),
+)
+
 DECLARATION = Declaration(
     key="karpenter",
     title="Karpenter",
@@ -68,6 +76,8 @@ DECLARATION = Declaration(
     settings=KarpenterSettings,
     charts=(KARPENTER_CRD, KARPENTER),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("ec2", "eks", "sqs", "ssm"),
     kinds=(NODE_CLASS, NODE_POOL),
     leaves=("Lease of the leader election in kube-system",),
+    drained=DRAINED,
 )

@@ -5,6 +5,7 @@ from pydantic import Field
 from addons.declaration import Declaration
 from addons.section import KUBERNETES_NAME, AddonSettings
 from addons.versions import KUEUE
+from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 
 NAMESPACE = "kueue-system"
 API_VERSION = "kueue.x-k8s.io/v1beta2"
@@ -19,6 +20,14 @@ class KueueSettings(AddonSettings):
     """Namespace of its jobs. Without it, `training.namespace`; beside Volcano it must be another, since both would admit the same pods."""
 
 
+CLUSTER_QUEUES = Resource("ClusterQueue", f"/apis/{API_VERSION}", "clusterqueues")
+LOCAL_QUEUES = Resource("LocalQueue", f"/apis/{API_VERSION}", "localqueues")
+_HOLD = {"stopPolicy": "HoldAndDrain"}
+DRAINED = (
+    DrainedKind(CLUSTER_QUEUES, DrainStage.QUEUES, "close", "it would admit the next job", "admitting queues", spec=_HOLD),
+    DrainedKind(LOCAL_QUEUES, DrainStage.QUEUES, "close", "says in each namespace why jobs wait", "admitting queues", spec=_HOLD),
+)
+
 DECLARATION = Declaration(
     key="kueue",
     title="Kueue",
@@ -31,4 +40,5 @@ DECLARATION = Declaration(
     kinds=tuple(f"{API_VERSION} {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue")),
     fenced="its webhooks fail closed on Jobs: a release with a hook Job beside it fails while Kueue's pods start or stop",
     leaves=("suspended jobs stay suspended",),
+    drained=DRAINED,
 )

@@ -23,4 +23,5 @@ DECLARATION = Declaration(
     needs=("prometheus",),
     changes=("prometheus", "grafana"),
     identities=(f"{prometheus.NAMESPACE}/{prometheus.SERVICE_ACCOUNT}",),
+    endpoints=("aps-workspaces",),
 )

@@ -33,4 +33,5 @@ DECLARATION = Declaration(
     settings=MountpointS3Settings,
     managed=(EKS_NAME,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
+    endpoints=("s3",),
 )

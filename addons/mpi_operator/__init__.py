@@ -5,6 +5,7 @@ from typing import Literal
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import MPI_OPERATOR_IMAGE
+from facts.kubernetes_kinds import DrainStage, Resource, job_kind
 
 NAME = "mpi-operator"
 
@@ -18,6 +19,10 @@ class MpiOperatorSettings(AddonSettings):
     """`volcano` starts launcher and workers together; set `schedulingPolicy.minAvailable` to the number of workers."""
 
 
+JOBS = Resource("MPIJob", "/apis/kubeflow.org/v2beta1", "mpijobs")
+_POD_LABEL = "training.kubeflow.org/job-name"
+DRAINED = (job_kind(JOBS, DrainStage.JOBS, "makes a launcher Job and worker pods", pod_label=_POD_LABEL),)
+
 DECLARATION = Declaration(
     key="mpiOperator",
     title="MPI operator",
@@ -27,4 +32,5 @@ DECLARATION = Declaration(
     nodes="core",
     settings=MpiOperatorSettings,
     images=(MPI_OPERATOR_IMAGE,),
+    drained=DRAINED,
 )

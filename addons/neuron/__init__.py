@@ -38,5 +38,6 @@ DECLARATION = Declaration(
     settings=NeuronSettings,
     charts=(NEURON,),
     identities=(f"{HEALTH_NAMESPACE}/{HEALTH_ACCOUNT}",),
+    endpoints=("autoscaling", "ec2", "monitoring"),
     leaves=("node conditions and annotations keep their last value", "extended resources stay on running nodes with allocatable 0"),
 )

@@ -3,6 +3,7 @@
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import SLURM, SLURM_OPERATOR, SLURM_OPERATOR_CRDS
+from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 
 NAMESPACE = "slinky"
 
@@ -18,6 +19,10 @@ class SlurmSettings(AddonSettings):
     """Public keys that may log in as root to the login pod, by `kubectl port-forward`. Without any, use `kubectl exec`."""
 
 
+NODE_SETS = Resource("NodeSet", "/apis/slinky.slurm.net/v1beta1", "nodesets")
+_WHY = "each pod ends when its Slurm node is drained"
+DRAINED = (DrainedKind(NODE_SETS, DrainStage.WORKERS, "empty", _WHY, "with workers", spec={"replicas": 0}),)
+
 DECLARATION = Declaration(
     key="slurm",
     title="Slurm",
@@ -30,4 +35,5 @@ DECLARATION = Declaration(
     needs=("neuron", "certManager"),
     after=("certManager",),
     leaves=("Secret slurm-operator-webhook-ca with the webhook's certificate, until its namespace goes",),
+    drained=DRAINED,
 )

@@ -3,6 +3,7 @@
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import TRAINER
+from facts.kubernetes_kinds import DrainStage, Resource, job_kind
 
 NAMESPACE = "kubeflow-system"
 API_VERSION = "trainer.kubeflow.org/v1alpha1"
@@ -19,6 +20,14 @@ class TrainerSettings(AddonSettings):
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 
 
+TRAIN_JOBS = Resource("TrainJob", f"/apis/{API_VERSION}", "trainjobs")
+JOB_SETS = Resource("JobSet", "/apis/jobset.x-k8s.io/v1alpha2", "jobsets")
+_POD_LABEL = "jobset.sigs.k8s.io/jobset-name"
+DRAINED = (
+    job_kind(TRAIN_JOBS, DrainStage.JOBS, "makes a JobSet of its own name", pod_label=_POD_LABEL),
+    job_kind(JOB_SETS, DrainStage.JOBS, "makes Jobs", pod_label=_POD_LABEL),
+)
+
 DECLARATION = Declaration(
     key="trainer",
     title="Kubeflow Trainer",
@@ -30,4 +39,5 @@ DECLARATION = Declaration(
     charts=(TRAINER,),
     kinds=(f"{API_VERSION} ClusterTrainingRuntime",),
     leaves=("the CRD jobsets.jobset.x-k8s.io",),
+    drained=DRAINED,
 )

@@ -9,6 +9,7 @@ from typing import Literal
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import TRAINING_OPERATOR_IMAGE
+from facts.kubernetes_kinds import DrainStage, Resource, job_kind
 
 NAME = "training-operator"
 NAMESPACE = "kubeflow"
@@ -23,6 +24,13 @@ class TrainingOperatorSettings(AddonSettings):
     """`volcano` starts all pods of a job together, or none."""
 
 
+PYTORCH_JOBS = Resource("PyTorchJob", "/apis/kubeflow.org/v1", "pytorchjobs")
+TF_JOBS = Resource("TFJob", "/apis/kubeflow.org/v1", "tfjobs")
+DRAINED = tuple(
+    job_kind(resource, DrainStage.JOBS, "its pods hold nodes and claims", pod_label="training.kubeflow.org/job-name")
+    for resource in (PYTORCH_JOBS, TF_JOBS)
+)
+
 DECLARATION = Declaration(
     key="trainingOperator",
     title="Kubeflow training-operator",
@@ -33,4 +41,5 @@ DECLARATION = Declaration(
     settings=TrainingOperatorSettings,
     after=("volcano",),
     images=(TRAINING_OPERATOR_IMAGE,),
+    drained=DRAINED,
 )

@@ -7,6 +7,7 @@ from pydantic import Field
 from addons.declaration import Declaration
 from addons.section import KUBERNETES_NAME, AddonSettings, Section
 from addons.versions import VOLCANO
+from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource, job_kind
 
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
@@ -47,6 +48,24 @@ class VolcanoSettings(AddonSettings):
     """Queues by name."""
 
 
+QUEUES = Resource("Queue", "/apis/scheduling.volcano.sh/v1beta1", "queues")
+COMMANDS = Resource("Command", "/apis/bus.volcano.sh/v1alpha1", "commands")
+CRON_JOBS = Resource("Volcano CronJob", "/apis/batch.volcano.sh/v1alpha1", "cronjobs")
+JOB_FLOWS = Resource("JobFlow", "/apis/flow.volcano.sh/v1alpha1", "jobflows")
+JOBS = Resource("Volcano Job", "/apis/batch.volcano.sh/v1alpha1", "jobs")
+DRAINED = (
+    DrainedKind(
+        QUEUES, DrainStage.QUEUES, "close", "a job in it would start anew", "open queues", command=COMMANDS,
+        asked={"status": ("list",), "verify": ("list",)},
+    ),
+    job_kind(CRON_JOBS, DrainStage.SCHEDULES, "makes Volcano Jobs"),
+    job_kind(JOB_FLOWS, DrainStage.SCHEDULES, "makes Volcano Jobs"),
+    job_kind(
+        JOBS, DrainStage.GANGS, "its pods hold nodes and claims", pod_label="volcano.sh/job-name",
+        asked={"verify": ("create", "delete", "list")},
+    ),
+)  # fmt: skip
+
 DECLARATION = Declaration(
     key="volcano",
     title="Volcano",
@@ -57,4 +76,5 @@ DECLARATION = Declaration(
     settings=VolcanoSettings,
     charts=(VOLCANO,),
     kinds=(QUEUE, HYPER_NODE),
+    drained=DRAINED,
 )

@@ -13,7 +13,7 @@ from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
 from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.verify import bandwidth, file_system
 from operations.cluster.verify.trials import TRIALS
-from operations.kube.rights import RIGHTS
+from operations.kube.rights import DRAIN, RIGHTS, Rules, drain_rights
 
 _BEFORE = """# Operations
 
@@ -75,20 +75,24 @@ def _details() -> Iterator[str]:
     yield "The policy that `controlPlane.accessEntries` gives by default, AmazonEKSClusterAdminPolicy, may do all of it. A role of one's own needs:"
     yield from ("", "| command | resources and verbs |", "| --- | --- |")
     for name, rules in RIGHTS.items():
-        told = [f"`{kind}` ({', '.join(verbs)})" for kind, verbs in rules.items()]
-        yield f"| {name} | {', '.join(told)} |"
+        yield f"| {name} | {_rules(rules)} |"
+    yield f"| drain | {_rules(DRAIN)}, and the rights in the table of what drain does, for the add-ons that are on |"
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
     yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
+
+
+def _rules(rules: Rules) -> str:
+    return ", ".join(f"`{kind}` ({', '.join(verbs)})" for kind, verbs in rules.items())
 
 
 def _drained() -> Iterator[str]:
     minutes = PATIENCE * PAUSE_S // 60, ROUNDS * PAUSE_S // 60
     order = f"In this order. Nodes go when all else has gone, or has stayed for {minutes[0]} minutes; after {minutes[1]} minutes the drain ends."
     yield from ("## What drain does", "", order, "")
-    yield from ("| kind | of | what is done | why |", "| --- | --- | --- | --- |")
+    yield from ("| kind | of | what is done | why | rights |", "| --- | --- | --- | --- | --- |")
     for kind in KINDS_DRAINED:
-        yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} |"
+        yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} | {_rules(drain_rights(kind))} |"
     yield from (
         "",
         "Jobs in the namespaces of add-ons are Pulumi's, and what has an owner goes with its owner. Claims that name no storage class, and those",

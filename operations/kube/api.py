@@ -5,11 +5,11 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from facts.kubernetes_kinds import Resource
 from facts.regions import dns_suffix
 from operations.aws.api import BotoApi
 from operations.errors import CommandError
@@ -22,16 +22,6 @@ TOKEN_LIFE_S = 60
 TOKEN_RENEWAL_S = 600
 """A command that waits for images and devices outlives one token."""
 Object = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Resource:
-    """One kind of object, by where the API serves it."""
-
-    kind: str
-    path: str
-    """Such as `/apis/batch.volcano.sh/v1alpha1`."""
-    plural: str
 
 
 class Unreachable(CommandError):

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-from operations.cluster.drain.kinds import KINDS, RAY_CLUSTERS
-from operations.kube.api import Kubernetes, Object, Resource
+from facts.kubernetes_kinds import Resource
+from operations.cluster.drain.kinds import KINDS
+from operations.kube.api import Kubernetes, Object
 
 PODS = Resource("Pod", "/api/v1", "pods")
-JOB_LABELS = tuple(dict.fromkeys(kind.pod_label for kind in KINDS if kind.pod_label))
+JOB_LABELS = tuple(dict.fromkeys(kind.drained.pod_label for kind in KINDS if kind.drained.pod_label))
 """Labels of pods that hold the name of their job."""
-RAY_OWNER_LABEL = "ray.io/originated-from-cr-name"
-"""Label of a RayCluster that holds the name of the RayJob or RayService it was made for (ray-project/kuberay utils/constant.go)."""
+OWNER_LABELS = {kind.resource: kind.drained.owner_label for kind in KINDS if kind.drained.owner_label}
+"""By kind, the label of an object that holds the name of the job it was made for: pods of a RayJob bear its RayCluster's name alone."""
 
 
 def pods_of(kubernetes: Kubernetes, namespace: str, job: str) -> list[Object]:
@@ -24,19 +25,23 @@ def known_jobs(kubernetes: Kubernetes, namespace: str) -> str:
 
 
 def _pods_with_jobs(kubernetes: Kubernetes, namespace: str) -> list[tuple[Object, set[str]]]:
-    owners = _ray_owners(kubernetes, namespace)
+    owners = _owners(kubernetes, namespace)
     pods = [pod for pod in kubernetes.list(PODS) or () if pod["metadata"]["namespace"] == namespace]
     return [(pod, _jobs(pod, owners)) for pod in pods]
 
 
-def _jobs(pod: Object, ray_owners: Mapping[str, str]) -> set[str]:
+def _jobs(pod: Object, owners: Mapping[str, str]) -> set[str]:
     """Names of all jobs that a pod is part of: a TrainJob's is its JobSet's too, and that of a Kubernetes Job."""
     labels = pod["metadata"].get("labels", {})
     names = {labels[key] for key in JOB_LABELS if key in labels}
-    return names | {ray_owners[name] for name in names if name in ray_owners}
+    return names | {owners[name] for name in names if name in owners}
 
 
-def _ray_owners(kubernetes: Kubernetes, namespace: str) -> dict[str, str]:
-    """RayJobs and RayServices by the name of their RayCluster, which alone their pods bear."""
-    clusters = [item["metadata"] for item in kubernetes.list(RAY_CLUSTERS) or () if item["metadata"]["namespace"] == namespace]
-    return {cluster["name"]: labels[RAY_OWNER_LABEL] for cluster in clusters if RAY_OWNER_LABEL in (labels := cluster.get("labels", {}))}
+def _owners(kubernetes: Kubernetes, namespace: str) -> dict[str, str]:
+    """Jobs by the name of what was made for them, which alone their pods bear."""
+    made = [(item["metadata"], label) for kind, label in OWNER_LABELS.items() for item in kubernetes.list(kind) or ()]
+    return {
+        metadata["name"]: labels[label]
+        for metadata, label in made
+        if metadata["namespace"] == namespace and label in (labels := metadata.get("labels", {}))
+    }

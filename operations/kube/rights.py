@@ -2,25 +2,23 @@
 
 from collections.abc import Mapping
 
+from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
+
 Rules = Mapping[str, tuple[str, ...]]
 """Verbs by resource; a resource of an API group other than the core one is written `resource.group`."""
 
 _LOOKED_AT: Rules = {
     "nodes": ("list",),
     "daemonsets.apps": ("list",),
-    "queues.scheduling.volcano.sh": ("list",),
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
 }
-_JOBS_FOUND: Rules = {"rayclusters.ray.io": ("list",)}
-RIGHTS: Mapping[str, Rules] = {
+_OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
         **_LOOKED_AT,
         "pods": ("list",),
         "pods/log": ("get",),
-        "jobs.batch": ("create", "delete", "list"),
-        "jobs.batch.volcano.sh": ("create", "delete", "list"),
     },
     "shell": {
         "nodes": ("list",),
@@ -31,13 +29,31 @@ RIGHTS: Mapping[str, Rules] = {
         "nodes": ("list",),
         "pods": ("list",),
         "pods/proxy": ("get",),
-        **_JOBS_FOUND,
     },
     "logs": {
         "pods": ("list",),
         "pods/log": ("get",),
-        **_JOBS_FOUND,
     },
 }
+"""Rights that follow from no kind of job."""
+
+
+def _of_kinds(command: str) -> Rules:
+    return {kind.resource.qualified: kind.drained.asked[command] for kind in KINDS if command in kind.drained.asked}
+
+
+RIGHTS: Mapping[str, Rules] = {command: {**rules, **_of_kinds(command)} for command, rules in _OWN.items()}
+"""Rules by command, those of kinds that add-ons bring among them."""
+DRAIN: Rules = {STATEFUL_SETS.qualified: ("list",)}
+"""What a drain reads beside the kinds that it acts on."""
+
+
+def drain_rights(kind: Kind) -> Rules:
+    """What a drain does with one kind."""
+    verbs = {"delete": ("delete",), "wait for": ()}.get(kind.verb, () if kind.drained.command else ("patch",))
+    command = {kind.drained.command.qualified: ("create",)} if kind.drained.command else {}
+    return {kind.resource.qualified: (*verbs, "list"), **command}
+
+
 BY_KUBECTL: Mapping[str, Rules] = {"shell": {"pods": ("get",), "pods/exec": ("create", "get")}}
 """Of these, what kubectl asks and not `trn` itself: it looks for the pod, then opens the stream (`create` from 1.35 on, `get` before)."""

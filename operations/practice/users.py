@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from addons import volcano
 from addons.volcano import VolcanoSettings
 from facts.names import NEURON_RESOURCE, NEURON_TAINT
-from operations.cluster.drain.kinds import JOBS, SERVICES, VOLCANO_JOBS
+from operations.cluster.drain.kinds import JOBS, SERVICES
 from operations.cluster.status.subject import NODES
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
@@ -33,7 +34,7 @@ def start_job(kubernetes: Kubernetes, settings: Settings, name: str, nodes: int 
         if settings.addons.of(VolcanoSettings).enabled
         else _job(settings, name, count, there[0])
     )
-    kubernetes.create(VOLCANO_JOBS if settings.addons.of(VolcanoSettings).enabled else JOBS, settings.training.namespace, body)
+    kubernetes.create(volcano.JOBS if settings.addons.of(VolcanoSettings).enabled else JOBS, settings.training.namespace, body)
     return f"job {name}: {count} workers, each with {_devices(there[0])} Neuron devices"
 
 

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from addons import karpenter, slurm, volcano
+from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
-from operations.kube.api import Object, Resource
+from operations.kube.api import Object
 
 
 class FakeCluster:
@@ -35,7 +37,7 @@ class FakeCluster:
             if self._going[key] < 0:
                 del self._going[key]
                 self._end(resource, key[1])
-        if resource == kinds.NODE_CLAIMS and not self.objects.get(kinds.NODE_POOLS):
+        if resource == karpenter.NODE_CLAIMS and not self.objects.get(karpenter.NODE_POOLS):
             self.objects[resource] = []
         found = [item for item in self.objects[resource] if namespace in ("", item["metadata"].get("namespace"))]
         key, _, value = label.partition("=")
@@ -80,14 +82,14 @@ class FakeCluster:
         for item in self.objects[resource]:
             if item["metadata"]["name"] == name:
                 item["spec"] |= body["spec"]
-                if resource == kinds.NODE_SETS and name not in self.stuck:
+                if resource == slurm.NODE_SETS and name not in self.stuck:
                     item["status"] = {"replicas": body["spec"]["replicas"]}
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Volcano acts on its commands."""
         self._refuse(body["target"]["name"])
         self.log.append(f"{body['action']} {body['target']['name']}")
-        for queue in self.objects[kinds.QUEUES]:
+        for queue in self.objects[volcano.QUEUES]:
             if queue["metadata"]["name"] == body["target"]["name"]:
                 queue["status"] = {"state": "Closed"}
 
@@ -96,8 +98,8 @@ def busy(cluster: FakeCluster | None = None) -> FakeCluster:
     """A cluster at work."""
     cluster = cluster or FakeCluster()
     for name in ("default", "root", "training", "test"):
-        cluster.put(kinds.QUEUES, name, "", status={"state": "Open"})
-    cluster.put(kinds.VOLCANO_JOBS, "bert")
+        cluster.put(volcano.QUEUES, name, "", status={"state": "Open"})
+    cluster.put(volcano.JOBS, "bert")
     cluster.put(kinds.JOBS, "prepare")
     cluster.put(kinds.JOBS, "volcano-admission-init", "volcano-system")
     cluster.put(kinds.JOBS, "of-a-cron-job", metadata={"ownerReferences": [{"kind": "CronJob"}]})
@@ -108,6 +110,6 @@ def busy(cluster: FakeCluster | None = None) -> FakeCluster:
     cluster.put(kinds.CLAIMS, "fsx-claim", spec={"storageClassName": ""})
     cluster.put(kinds.CLAIMS, "data-etcd-0", spec={"storageClassName": "gp3"})
     cluster.put(kinds.STATEFUL_SETS, "etcd", spec={"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]})
-    cluster.put(kinds.NODE_POOLS, "trn", "")
-    cluster.put(kinds.NODE_CLAIMS, "trn-abc", "")
+    cluster.put(karpenter.NODE_POOLS, "trn", "")
+    cluster.put(karpenter.NODE_CLAIMS, "trn-abc", "")
     return cluster

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from addons import volcano
+from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
 from operations.cluster.status.subject import NODES
 from operations.cluster.verify.objects import TEST_LABEL
 from operations.errors import CommandError
-from operations.kube.api import Object, Resource
+from operations.kube.api import Object
 from operations.kube.job_pods import PODS
 from tests.operations.fake_kubernetes import FakeCluster
 
@@ -39,7 +41,7 @@ class RunningCluster(FakeCluster):
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Pods for a job; anything else as before."""
         self._note("create", resource)
-        if resource not in (kinds.JOBS, kinds.VOLCANO_JOBS, PODS):
+        if resource not in (kinds.JOBS, volcano.JOBS, PODS):
             super().create(resource, namespace, body)
             return
         if self.refuses:
@@ -51,7 +53,7 @@ class RunningCluster(FakeCluster):
             self._place([{**_made(body), "spec": dict(body["spec"]), "status": {"phase": "Pending"}}], gang=False)
             return
         self.objects[resource].append(_made(body))
-        self._place(_pods_of(body), gang=resource == kinds.VOLCANO_JOBS)
+        self._place(_pods_of(body), gang=resource == volcano.JOBS)
 
     def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
         """As before."""
@@ -69,7 +71,7 @@ class RunningCluster(FakeCluster):
         if resource == PODS:
             self._looks += 1
             self.on_look(self._looks)
-            jobs = {item["metadata"]["name"] for kind in (kinds.JOBS, kinds.VOLCANO_JOBS) for item in self.objects.get(kind, ())}
+            jobs = {item["metadata"]["name"] for kind in (kinds.JOBS, volcano.JOBS) for item in self.objects.get(kind, ())}
             self.objects[PODS] = [pod for pod in self.objects[PODS] if pod["metadata"].get("owner", "") in ("", *jobs)]
             for pod in self.objects[PODS]:
                 if _test(pod):

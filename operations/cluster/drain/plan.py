@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from facts.kubernetes_kinds import Resource
 from operations.cluster.drain.kinds import CLAIMS, KINDS, STATEFUL_SETS, Kind
-from operations.kube.api import Kubernetes, Object, Resource
+from operations.kube.api import Kubernetes, Object
 
 
 @dataclass(frozen=True)

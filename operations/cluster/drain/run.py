@@ -51,7 +51,7 @@ class Drain:
         Raises Unreachable where it does not answer, or lets nobody in.
         """
         try:
-            step.kind.act(self.kubernetes, step.kind.resource, step.item)
+            step.kind.act(self.kubernetes, step.item)
         except Unreachable:
             raise
         except CommandError as error:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from facts.kubernetes_kinds import Resource
 from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.aws.sighting import Sighting
-from operations.kube.api import Kubernetes, Resource
+from operations.kube.api import Kubernetes
 from operations.kube.cluster import cluster_of
 
 RELEASE = "kubernetes:helm.sh/v3:Release"

@@ -6,13 +6,14 @@ from typing import Any
 from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
 from facts.efa import NetworkInterface
+from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from operations.aws.control_plane import node_group, node_group_names
 from operations.aws.network import group_rules
 from operations.aws.usage import DESCRIBE_INSTANCES
 from operations.cluster.status.subject import Subject, core_count, efa_count, efa_interfaces, hardware, instance_id, name_of
 from operations.findings import Finding, failed, passed, skipped
-from operations.kube.api import Object, Resource
+from operations.kube.api import Object
 
 DAEMON_SETS = Resource("DaemonSet", "/apis/apps/v1", "daemonsets")
 NEURON_PLUGIN, EFA_PLUGIN = "neuron-device-plugin", "aws-efa-k8s-device-plugin"

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from addons.etcd import EtcdSettings
-from addons.volcano import VolcanoSettings
+from addons.volcano import QUEUES, VolcanoSettings
 from facts.names import CLUSTER_TAG
 from operations.aws.api import tags_of
 from operations.aws.control_plane import described
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
-from operations.cluster.drain.kinds import QUEUES
 from operations.cluster.status.subject import Subject, name_of
 from operations.findings import Finding, failed, passed, skipped
 

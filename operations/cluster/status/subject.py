@@ -7,9 +7,10 @@ from typing import Any
 
 from facts.catalogue import InstanceType, instance_type
 from facts.efa import NetworkInterface, plan_interfaces
+from facts.kubernetes_kinds import Resource
 from facts.names import GROUP_LABEL
 from operations.aws.api import Api
-from operations.kube.api import Kubernetes, Object, Resource
+from operations.kube.api import Kubernetes, Object
 from stacks.settings import NodeGroup, Settings, uses_efa
 
 NODES = Resource("Node", "/api/v1", "nodes")

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from addons import volcano
+from facts.kubernetes_kinds import Resource
 from facts.names import NEURON_RESOURCE
-from operations.cluster.drain.kinds import JOBS, VOLCANO_JOBS
+from operations.cluster.drain.kinds import JOBS
 from operations.cluster.status.subject import Subject, name_of
 from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
-from operations.kube.api import Object, Resource
+from operations.kube.api import Object
 from operations.kube.job_pods import PODS
 
-KINDS: dict[str, Resource] = {"batch/v1": JOBS, "batch.volcano.sh/v1alpha1": VOLCANO_JOBS}
+KINDS: dict[str, Resource] = {"batch/v1": JOBS, "batch.volcano.sh/v1alpha1": volcano.JOBS}
 """What is started, by its API version. Pods, services and secrets of these go with them."""
 POLL_S = 3
 CLEARING_S = 180

@@ -11,7 +11,18 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 from typer.testing import CliRunner
 
-from addons import kueue, trainer
+from addons import (
+    karpenter,
+    kuberay,
+    kueue,
+    leader_worker_set,
+    load_balancer_controller,
+    mpi_operator,
+    slurm,
+    trainer,
+    training_operator,
+    volcano,
+)
 from addons.contract import load
 from addons.registry import REGISTRY
 from addons.training_operator import kinds as training_operator_kinds
@@ -73,7 +84,7 @@ def test_add_ons_that_are_not_installed_are_named_and_left_out():
 def test_a_kind_that_an_installed_add_on_lacks_is_left_out_without_a_word():
     """Gateways have CRDs of their own, and an older KubeRay no RayCronJobs."""
     cluster = busy()
-    for resource in (kinds.GATEWAYS, kinds.RAY_CRON_JOBS):
+    for resource in (load_balancer_controller.GATEWAYS, kuberay.CRON_JOBS):
         del cluster.objects[resource]
     assert plan_drain(cluster).missing == ()
 
@@ -128,13 +139,13 @@ def owned(cluster: FakeCluster, *chain: tuple[Any, str]) -> None:
 @pytest.mark.parametrize(
     "chain",
     [
-        ((kinds.TRAIN_JOBS, "bert"), (kinds.JOB_SETS, "bert-set"), (kinds.JOBS, "bert-node-0")),
-        ((kinds.RAY_CRON_JOBS, "nightly"), (kinds.RAY_JOBS, "night-1"), (kinds.RAY_CLUSTERS, "night-1-x")),
-        ((kinds.RAY_SERVICES, "serve"), (kinds.RAY_CLUSTERS, "serve-x")),
-        ((kinds.MPI_JOBS, "nccom"), (kinds.JOBS, "nccom-launcher")),
+        ((trainer.TRAIN_JOBS, "bert"), (trainer.JOB_SETS, "bert-set"), (kinds.JOBS, "bert-node-0")),
+        ((kuberay.CRON_JOBS, "nightly"), (kuberay.JOBS, "night-1"), (kuberay.CLUSTERS, "night-1-x")),
+        ((kuberay.SERVICES, "serve"), (kuberay.CLUSTERS, "serve-x")),
+        ((mpi_operator.JOBS, "nccom"), (kinds.JOBS, "nccom-launcher")),
         ((kinds.CRON_JOBS, "nightly"), (kinds.JOBS, "nightly-1")),
-        ((kinds.JOB_FLOWS, "flow"), (kinds.VOLCANO_JOBS, "flow-first")),
-        ((kinds.DISAGGREGATED_SETS, "split"), (kinds.LEADER_WORKER_SETS, "split-decode")),
+        ((volcano.JOB_FLOWS, "flow"), (volcano.JOBS, "flow-first")),
+        ((leader_worker_set.DISAGGREGATED_SETS, "split"), (leader_worker_set.LEADER_WORKER_SETS, "split-decode")),
     ],
 )
 def test_only_the_owner_is_deleted_and_its_children_with_it(chain: tuple[tuple[Any, str], ...]):
@@ -149,10 +160,10 @@ def test_only_the_owner_is_deleted_and_its_children_with_it(chain: tuple[tuple[A
 def test_kueues_queues_are_held_before_any_job_goes():
     """Quota that a deleted job frees would admit the next one."""
     cluster = FakeCluster()
-    cluster.put(kinds.CLUSTER_QUEUES, "training", "")
-    cluster.put(kinds.LOCAL_QUEUES, "training")
-    cluster.put(kinds.LOCAL_QUEUES, "held", spec={"stopPolicy": "HoldAndDrain"})
-    cluster.put(kinds.PYTORCH_JOBS, "bert")
+    cluster.put(kueue.CLUSTER_QUEUES, "training", "")
+    cluster.put(kueue.LOCAL_QUEUES, "training")
+    cluster.put(kueue.LOCAL_QUEUES, "held", spec={"stopPolicy": "HoldAndDrain"})
+    cluster.put(training_operator.PYTORCH_JOBS, "bert")
     assert drain(cluster) == ()
     hold = "{'stopPolicy': 'HoldAndDrain'}"
     assert cluster.log == [f"patch ClusterQueue training {hold}", f"patch LocalQueue training {hold}", "delete PyTorchJob bert"]
@@ -162,11 +173,11 @@ def test_slurms_node_sets_are_emptied_and_waited_for():
     """They are Pulumi's to delete. A Slurm job that goes on holds its node, and is told."""
     cluster = FakeCluster()
     for name, replicas in (("trn1", 2), ("empty", 0)):
-        cluster.put(kinds.NODE_SETS, name, spec={"replicas": replicas}, status={"replicas": replicas})
+        cluster.put(slurm.NODE_SETS, name, spec={"replicas": replicas}, status={"replicas": replicas})
     assert drain(cluster) == ()
     assert cluster.log == ["patch NodeSet trn1 {'replicas': 0}"]
     cluster = FakeCluster()
-    cluster.put(kinds.NODE_SETS, "trn1", status={"replicas": 1})
+    cluster.put(slurm.NODE_SETS, "trn1", status={"replicas": 1})
     cluster.stuck.add("trn1")
     assert [str(target) for target in drain(cluster)] == ["NodeSet training/trn1"]
 
@@ -175,7 +186,7 @@ def test_bindings_that_the_controller_made_go_with_what_it_made_them_for():
     """Deleted alone they would be made anew."""
     cluster = FakeCluster()
     for name, label in (("k8s-a", "service.k8s.aws/stack-name"), ("k8s-b", "ingress.k8s.aws/stack"), ("mine", "team")):
-        cluster.put(kinds.TARGET_GROUP_BINDINGS, name, metadata={"labels": {label: "x"}})
+        cluster.put(load_balancer_controller.TARGET_GROUP_BINDINGS, name, metadata={"labels": {label: "x"}})
     assert [target.name for target in plan_drain(cluster).targets("delete")] == ["mine"]
 
 
@@ -208,8 +219,8 @@ def test_an_object_made_anew_while_the_drain_runs_is_deleted_again():
     def submit(line: str) -> None:
         if line == "deleting Volcano Job training/bert" and again.pop():
             again.append(False)
-            cluster.put(kinds.VOLCANO_JOBS, "bert", metadata={"uid": "uid-second"})
-            cluster.objects[kinds.VOLCANO_JOBS].pop(0)
+            cluster.put(volcano.JOBS, "bert", metadata={"uid": "uid-second"})
+            cluster.objects[volcano.JOBS].pop(0)
 
     assert Drain(cluster, lambda _: None, submit).run(plan_drain(cluster)) == ()
     assert cluster.log.count("delete Volcano Job bert") == 2
@@ -321,7 +332,7 @@ def test_the_client_speaks_to_a_server(server: str):
     """Lists, deletes with what it owns, makes; a kind that is not there is no error, a refusal is one."""
     client = KubernetesClient(ApiClient(Configuration(host=server)), lambda: "secret")
     assert client.list(kinds.SERVICES) == [{"metadata": {"name": "a"}}]
-    assert client.list(kinds.NODE_POOLS) is None
+    assert client.list(karpenter.NODE_POOLS) is None
     assert client.list(kinds.SERVICES, label="trn/verify=train") == [{"metadata": {"name": "a"}}]
     assert client.list(kinds.JOBS, namespace="training") == [{"metadata": {"name": "a"}}]
     paths = [path for _, path, _, _ in ApiServer.seen[-2:]]
@@ -329,10 +340,10 @@ def test_the_client_speaks_to_a_server(server: str):
     assert client.read("/api/v1/services") == {"items": [{"metadata": {"name": "a"}}]}
     assert client.text("/api/v1/services") == '{"items": [{"metadata": {"name": "a"}}]}'
     assert (client.read("/apis/karpenter"), client.text("/apis/karpenter")) == (None, None)
-    client.delete(kinds.NODE_POOLS, "gone")
+    client.delete(karpenter.NODE_POOLS, "gone")
     client.delete(kinds.CLAIMS, "scratch", "training")
-    client.create(kinds.COMMANDS, "default", {"action": "CloseQueue"})
-    client.patch(kinds.CLUSTER_QUEUES, "training", "", {"spec": {}})
+    client.create(volcano.COMMANDS, "default", {"action": "CloseQueue"})
+    client.patch(kueue.CLUSTER_QUEUES, "training", "", {"spec": {}})
     assert ApiServer.seen[-4:] == [
         ("DELETE", "/api/v1/namespaces/training/persistentvolumeclaims/scratch", "Bearer secret", {"propagationPolicy": "Foreground"}),
         ("POST", "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands", "Bearer secret", {"action": "CloseQueue"}),
@@ -340,7 +351,7 @@ def test_the_client_speaks_to_a_server(server: str):
         ("PATCH", "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/training", "Bearer secret", {"spec": {}}),
     ]
     with pytest.raises(CommandError, match="the cluster knows no NodePool, or no namespace training"):
-        client.create(kinds.NODE_POOLS, "training", {})
+        client.create(karpenter.NODE_POOLS, "training", {})
     with pytest.raises(Unreachable, match="403"):
         client.list(kinds.JOBS)
     with pytest.raises(CommandError, match="500"):

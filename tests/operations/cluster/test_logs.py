@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from addons import kuberay
 from operations.cli import app
-from operations.cluster.drain.kinds import RAY_CLUSTERS
 from operations.cluster.logs.workers import workers
 from operations.kube.job_pods import PODS
 from tests.operations.fake_kubernetes import FakeCluster
@@ -75,9 +75,9 @@ def test_a_kubernetes_job_is_a_job_too(cluster: FakeCluster):
 def test_jobs_of_all_kinds_are_found_by_their_pods(cluster: FakeCluster, job: str, labels: dict[str, str]):
     """Each operator has a label of its own; a RayJob's pods bear the name of its RayCluster."""
     metadata = {"labels": {"ray.io/originated-from-cr-name": "tune"}}
-    cluster.put(RAY_CLUSTERS, "tune-x7k2p", metadata=metadata)
-    cluster.put(RAY_CLUSTERS, "tune-x7k2p", "other", metadata={"labels": {"ray.io/originated-from-cr-name": "theirs"}})
-    cluster.put(RAY_CLUSTERS, "by-hand")
+    cluster.put(kuberay.CLUSTERS, "tune-x7k2p", metadata=metadata)
+    cluster.put(kuberay.CLUSTERS, "tune-x7k2p", "other", metadata={"labels": {"ray.io/originated-from-cr-name": "theirs"}})
+    cluster.put(kuberay.CLUSTERS, "by-hand")
     cluster.put(PODS, "pod-0", metadata={"labels": labels}, spec={"containers": [{"name": "worker"}]}, status={"phase": "Pending"})
     assert [worker.pod for worker in workers(cluster, job, "training", 2)] == ["pod-0"]
     assert list(workers(cluster, "theirs", "training", 2)) == []
@@ -85,7 +85,7 @@ def test_jobs_of_all_kinds_are_found_by_their_pods(cluster: FakeCluster, job: st
 
 def test_a_cluster_without_ray_has_no_ray_jobs(cluster: FakeCluster):
     """And is asked for none."""
-    del cluster.objects[RAY_CLUSTERS]
+    del cluster.objects[kuberay.CLUSTERS]
     assert len(list(workers(cluster, "bert", "training", 2))) == 3
 
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from addons import volcano
 from operations.cli import app
-from operations.cluster.drain import kinds
 from operations.cluster.status.checks import CHECKS, findings_of
 from operations.cluster.status.nodes import DAEMON_SETS
 from operations.cluster.status.subject import NODES, Subject, core_count, efa_count
@@ -72,9 +72,9 @@ BREAKS: list[tuple[str, Callable[[Healthy], Any], str]] = [
     ("EFA", lambda it: it.rules.pop(0), "sg-1 has no rule to itself: in"),
     ("EFA", lambda it: it.rules[1].update(ReferencedGroupInfo={"GroupId": "sg-2"}), "sg-1 has no rule to itself: out"),
     ("EFA", lambda it: it.rules[1].update(IpProtocol="tcp"), "sg-1 has no rule to itself: out"),
-    ("queues", lambda it: it.cluster.objects[kinds.QUEUES][1].update(status={"state": "Closed"}), "training is Closed"),
-    ("queues", lambda it: it.cluster.objects[kinds.QUEUES].pop(1), "training is not there"),
-    ("queues", lambda it: it.cluster.objects.pop(kinds.QUEUES), "the cluster knows no Volcano queues"),
+    ("queues", lambda it: it.cluster.objects[volcano.QUEUES][1].update(status={"state": "Closed"}), "training is Closed"),
+    ("queues", lambda it: it.cluster.objects[volcano.QUEUES].pop(1), "training is not there"),
+    ("queues", lambda it: it.cluster.objects.pop(volcano.QUEUES), "the cluster knows no Volcano queues"),
     ("etcd", lambda it: it.cluster.served.pop(ETCD), "it does not answer at /v2/keys"),
     ("file system", lambda it: it.file_system.update(Lifecycle="MISCONFIGURED"), "is MISCONFIGURED"),
     ("file system", lambda it: it.cloud.of("fsx").clear(), "there is none with the cluster's tag"),

@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from addons import volcano
+from facts.kubernetes_kinds import Resource
 from operations.cli import app
 from operations.cluster.drain import kinds
 from operations.cluster.status.checks import CHECKS
@@ -19,7 +21,7 @@ from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
 from operations.cluster.verify.stage import CLEARING_S, Stage
 from operations.cluster.verify.trials import TRIALS, tried, verdict
 from operations.findings import Finding, failed, passed, skipped, warned
-from operations.kube.api import Resource, Unreachable
+from operations.kube.api import Unreachable
 from operations.kube.job_pods import PODS
 from tests.operations.cluster.test_status import of
 from tests.operations.healthy_cluster import CLAIM, ETCD, GROUP, LOGS, NAME, Healthy
@@ -53,7 +55,7 @@ def left(healthy: Healthy) -> list[str]:
     """Everything that carries a label of ours."""
     return [
         item["metadata"]["name"]
-        for resource in (kinds.JOBS, kinds.VOLCANO_JOBS, PODS)
+        for resource in (kinds.JOBS, volcano.JOBS, PODS)
         for item in healthy.cluster.objects.get(resource, ())
         if item["metadata"].get("labels", {}).keys() & {CLUSTER_LABEL, TEST_LABEL}
     ]
@@ -261,7 +263,7 @@ def test_what_a_killed_run_left_goes_first_and_what_is_others_stays():
         ("trn-verify-theirs", {CLUSTER_LABEL: f"{NAME}-2"}),
         ("trn-verify-mine", {}),
     ):
-        cluster.put(kinds.VOLCANO_JOBS, name, metadata={"labels": labels})
+        cluster.put(volcano.JOBS, name, metadata={"labels": labels})
     cluster.put(
         PODS,
         "trn-verify-old-0",
