@@ -25,6 +25,10 @@ class Row:
     """Charts and EKS add-ons, each as `name version`."""
     needs: tuple[str, ...]
     """Other add-ons, nodes and identities, in words."""
+    endpoints: tuple[str, ...]
+    """AWS services that its pods call, by the names of their VPC endpoints."""
+    drained: tuple[str, ...]
+    """Kinds of objects that `trn drain` knows of it, in order."""
     fights: str
     """Why nothing may be installed beside it; empty for most."""
     leaves: tuple[str, ...]
@@ -59,6 +63,8 @@ def _row(declaration: Declaration, cluster: Cluster) -> Row:
             *(f"{name} {managed_addon_version(name, cluster.kubernetes_version)}" for name in declaration.managed),
         ),
         needs=_needs(declaration),
+        endpoints=tuple(declaration.endpoints),
+        drained=tuple(drained.resource.kind for drained in declaration.drained),
         fights=declaration.fenced,
         leaves=tuple(declaration.leaves),
         images=tuple(images_of(declaration)),

@@ -43,6 +43,19 @@ def test_an_add_on_says_in_one_sentence_what_it_is_for(declaration: Declaration)
     assert not declaration.purpose.endswith(".")
 
 
+@pytest.mark.parametrize("declaration", [item for item in REGISTRY if item.identities], ids=lambda declaration: declaration.key)
+def test_an_add_on_with_an_identity_says_which_services_it_calls(declaration: Declaration):
+    """Without a way out of the network its pods reach no other service than those with an endpoint."""
+    assert declaration.endpoints
+    assert len(set(declaration.endpoints)) == len(declaration.endpoints)
+
+
+@pytest.mark.parametrize("declaration", [item for item in REGISTRY if item.endpoints], ids=lambda declaration: declaration.key)
+def test_an_add_on_that_calls_aws_has_an_identity(declaration: Declaration):
+    """All but the agent that hands them out, which asks with the node's."""
+    assert declaration.identities or declaration.key == "eks-pod-identity-agent"
+
+
 def test_every_contract_belongs_to_a_chart():
     """A contract of a chart that nobody installs vouches for nothing."""
     managed = {name for declaration in REGISTRY for name in declaration.managed}

@@ -60,6 +60,11 @@ class RunningCluster(FakeCluster):
         self._note("delete", resource)
         super().delete(resource, name, namespace)
 
+    def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
+        """As before."""
+        self._note("patch", resource)
+        super().patch(resource, name, namespace, body)
+
     def read(self, path: str) -> "Object | None":
         """As before."""
         self.seen.add(("get", path))

@@ -7,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
+from operations.cluster.drain.kinds import KINDS
 from operations.kube.job_pods import PODS
-from operations.kube.rights import BY_KUBECTL, RIGHTS
+from operations.kube.rights import BY_KUBECTL, DRAIN, RIGHTS, drain_rights
 from tests.operations.healthy_cluster import Healthy
 from tests.support import ROOT
 
@@ -65,6 +66,16 @@ def test_each_command_uses_the_rights_that_are_told_and_no_others(healthy: Healt
     assert by_kubectl <= _pairs(RIGHTS[name])
 
 
+def test_a_drain_uses_the_rights_of_its_kinds_and_no_others(healthy: Healthy):
+    """An object of each kind is acted on; a pool's machines are only looked at."""
+    for kind in KINDS:
+        specification = {"type": "LoadBalancer", "storageClassName": "gp3", "replicas": 1}
+        healthy.cluster.put(kind.resource, "theirs", spec=specification)
+    CliRunner().invoke(app, "drain dev --yes", catch_exceptions=False)
+    told = {pair for rules in (DRAIN, *map(drain_rights, KINDS)) for pair in _pairs(rules)}
+    assert {(verb, resource(path)) for verb, path in healthy.cluster.seen} == told
+
+
 def _pairs(rules: Any) -> set[tuple[str, str]]:
     return {(verb, kind) for kind, verbs in rules.items() for verb in verbs}
 
@@ -87,4 +98,5 @@ def test_a_path_is_read_as_kubernetes_reads_it(path: str, says: str):
 def test_the_page_has_every_right():
     """Made from the same table."""
     text = (ROOT / "docs/operations.md").read_text()
-    assert [kind for rules in RIGHTS.values() for kind in rules if f"`{kind}` (" not in text] == []
+    rules = [*RIGHTS.values(), DRAIN, *map(drain_rights, KINDS)]
+    assert [f"{kind} {verbs}" for rule in rules for kind, verbs in rule.items() if f"`{kind}` ({', '.join(verbs)})" not in text] == []

@@ -1,5 +1,6 @@
 """Every add-on in the whole program: switched alone, all at once, in order, and with nothing that nobody declared."""
 
+import json
 from functools import cache
 from importlib import import_module
 
@@ -26,6 +27,8 @@ CUSTOM_GROUPS_OF_KUBERNETES = (
     "helm.",
     "scheduling.k8s.io",
 )
+
+ROLE_POLICY, NODE_ROLE = "aws:iam/rolePolicy:RolePolicy", "karpenter-nodes"
 
 
 @cache
@@ -148,6 +151,33 @@ def test_every_declared_chart_identity_and_kind_occurs_in_some_set():
         assert set(declaration.kinds) <= {custom_kind(item) for item in items}, declaration.key
         assert set(declaration.managed) <= addons.keys(), declaration.key
         assert all(account in associations or account.split("/")[1] in accounts for account in declaration.identities), declaration.key
+
+
+ENDPOINT_OF = {"aps": "aps-workspaces", "cloudwatch": "monitoring"}
+"""Where the prefix of a service's actions is not the name of its endpoint."""
+WITHOUT_ENDPOINT = {
+    "karpenter": {"iam", "pricing"},
+    "loadBalancerController": {"acm", "cognito-idp", "iam", "shield", "waf-regional", "wafv2"},
+}
+"""Services without an endpoint in most regions: calling them takes another way out of the network."""
+
+
+def called_services(recording: Recording, key: str) -> set[str]:
+    """Services that the documents of an add-on's identities allow calls of, by the names of their endpoints."""
+    items = [recording.registrations[urn] for urn in below(recording, SWITCHED[key].component)]
+    documents = [json.loads(item.inputs["policy"]) for item in items if item.type == ROLE_POLICY and not item.name.startswith(NODE_ROLE)]
+    statements = [statement for document in documents for statement in document["Statement"]]
+    lists = [[action] if isinstance(action := statement["Action"], str) else action for statement in statements]
+    prefixes = {action.split(":")[0] for actions in lists for action in actions}
+    return {ENDPOINT_OF.get(prefix, prefix) for prefix in prefixes - WITHOUT_ENDPOINT.get(key, set())}
+
+
+@pytest.mark.parametrize("key", [key for key, declaration in SWITCHED.items() if declaration.identities])
+def test_the_endpoints_of_an_add_on_are_those_of_the_services_it_may_call(key: str):
+    """A service that is not named cannot be missed in a network without a way out; one too many costs an endpoint an hour."""
+    recordings = [recorded(alternative) for alternative in ALTERNATIVES]
+    there = [recording for recording in recordings if any(item.name == SWITCHED[key].component for item in recording)]
+    assert set[str]().union(*(called_services(recording, key) for recording in there)) == set(SWITCHED[key].endpoints)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -22,13 +22,14 @@ def print_addons(settings: Settings, json_file: Path | None) -> None:
     # Three columns, of which one may wrap: a terminal of 80 characters must hold them.
     table.add_column("add-on, chart, version", no_wrap=True)
     table.add_column("on", no_wrap=True)
-    table.add_column("what for, why here, needs, images", overflow="fold")
+    table.add_column("what for, why here, needs, AWS services called, images", overflow="fold")
     for row in rows:
         versions = [f"  {part}" for version in row.versions for part in version.split()] or [
             "  own manifests" if row.images else "  in AWS alone"
         ]
         lines = [row.purpose, row.why, *([f"alone: {row.fights}"] if row.fights else [])]
         lines += [f"needs {', '.join(row.needs)}"] if row.needs else []
+        lines += [f"calls {', '.join(row.endpoints)}"] if row.endpoints else []
         lines.append(_images_of(row))
         table.add_row("\n".join([row.title, *versions]), "yes" if row.on else "no", "\n".join(lines))
     results(json_file).print(table)

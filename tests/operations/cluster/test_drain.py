@@ -268,11 +268,29 @@ def test_the_kinds_are_those_of_the_pinned_add_ons():
     assert {"kube-system", "volcano-system", "kubeflow", "neuron-healthcheck-system"} < kinds.SYSTEM
 
 
-@pytest.mark.parametrize("kind", [kueue, trainer], ids=lambda module: module.__name__)
-def test_versions_are_those_that_the_add_ons_make_their_own_objects_with(kind: Any):
+def test_versions_are_those_that_the_add_ons_make_their_own_objects_with():
     """They are raised together."""
-    group = kind.API_VERSION.split("/")[0]
-    assert {f"/apis/{kind.API_VERSION}"} == {item.resource.path for item in kinds.KINDS if group in item.resource.path}
+    versions = {group: kind.split()[0] for declaration in REGISTRY for kind in declaration.kinds for group in [kind.split("/")[0]]}
+    same_group = [resource for resource in (kind.resource for kind in kinds.KINDS) if resource.group in versions]
+    assert {resource.kind for resource in same_group} == {"Queue", "ClusterQueue", "LocalQueue", "TrainJob", "NodePool", "NodeClaim"}
+    assert [resource for resource in same_group if resource.path != f"/apis/{versions[resource.group]}"] == []
+
+
+def test_the_order_of_the_kinds():
+    """Queues, owners before what they own, load balancers, volumes, nodes; whoever declares one at the wrong stage finds it here."""
+    assert [kind.resource.kind for kind in kinds.KINDS] == [
+        "Queue", "ClusterQueue", "LocalQueue", "NodeSet",
+        "CronJob", "Volcano CronJob", "JobFlow", "RayCronJob", "RayJob", "RayService", "RayCluster",
+        "TrainJob", "JobSet", "PyTorchJob", "TFJob", "MPIJob", "DisaggregatedSet", "LeaderWorkerSet", "Volcano Job", "Kubernetes Job",
+        "Ingress", "Gateway", "Service", "TargetGroupBinding", "GlobalAccelerator", "PersistentVolumeClaim", "NodePool", "NodeClaim",
+    ]  # fmt: skip
+
+
+def test_every_kind_that_is_not_waited_for_says_how_it_is_acted_on():
+    """One that is closed by nothing would be closed for ever."""
+    for kind in kinds.KINDS:
+        ways = [kind.verb in ("delete", "wait for"), bool(kind.drained.spec), kind.drained.command is not None]
+        assert sum(ways) == 1, kind.resource.kind
 
 
 # The client
