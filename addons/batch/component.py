@@ -1,6 +1,7 @@
 """AWS Batch on the stack's node groups as a component.
 
-In a cluster with API authentication Batch makes its own access entry, for its service-linked role; no other caller may make it. RBAC objects for the user `aws-batch` are bypassed there; the right to the namespace is an access policy
+In a cluster with API authentication Batch makes its own access entry, for its service-linked role; no other caller may
+make it. RBAC objects for the user `aws-batch` are bypassed there; the right to the namespace is an access policy
 (Batch user guide, eks-access-entries, 2026-10).
 """
 
