@@ -80,11 +80,11 @@ def leave_balancers(cloud: Cloud, cluster: str, mark: str) -> None:
     """A network load balancer with its target group and interface, and one of the old kind."""
     arn = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:loadbalancer/net/{mark}/50dc6c495c0c9188"
     target = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:targetgroup/{mark}/73e2d6bc24d8a067"
-    cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": f"k8s-{mark}", "VpcId": f"vpc-{mark}"})
-    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}"})
-    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": "vpc-0"})
-    cloud.tags[arn] = cloud.tags[target] = {"elbv2.k8s.aws/cluster": cluster}
-    cloud.tags[f"classic-{mark}"] = {f"kubernetes.io/cluster/{cluster}": "owned"}
+    ours = tag_list({"elbv2.k8s.aws/cluster": cluster})
+    cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": f"k8s-{mark}", "VpcId": f"vpc-{mark}", "Tags": ours})
+    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}", "Tags": ours})
+    owned = tag_list({f"kubernetes.io/cluster/{cluster}": "owned"})
+    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": "vpc-0", "Tags": owned})
     eni = {"NetworkInterfaceId": f"eni-of-{arn}", "Status": "in-use", "VpcId": f"vpc-{mark}", "SubnetId": f"subnet-{mark}"}
     cloud.put("interface", f"eni-of-{arn}", {**eni, "Groups": [{"GroupId": f"sg-elb-{mark}"}], "TagSet": []})
 
