@@ -1,23 +1,49 @@
-"""Entry point of `trn`. Commands import what they need when they run, so that `trn --help` answers at once.
+"""Entry point of `trn`. A command is a function: its signature is the command line, its docstring the help, its result the exit code.
 
-Exit codes: 0 done, 1 refused or failed, 2 misuse or a configuration that cannot be used.
+Modules of commands import nothing but options at the top; each function imports what it works with. So `trn --help`, the help of
+a command and the shell's completion answer at once: the SDKs take a second or two.
+
+Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the configuration, the credentials, or no such cluster.
 """
 
-from pathlib import Path
-from typing import Annotated, Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from operations import aws_commands
-from operations.errors import run_command
+from operations.cluster.addons.command import addons, images
+from operations.cluster.check.command import check
+from operations.cluster.cost.command import cost
+from operations.cluster.destroy.command import destroy
+from operations.cluster.drain.command import drain
+from operations.cluster.iam.command import iam
+from operations.cluster.init.command import init
+from operations.cluster.kubeconfig import kubeconfig
+from operations.cluster.logs.command import logs
+from operations.cluster.recover.command import recover
+from operations.cluster.scale.command import scale
+from operations.cluster.shell.command import shell
+from operations.cluster.status.command import status
+from operations.cluster.sweep.command import sweep
+from operations.cluster.top.command import top
+from operations.cluster.verify.command import verify
+from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.rehearse.change.command import change
+from operations.rehearse.chaos.command import chaos
+from operations.rehearse.command import rehearse
+from operations.rehearse.crash.command import crash
+from operations.rehearse.rules.command import rules
+from operations.run_command import run_command
 
-app = typer.Typer(
-    name="trn",
-    help="An AWS Trainium training cluster on EKS: rehearse it, run it, take it away.",
-    no_args_is_help=True,
-    add_completion=True,
-)
+CLUSTER = (
+    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
+)  # fmt: skip
+"""Commands around a cluster on AWS, in the order in which its life needs them."""
+REHEARSALS = (rules, crash, chaos, change)
+"""Commands below `trn rehearse`."""
 
 
 class StackGroup(TyperGroup):
@@ -31,166 +57,47 @@ class StackGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-rehearse_app = typer.Typer(cls=StackGroup, help="Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.")
-app.add_typer(rehearse_app, name="rehearse")
+def add(group: typer.Typer, command: Callable[..., int], **settings: Any) -> None:
+    """Add a command to a group, under the name of its function."""
+    group.command(**described(command), **settings)(ending(command))
+
+
+def described(command: Callable[..., int]) -> dict[str, Any]:
+    """Help of a command, from its docstring: the last paragraph is the example."""
+    text, _, example = (inspect.getdoc(command) or "").partition("\n\nExample")
+    return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
+
+
+def ending(command: Callable[..., int]) -> Callable[..., None]:
+    """The command with its result as exit code, and its errors in one line on standard error."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        code = run_command(lambda: command(*arguments, **options))
+        # Not for 0: a group goes on to its own command.
+        if code:
+            raise typer.Exit(code)
+
+    return run
+
+
+# Plain help: rich's takes longer to load than all commands together.
+app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
+rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
 @app.callback()
 def root() -> None:
-    """An AWS Trainium training cluster on EKS: rehearse it, run it, take it away."""
+    """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
 
 
-@rehearse_app.callback(
-    invoke_without_command=True,
-    epilog="Example: trn rehearse dev --fault no-capacity@trn1-32xl --speed 600",
-)
-def rehearse(
-    context: typer.Context,
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is rehearsed.")] = "dev",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report here; - for standard output.")] = None,
-    output: Annotated[Path, typer.Option("--output", help="Folder for report.json, timeline.svg and index.html.")] = Path(
-        "build/rehearsal"
-    ),
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
-    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault", help="Something to go wrong, NAME[@resource][:times]; may be given again. `trn rehearse rules` lists them."
-        ),
-    ] = None,
-    scenario: Annotated[str | None, typer.Option("--scenario", help="Scenario to meet: a name, or a file.")] = None,
-    speed: Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view.")] = 500,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
-) -> None:
-    """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched."""
-    if context.invoked_subcommand is not None:
-        return
-    from operations.rehearse.command import RehearseOptions, run
-
-    options = RehearseOptions(stack, json_file, output, seed, parallel, quiet, tuple(fault or ()), scenario, speed)
-    raise typer.Exit(run_command(lambda: run(options)))
-
-
-@rehearse_app.command(epilog="Example: trn rehearse rules --json rules.json")
-def rules(json_file: Annotated[Path | None, typer.Option("--json", help="Write them here; - for standard output.")] = None) -> None:
-    """List what the simulated cloud refuses and suffers, and the faults that can be asked for."""
-    from operations.rehearse.rules import run
-
-    raise typer.Exit(run_command(lambda: run(json_file)))
-
-
-@rehearse_app.command(epilog="Example: trn rehearse crash --stack dev --json -")
-def crash(
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is used.")] = "dev",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write cases, converged and failures here; - for standard output.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
-) -> None:
-    """Kill the run at every resource, made and deleted, and see that the next one converges."""
-    from operations.rehearse.crash import run
-
-    raise typer.Exit(run_command(lambda: run(stack, seed=seed, json_file=json_file, quiet=quiet)))
-
-
-@rehearse_app.command(epilog="Example: trn rehearse chaos --runs 500 --seed 0")
-def chaos(
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs; each takes the next seed.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first run: it alone decides configuration and faults.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the runs here; - for standard output.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")] = False,
-) -> None:
-    """Run random faults against random clusters: each comes up, or stops with an error that helps, and goes away whole."""
-    from operations.rehearse.chaos import run
-
-    raise typer.Exit(run_command(lambda: run(runs=runs, seed=seed, json_file=json_file, quiet=quiet)))
-
-
-@rehearse_app.command(epilog="Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4")
-def change(
-    before: Annotated[str, typer.Option("--from", help="Stack that is up.")] = "dev",
-    after: Annotated[str | None, typer.Option("--to", help="Stack file to be changed to; without it the same one.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to change, value as YAML; may be given again.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")] = 0,
-    fault: Annotated[
-        list[str] | None, typer.Option("--fault", help="Something to go wrong during the change, NAME[@resource][:times].")
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", help="Folder for change.json and index.html.")] = Path("build/rehearsal"),
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the change here; - for standard output.")] = None,
-) -> None:
-    """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost."""
-    from operations.rehearse.change import ChangeOptions, run
-
-    options = ChangeOptions(before, after, tuple(settings or ()), seed, tuple(fault or ()), output, json_file)
-    raise typer.Exit(run_command(lambda: run(options)))
-
-
-aws_commands.register(app)
-
-
-@app.command(epilog="Example: trn addons --stack dev --json - | jq '.[] | select(.on) | .title'")
-def addons(
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is read.")] = "dev",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write them here, with images and what each leaves behind; - for standard output.")
-    ] = None,
-) -> None:
-    """List all add-ons: version, what each needs, whether it is on here, and why."""
-    from operations.cluster.addons import show_addons
-
-    raise typer.Exit(run_command(lambda: show_addons(stack, json_file)))
-
-
-@app.command(epilog="Example: trn images --mirror registry.example:5000/team")
-def images(
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is read.")] = "dev",
-    mirror: Annotated[
-        str | None, typer.Option("--mirror", help="Registry that is to hold copies; also prints what points the charts there.")
-    ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write them here; - for standard output.")] = None,
-) -> None:
-    """List the images of all add-ons that are on, for a cluster without a way to the internet."""
-    from operations.cluster.addons import show_images
-
-    raise typer.Exit(run_command(lambda: show_images(stack, mirror, json_file)))
-
-
-@app.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    epilog="Examples: trn engine -- up --yes | trn engine --time-scale 0.01 -- up | trn engine --fault no-capacity@trn1-32xl -- up --yes"
-    " | trn engine -- destroy --yes",
-)
-def engine(
-    arguments: Annotated[list[str], typer.Argument(metavar="-- PULUMI ARGUMENTS", help="Anything that the Pulumi CLI takes.")],
-    stack: Annotated[str, typer.Option("--stack", "-s", help="Stack whose Pulumi.NAME.yaml is used.")] = "dev",
-    time_scale: Annotated[
-        float,
-        typer.Option("--time-scale", min=0, help="Real seconds for each virtual one; 0.001 makes a ten-minute control plane in 0.6 s."),
-    ] = 0,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            metavar="NAME@RESOURCE[:TIMES]",
-            help="What goes wrong, once or TIMES; can be given several times. RESOURCE is a logical name, or KIND/NAME where two share"
-            " one: NodeGroup/trn1-32xl.",
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/practice/STACK")
-    ] = None,
-) -> None:
-    """Run the real Pulumi CLI on the program, with the simulated cloud in AWS's place. No account is touched.
-
-    State and objects are kept in a folder of their own; the project is not written to. Delete a file under its account/ to lose an object.
-
-    It has the rules of the rehearsal, and its faults: `trn rehearse rules` lists both. An update takes as long as a create would.
-    """
-    from operations.engine.command import EngineOptions, run
-
-    raise typer.Exit(run(EngineOptions(stack, tuple(arguments), time_scale, tuple(fault or ()), folder)))
+for command in CLUSTER:
+    add(app, command)
+add(app, engine, context_settings=PULUMI_ARGUMENTS)
+app.add_typer(rehearse_app, name="rehearse")
+rehearse_app.callback(invoke_without_command=True, **described(rehearse))(ending(rehearse))
+for command in REHEARSALS:
+    add(rehearse_app, command)
 
 
 def main() -> None:

@@ -1,20 +1,20 @@
-"""Finds and reads a stack's configuration file, as Pulumi would hand it to the program."""
+"""Finds and reads a stack's configuration file, in the form in which Pulumi passes it to the program."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from operations.errors import MISUSE, CommandError
 from stacks.config import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
 
-class StackFileError(Exception):
+class StackFileError(CommandError):
     """There is no such project or stack file, or it cannot be read."""
 
     def __init__(self, wrong: str, hint: str) -> None:
-        super().__init__(wrong)
-        self.hint = hint
+        super().__init__(wrong, hint, code=MISUSE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class StackFile:
 
     @property
     def as_pulumi(self) -> dict[str, str]:
-        """Text values as the engine hands them over: structured ones as JSON."""
+        """Text values as the engine passes them: structured ones as JSON."""
         return {key: _as_text(value) for key, value in self.pairs.items()}
 
 
@@ -46,7 +46,7 @@ def _as_text(value: Any) -> str:
 
 
 def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
-    """Keys without a namespace as the engine hands them over: full keys, structured values as JSON."""
+    """Keys without a namespace as the engine passes them: full keys, structured values as JSON."""
     pairs = {f"{NAMESPACE}:{key}": value for key, value in configuration.items()}
     return StackFile(Path(), "", "", pairs).as_pulumi
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from operations.rehearse.chaos import chaotic
-from operations.rehearse.crash import matrix
+from operations.rehearse.chaos.runs import chaotic
+from operations.rehearse.crash.matrix import matrix
 from operations.stack_file import as_pulumi
 from simulator import bounds
 from simulator.account.world import World

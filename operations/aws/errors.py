@@ -1,6 +1,6 @@
-"""What botocore raises, in one line each: the service's own code and text first, then how to mend it.
+"""What botocore raises, in one line each: the service's own code and text first, then how to fix it.
 
-Credentials, region and a cluster that is not there are the user's to mend: exit code 2. What AWS refuses is 1.
+Credentials, region and a cluster that is not there are for the user to fix: exit code 2. What AWS refuses is 1.
 """
 
 from typing import Any
@@ -45,8 +45,8 @@ def code_of(error: BaseException) -> str:
     return error.response.get("Error", {}).get("Code", "") if isinstance(error, exceptions.ClientError) else ""
 
 
-def told(error: BaseException) -> CommandError | None:
-    """What is told of an error that botocore raised; None for any other error."""
+def command_error(error: BaseException) -> CommandError | None:
+    """The error of a command for what botocore raised; None for any other error."""
     if isinstance(error, exceptions.ClientError):
         return _of_refusal(error)
     wrong = f"{error}"

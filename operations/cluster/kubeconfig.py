@@ -3,36 +3,39 @@
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from operations.access import access
+import typer
+
 from operations.errors import CommandError
-from operations.kube.cluster import kubeconfig_of
-from operations.output import errors, write_json
-from operations.rehearse.command import settings_of
-from operations.stack_file import read_stack_file
+from operations.options import JsonFile, Stack
 
 
-@dataclass(frozen=True)
-class KubeconfigOptions:
-    """What the command line said."""
+def kubeconfig(
+    stack: Stack = "dev",
+    output: Annotated[Path | None, typer.Option("--output", help="File to write, readable by you alone. Else standard output.")] = None,
+    json_file: JsonFile = None,
+) -> int:
+    """A kubeconfig of the cluster that asks the AWS CLI for tokens and holds no secret. Your own kubeconfig is not touched.
 
-    stack: str
-    output: Path | None
-    json_file: Path | None
+    Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev
+    """
+    from operations.access import access
+    from operations.kube.cluster import kubeconfig_of
+    from operations.output import errors, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
 
-
-def run(options: KubeconfigOptions) -> int:
-    """Print it, or write it where nobody else can read it. JSON is YAML that kubectl takes."""
-    settings = settings_of(read_stack_file(options.stack))
-    made = kubeconfig_of(access().aws(options.stack, settings.region), settings.name)
-    write_json(made, options.json_file)
-    text = json.dumps(made, indent=2) + "\n"
-    if options.output is not None:
-        _write(options.output, text)
-        errors().print(f"export KUBECONFIG={options.output}", markup=False, soft_wrap=True)
-    elif options.json_file is None:
+    settings = settings_of(read_stack_file(stack))
+    document = kubeconfig_of(access().aws(stack, settings.region), settings.name)
+    write_json(document, json_file)
+    # JSON is YAML that kubectl takes.
+    text = json.dumps(document, indent=2) + "\n"
+    if output is not None:
+        _write(output, text)
+        errors().print(f"export KUBECONFIG={output}", markup=False, soft_wrap=True)
+    elif json_file is None:
         sys.stdout.write(text)
     return 0
 

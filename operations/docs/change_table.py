@@ -8,8 +8,8 @@ from functools import cache
 
 from operations.docs.change_samples import Sample, sample_of
 from operations.docs.configuration_keys import Key, keys
-from operations.rehearse.change import with_settings
-from operations.rehearse.command import record_stack
+from operations.program import record_stack
+from operations.rehearse.change.configuration import with_settings
 from operations.stack_file import read_stack_file
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts

@@ -12,7 +12,7 @@ from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
 from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.sweep.plan import KINDS
 from operations.cluster.verify import bandwidth, file_system
-from operations.cluster.verify.command import TRIALS
+from operations.cluster.verify.trials import TRIALS
 from operations.kube.rights import RIGHTS
 
 _BEFORE = """# Operations

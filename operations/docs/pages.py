@@ -15,11 +15,11 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import cluster_tags
-from operations.docs.change_table import page as changes_page
+from operations.docs import change_table
 from operations.docs.commands import operations_page
 from operations.docs.configuration_keys import section_in
-from operations.rehearse import rules
-from operations.rehearse.command import rehearse_stack
+from operations.program import rehearse_stack
+from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
 from operations.stack_file import read_stack_file
 from simulator.report.schema import Report
@@ -36,13 +36,13 @@ def pages() -> dict[str, str]:
         "docs/report.schema.json": _json(report_schema()),
         "docs/configuration.md": configuration_page(),
         "docs/hardware.md": hardware_page(),
-        "docs/rules.md": rules.page(),
+        "docs/rules.md": book.page(),
         "docs/operations.md": operations_page(),
         "README.md": readme((ROOT / "README.md").read_text()),
     }
 
 
-SLOW_PAGES = {"docs/changes.md": changes_page}
+SLOW_PAGES = {"docs/changes.md": change_table.page}
 """File name to what makes it, a rehearsal for each line: compared a part at a time."""
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from types import FrameType
 
 from operations.engine.project import EngineFolder
+from operations.errors import CommandError
 
 STOPPING_S = 10
-"""How long the providers may take to end once nobody needs them."""
+"""How long the providers may take to end once they are not needed any more."""
 
 
-class ProvidersFailed(Exception):
+class ProvidersFailed(CommandError):
     """The provider process did not start."""
 
 

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from operations.output import can_redraw
-from simulator.engine import order as engine_order
 from simulator.engine.clock import Step
+from simulator.engine.order import creation_dependencies, recorded_dependencies
 from simulator.recording import Recording
 from simulator.report.drawing.text import duration, short_type
 
@@ -64,9 +64,7 @@ class Progress:
     def _begin(self, phase: str, recording: Recording) -> None:
         self._phase, self._clock, self._running, self._ended = phase, 0.0, {}, set()
         up = not phase.startswith("destroy")
-        self._blockers = (
-            dict(engine_order.creation_dependencies(recording)) if up else _reversed(engine_order.recorded_dependencies(recording))
-        )
+        self._blockers = dict(creation_dependencies(recording)) if up else _reversed(recorded_dependencies(recording))
         if self._lines:
             self._console.print(f"{phase} (virtual time)", markup=False)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.rehearse.command import rehearse_stack
+from operations.program import rehearse_stack
 from operations.stack_file import read_stack_file
 from simulator.faults_syntax import parse_fault
 from simulator.rehearsal import Circumstances

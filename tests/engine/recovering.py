@@ -1,8 +1,8 @@
 """`trn recover` with the real engine: its plan and what it tells Pulumi, with the simulated cloud looked into instead of an account."""
 
 from operations.aws.sighting import Sighting
-from operations.cluster.recover.command import exported, pulumi_recover, with_orphans
 from operations.cluster.recover.plan import Plan, plan_recovery
+from operations.cluster.recover.pulumi import exported, import_and_refresh, with_orphans
 from tests.engine.cli import Engine
 
 
@@ -21,7 +21,7 @@ def recover(engine: Engine, *, orphans: bool = False) -> Plan:
         state = with_orphans(state, "dev", asked)
     made = {item.urn: (Sighting(item.id),) for item in engine.world.values()}
     plan = plan_recovery(state, {pending.urn: made.get(pending.urn, ()) for pending in state.pending})
-    assert pulumi_recover(plan, "dev", run)
+    assert import_and_refresh(plan, "dev", run)
     return plan
 
 

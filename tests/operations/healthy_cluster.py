@@ -5,7 +5,7 @@ from typing import Any
 from facts.names import NEURON_TAINT
 from operations.cluster.status.nodes import DAEMON_SETS
 from operations.cluster.status.subject import NODES, Subject
-from operations.rehearse.command import settings_of
+from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud, tag_list

@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster import shell as shell_command
 from operations.kube.job_pods import PODS
 from operations.kube.rights import BY_KUBECTL, RIGHTS
 from tests.operations.healthy_cluster import Healthy
@@ -42,7 +41,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
-    monkeypatch.setattr(shell_command.subprocess, "run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))
+    monkeypatch.setattr("subprocess.run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))
     bert: dict[str, Any] = {
         "metadata": {"labels": {"volcano.sh/job-name": "bert"}},
         "status": {"phase": "Running", "containerStatuses": []},

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from operations.aws.errors import told
+from operations.aws.errors import command_error
 from operations.cluster.check import account, capacity, quotas, software, surroundings
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed
@@ -42,7 +42,7 @@ def _made(name: str, check: Check, subject: Subject) -> Iterator[Finding]:
     try:
         yield from check(subject)
     except (BotoCoreError, ClientError) as error:
-        said = told(error)
+        said = command_error(error)
         yield failed(name, f"could not check: {said.args[0] if said else error}", said.hint if said and said.hint else "run it again")
     except (OSError, ValueError) as error:
-        yield failed(name, f"could not check: {error}", "mend it, then run the check again")
+        yield failed(name, f"could not check: {error}", "fix this, then run the check again")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from facts.catalogue import SOURCES, instance_type
 from facts.prices import PRICED_REGIONS, PRICES, hourly
 from operations.aws.pricing import LivePrice
-from operations.rehearse.command import rehearse_stack
+from operations.program import rehearse_stack
 from operations.stack_file import StackFile
 from simulator.costs import CostItem, items
 

@@ -1,58 +1,61 @@
-"""`trn iam`: the policy documents of one stack, for the one who brings it up and the one who looks after it."""
+"""`trn iam`: the policy documents of one stack, for whoever deploys it and for whoever operates it."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from facts.iam import Document
-from operations.cluster.iam.documents import Permissions, deployer_permissions, documents, operator_permissions, statements
+import typer
+
 from operations.errors import MISUSE, CommandError
-from operations.output import errors, results, write_json
-from operations.rehearse.command import record_stack, settings_of
-from operations.stack_file import read_stack_file
+from operations.options import JsonFile, Stack
 
 
-@dataclass(frozen=True)
-class IamOptions:
-    """What the command line said."""
+def iam(
+    stack: Stack = "dev",
+    deployer: Annotated[bool, typer.Option("--deployer", help="For `pulumi up`, `pulumi destroy` and `trn check`.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="For the commands of trn.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", help="Folder for one file per document.")] = None,
+    json_file: JsonFile = None,
+) -> int:
+    """Least-privilege IAM documents for a stack, made from the calls that the program and `trn` make.
 
-    stack: str
-    deployer: bool
-    operator: bool
-    output: Path | None
-    json_file: Path | None
+    Example: trn iam dev --deployer --output build/iam
+    """
+    from operations.cluster.iam.documents import Permissions, deployer_permissions, documents, operator_permissions, statements
+    from operations.output import results, write_json
+    from operations.program import record_stack, settings_of
+    from operations.stack_file import read_stack_file
 
-
-def run(options: IamOptions) -> int:
-    """Print the documents, or write one file for each."""
-    if not options.deployer and not options.operator:
+    if not deployer and not operator:
         raise CommandError("whose document?", "add --deployer for `pulumi up`, --operator for the commands of trn, or both", code=MISUSE)
-    stack_file = read_stack_file(options.stack)
+    stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     wanted: dict[str, Permissions] = {}
-    if options.deployer:
+    if deployer:
         wanted["deployer"] = deployer_permissions(item.type for item in record_stack(stack_file).resources())
-    if options.operator:
+    if operator:
         wanted["operator"] = operator_permissions()
-    made = {
+    policies = {
         f"{settings.name}-{settings.region}-{whose}-{number}": document
         for whose, permissions in wanted.items()
         for number, document in enumerate(documents(statements(permissions, settings.name, settings.region)), 1)
     }
-    write_json(made, options.json_file)
-    if options.output is not None:
-        _write(made, options.output)
-    elif options.json_file is None:
-        results().print(json.dumps(made, indent=2), markup=False, soft_wrap=True)
+    write_json(policies, json_file)
+    if output is not None:
+        _write({name: json.dumps(document, indent=2) + "\n" for name, document in policies.items()}, output)
+    elif json_file is None:
+        results().print(json.dumps(policies, indent=2), markup=False, soft_wrap=True)
     return 0
 
 
-def _write(made: dict[str, Document], folder: Path) -> None:
+def _write(texts: dict[str, str], folder: Path) -> None:
+    from operations.output import errors
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, document in made.items():
-            (folder / f"{name}.json").write_text(json.dumps(document, indent=2) + "\n")
+        for name, text in texts.items():
+            (folder / f"{name}.json").write_text(text)
     except OSError as error:
         raise CommandError(f"cannot write `{error.filename}`: {error.strerror}", "name a folder with --output") from error
-    for name in made:
+    for name in texts:
         errors().print(f"aws iam create-policy --policy-name {name} --policy-document file://{folder / name}.json", markup=False)

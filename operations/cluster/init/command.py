@@ -1,191 +1,94 @@
 """`trn init`: asks what options have not said, shows the cost as it goes, writes the stack file."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TypeVar
+from dataclasses import asdict, replace
+from typing import Annotated
 
 import typer
-import yaml
 
-from addons.registry import SWITCHED, with_needs
-from operations.access import access
-from operations.aws.capacity_blocks import block_offerings, buy_command, refuse_hours
-from operations.aws.zones import offered_zone_ids, zones
-from operations.cluster.init.answers import ADDONS, REGIONS, Answers, capacity_kinds, second_zone, stack_file_text, types_in, zones_offering
 from operations.errors import MISUSE, CommandError
-from operations.output import errors, results, write_json
-from operations.rehearse.command import record_stack, settings_of
-from operations.stack_file import StackFile, project_of
-from simulator.costs import items, total
-from stacks.rules import notices
+from operations.options import BlockHours, JsonFile
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class InitOptions:
-    """What the command line said; None is asked for, or with `yes` takes its default."""
+def init(
+    stack: Annotated[str, typer.Argument(help="Stack to make; its file is Pulumi.NAME.yaml.")],
+    name: Annotated[str | None, typer.Option("--name", help="Cluster name.")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="AWS region.")] = None,
+    instance_type: Annotated[str | None, typer.Option("--instance-type", help="Neuron instance type.")] = None,
+    count: Annotated[int | None, typer.Option("--count", min=0, help="Nodes.")] = None,
+    capacity: Annotated[str | None, typer.Option("--capacity", help="on-demand, spot or capacity-block.")] = None,
+    reservation: Annotated[str | None, typer.Option("--reservation", help="Capacity reservation or block, cr-...")] = None,
+    zone: Annotated[str | None, typer.Option("--zone", help="Zone id of the nodes, such as usw2-az4.")] = None,
+    allow: Annotated[list[str] | None, typer.Option("--allow", help="CIDR block that may reach the API; may be repeated.")] = None,
+    fsx_gib: Annotated[int | None, typer.Option("--fsx-gib", min=0, help="FSx for Lustre, GiB; 0 for none.")] = None,
+    addons: Annotated[
+        str | None,
+        typer.Option("--addons", help="With commas, as `trn addons --json` names them: neuron, efa, volcano, etcd, kueue, ...; or none."),
+    ] = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Ask the account which zones offer the type, and which capacity blocks are sold; needs credentials."),
+    ] = False,
+    block_hours: BlockHours = 24,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; use defaults.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Write a stack file from a few answers, and show what it costs as it goes. The same answers write the same file.
 
-    stack: str
-    name: str | None
-    region: str | None
-    instance_type: str | None
-    count: int | None
-    capacity: str | None
-    reservation: str | None
-    zone: str | None
-    allow: Sequence[str] | None
-    fsx_gib: int | None
-    addons: str | None
-    live: bool
-    block_hours: int
-    yes: bool
-    force: bool
-    json_file: Path | None
+    Example: trn init night --region us-west-2 --instance-type trn1.32xlarge --count 0 --yes
+    """
+    from operations.access import access
+    from operations.aws.capacity_blocks import refuse_hours
+    from operations.cluster.init.answers import ADDONS, REGIONS, Answers, capacity_kinds, second_zone, stack_file_text, types_in
+    from operations.cluster.init.questions import Questions, as_stack_file, offered_zones, reservation_of, usable_zones, usd_per_hour
+    from operations.output import results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import project_of
+    from stacks.rules import notices
 
-
-def run(options: InitOptions) -> int:
-    """Ask, check, write."""
-    refuse_hours(options.block_hours)
-    if not STACK_NAME.fullmatch(options.stack):
-        raise CommandError(f"`{options.stack}` is no stack name", "letters, digits, hyphens, underscores and dots", code=MISUSE)
+    refuse_hours(block_hours)
+    if not STACK_NAME.fullmatch(stack):
+        raise CommandError(f"`{stack}` is no stack name", "letters, digits, hyphens, underscores and dots", code=MISUSE)
     root, project = project_of()
-    path = root / f"Pulumi.{options.stack}.yaml"
-    if path.exists() and not options.force:
-        raise CommandError(f"{path.name} is there already", "name another stack, or add --force to write it anew", code=MISUSE)
-    answers = Interview(options, root, project).answers()
-    stack_file = _as_stack_file(answers, root, project)
+    path = root / f"Pulumi.{stack}.yaml"
+    if path.exists() and not force:
+        raise CommandError(f"{path.name} is there already", "name another stack, or add --force to overwrite it", code=MISUSE)
+
+    ask = Questions(root, project, asks=not yes)
+    region = ask.text(region, REGIONS[0], "Region")
+    api = access().aws(stack, region) if live else None
+    types = types_in(region)
+    instance_type = ask.choice("--instance-type", instance_type, types, "Instance type", types[min(1, len(types) - 1)])
+    offered = offered_zones(instance_type, region, zone, api)
+    zone = ask.choice("--zone", zone, offered, "Zone of the nodes", offered[0])
+    second = second_zone(zone, region, usable_zones(api))
+    answers = Answers(
+        stack=stack, name=f"trainium-{stack}", region=region, instance_type=instance_type, count=0, capacity="on-demand",
+        reservation=None, zone=zone, second_zone=second, allow=(), fsx_gib=0, addons=ADDONS,
+    )  # fmt: skip
+    answers = replace(answers, name=ask.text(name, answers.name, "Cluster name"))
+    ask.show_cost(answers)
+    answers = replace(answers, count=ask.number(count, 2, "Nodes"))
+    kinds = capacity_kinds(instance_type)
+    answers = replace(answers, capacity=ask.choice("--capacity", capacity, kinds, "Capacity", kinds[0]))
+    answers = replace(answers, reservation=reservation_of(answers, reservation, ask, api, block_hours))
+    ask.show_cost(answers)
+    answers = replace(answers, fsx_gib=ask.number(fsx_gib, 1200, "FSx for Lustre, GiB (0 for none)"))
+    ask.show_cost(answers)
+    answers = replace(answers, allow=ask.cidr_blocks(allow))
+    answers = replace(answers, addons=ask.addons(addons))
+
+    stack_file = as_stack_file(answers, root, project)
     settings = settings_of(stack_file, rehearsal=False)
     path.write_text(stack_file_text(answers))
-    running, idle = _usd(stack_file)
-    data = {"file": str(path), "answers": asdict(answers), "runningUsdPerHour": running, "idleUsdPerHour": idle}
-    write_json(data, options.json_file)
-    console = results(options.json_file)
+    running, idle = usd_per_hour(stack_file)
+    write_json({"file": str(path), "answers": asdict(answers), "runningUsdPerHour": running, "idleUsdPerHour": idle}, json_file)
+    console = results(json_file)
     console.print(f"wrote {path.name}: {running:.2f} USD an hour running, {idle:.2f} idle", markup=False)
     for notice in notices(settings):
         console.print(f"note: {notice}", markup=False, soft_wrap=True)
-    console.print(f"next: trn rehearse {options.stack}, then: trn check {options.stack}", markup=False)
+    console.print(f"next: trn rehearse {stack}, then: trn check {stack}", markup=False)
     return 0
-
-
-class Interview:
-    """One after the other, each question with what the earlier answers leave open."""
-
-    def __init__(self, options: InitOptions, root: Path, project: str) -> None:
-        self._options, self._root, self._project = options, root, project
-        self._console = errors()
-
-    def answers(self) -> Answers:
-        """All answers; what each costs is said as it is known."""
-        options = self._options
-        region = self._text(options.region, REGIONS[0], "Region")
-        kinds = types_in(region)
-        instance = self._choice("--instance-type", options.instance_type, kinds, "Instance type", kinds[min(1, len(kinds) - 1)])
-        offered = self._offered(instance, region)
-        zone = self._choice("--zone", options.zone, offered, "Zone of the nodes", offered[0])
-        others = self._zone_ids(region)
-        found = Answers(
-            stack=options.stack, name=f"trainium-{options.stack}", region=region, instance_type=instance, count=0, capacity="on-demand",
-            reservation=None, zone=zone, second_zone=second_zone(zone, region, others), allow=(), fsx_gib=0, addons=ADDONS,
-        )  # fmt: skip
-        found = replace(found, name=self._text(options.name, found.name, "Cluster name"))
-        self._tell_cost(found)
-        found = replace(found, count=self._number(options.count, 2, "Nodes"))
-        found = self._capacity(found)
-        self._tell_cost(found)
-        found = replace(found, fsx_gib=self._number(options.fsx_gib, 1200, "FSx for Lustre, GiB (0 for none)"))
-        self._tell_cost(found)
-        found = replace(found, allow=self._allow())
-        return replace(found, addons=self._addons())
-
-    def _capacity(self, found: Answers) -> Answers:
-        kinds = capacity_kinds(found.instance_type)
-        kind = self._choice("--capacity", self._options.capacity, kinds, "Capacity", kinds[0])
-        reservation = self._options.reservation
-        if reservation is None and kind == "capacity-block":
-            buy = self._on_offer(found) if self._options.live else ""
-            if self._options.yes:
-                hint = f"`{buy}` buys the first one on offer; then add --reservation cr-..." if buy else "add --reservation cr-..."
-                raise CommandError("a capacity block needs its reservation", hint, code=MISUSE)
-            reservation = typer.prompt("Id of the capacity block (cr-...)", err=True)
-        return replace(found, capacity=kind, reservation=reservation)
-
-    def _on_offer(self, found: Answers) -> str:
-        """Lists the blocks that are sold in the zone; gives what buys the first, or an empty text."""
-        hours, today = self._options.block_hours, datetime.now(UTC).date()
-        sold = block_offerings(access().aws(self._options.stack, found.region), found.instance_type, max(1, found.count), hours, today)
-        here = [offering for offering in sold if offering.zone_id == found.zone]
-        if not here:
-            others = ", ".join(sorted({offering.zone_id for offering in sold})) or "no zone"
-            self._console.print(f"  no block of {hours} h is on offer in {found.zone}, but in {others}", markup=False, soft_wrap=True)
-        for offering in here:
-            self._console.print(f"  {offering}: `{buy_command(found.region, offering)}`", markup=False, soft_wrap=True)
-        return buy_command(found.region, here[0]) if here else ""
-
-    def _offered(self, instance: str, region: str) -> list[str]:
-        if self._options.live:
-            offered = sorted(offered_zone_ids(access().aws(self._options.stack, region), [instance])[instance], reverse=True)
-            if not offered:
-                raise CommandError(f"{instance} is not offered in {region}", "take another type or region", code=MISUSE)
-            return offered
-        return [self._options.zone] if self._options.zone else zones_offering(instance, region)
-
-    def _zone_ids(self, region: str) -> list[str]:
-        return (
-            [zone.zone_id for zone in zones(access().aws(self._options.stack, region)).values() if zone.is_usable]
-            if self._options.live
-            else []
-        )
-
-    def _allow(self) -> tuple[str, ...]:
-        given = self._options.allow
-        if given is None and not self._options.yes:
-            said = typer.prompt("Who may reach the API (CIDRs, with commas; empty for nobody outside)", default="", err=True)
-            given = [part.strip() for part in said.split(",") if part.strip()]
-        return tuple(given or ())
-
-    def _addons(self) -> tuple[str, ...]:
-        said = self._text(self._options.addons, ",".join(ADDONS), "Add-ons")
-        wanted = {part.strip() for part in said.split(",") if part.strip()} - {"none"}
-        known = SWITCHED
-        if not wanted <= set(known):
-            raise CommandError(
-                f"unknown add-on: {', '.join(sorted(wanted - set(known)))}", f"take of {', '.join(known)}, or none", code=MISUSE
-            )
-        needed = {need for addon in wanted for need in with_needs(addon)}
-        return tuple(addon for addon in known if addon in needed)
-
-    def _text(self, given: str | None, default: str, question: str) -> str:
-        return self._asked(given, default, lambda: typer.prompt(question, default=default, err=True))
-
-    def _number(self, given: int | None, default: int, question: str) -> int:
-        return self._asked(given, default, lambda: typer.prompt(question, default=default, type=int, err=True))
-
-    def _choice(self, option: str, given: str | None, allowed: Sequence[str], question: str, default: str) -> str:
-        said = self._asked(given, default, lambda: typer.prompt(f"{question} ({', '.join(allowed)})", default=default, err=True))
-        if said not in allowed:
-            raise CommandError(f"`{option}` is `{said}`", f"take one of {', '.join(allowed)}", code=MISUSE)
-        return said
-
-    def _asked(self, given: T | None, default: T, ask: Callable[[], T]) -> T:
-        if given is not None:
-            return given
-        return default if self._options.yes else ask()
-
-    def _tell_cost(self, found: Answers) -> None:
-        if not self._options.yes:
-            running, idle = _usd(_as_stack_file(found, self._root, self._project))
-            self._console.print(f"  so far {running:.2f} USD an hour running, {idle:.2f} idle", markup=False)
-
-
-def _as_stack_file(answers: Answers, root: Path, project: str) -> StackFile:
-    return StackFile(root, project, answers.stack, yaml.safe_load(stack_file_text(answers))["config"])
-
-
-def _usd(stack_file: StackFile) -> tuple[float, float]:
-    lines = items(record_stack(stack_file))
-    return total(lines, idle=False), total(lines, idle=True)

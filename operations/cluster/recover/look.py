@@ -50,6 +50,15 @@ class Recovery:
         names = ", ".join(f"{item.pending} {item.sighting.id}" for item in plan.making)
         raise CommandError(f"still not ready after 40 minutes: {names}", "run this again; what was made so far stays as it is")
 
+    def uninstall(self, plan: Plan) -> None:
+        """Forget the releases that were not installed to their end; their objects stay."""
+        for item in plan.uninstalls:
+            # Found through the cluster, so there is one.
+            assert self.objects is not None
+            namespace, _, name = item.sighting.id.partition("/")
+            for secret in self.objects.uninstall(namespace, name):
+                self.tell(f"deleted Secret {namespace}/{secret}; the objects of the release stay, the next `pulumi up` takes them over")
+
     def seen(self, pending: Pending) -> tuple[Sighting, ...] | None:
         """What may have been made of one creation; None where nobody can say."""
         try:

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from operations.aws.api import Api
+from operations.aws.control_plane import described
 from operations.aws.sighting import Sighting
 from operations.kube.api import Kubernetes, Resource
+from operations.kube.cluster import cluster_of
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SECRETS = Resource("Secret", "/api/v1", "secrets")
@@ -68,3 +71,8 @@ class Objects:
             and entry["metadata"].get("labels", {}).get("name") == name
         ]
         return sorted(found, key=lambda entry: int(entry["metadata"]["labels"]["version"]))
+
+
+def objects_of(api: Api, cluster: str) -> Objects | None:
+    """The cluster's objects, None where there is no cluster. Raises Unreachable."""
+    return None if described(api, cluster) is None else Objects(cluster_of(api, cluster))

@@ -1,11 +1,14 @@
 """What a sweep would delete, in which order, and what it leaves: a value, made from what was found."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from operations.aws import account_wide, balancers, batch, compute, control_plane, fsx, network
 from operations.aws.found import Found, Kind
+from operations.errors import MISUSE, CommandError
 
 KINDS: tuple[Kind, ...] = (
     batch.JOB_QUEUES,
@@ -105,3 +108,24 @@ def state_ids(export: Mapping[str, Any]) -> frozenset[str]:
     resources = deployment.get("resources") or ()
     ids = {resource["id"] for resource in resources if resource.get("id")}
     return frozenset(ids | {resource["outputs"]["arn"] for resource in resources if resource.get("outputs", {}).get("arn")})
+
+
+def read_state(path: Path) -> frozenset[str]:
+    """Ids in a file that `pulumi stack export` wrote. Raises CommandError."""
+    hint = "write it with `pulumi stack export --stack NAME > state.json`"
+    try:
+        return state_ids(json.loads(path.read_text()))
+    except OSError as error:
+        raise CommandError(f"cannot read `{path}`: {error.strerror}", hint, code=MISUSE) from error
+    except (ValueError, AttributeError) as error:
+        raise CommandError(f"`{path}` is no Pulumi state: {error}", hint, code=MISUSE) from error
+
+
+def refuse_living_cluster(plan: SweepPlan, stack: str) -> None:
+    """Sweep is for what a destroy left: a cluster that is up is destroyed in order, or is an orphan by the state. Raises CommandError."""
+    if any(item.kind == control_plane.EKS_CLUSTERS.name and item.name == "ACTIVE" for item in plan.deletions):
+        hint = (
+            "run `pulumi destroy` first; where Pulumi's state no longer knows the cluster,"
+            f" `pulumi stack export --stack {stack} > state.json`, then add --state state.json"
+        )
+        raise CommandError("the cluster is up: a sweep would tear it down without draining it", hint)

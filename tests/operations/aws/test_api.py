@@ -15,7 +15,8 @@ from botocore.exceptions import ClientError
 from operations.aws import api, errors
 from operations.aws.api import BotoApi, Call
 from operations.cli import app
-from operations.errors import CommandError, run_command
+from operations.errors import CommandError
+from operations.run_command import run_command
 from operations.stack_file import StackFileError
 from simulator.doors.wire.wire import Refused, Wire
 from tests.support import ROOT
@@ -138,7 +139,7 @@ def test_each_error_is_one_line_with_its_exit_code(error: Exception, code: int, 
 @pytest.mark.parametrize("kind", [*sorted(errors.DENIED), "ExpiredToken", "AuthFailure", "Throttling"])
 def test_errors_that_have_a_mend_name_it(kind: str):
     """A hint that says where to look next."""
-    told = errors.told(refusal(kind, "DescribeVpcs"))
+    told = errors.command_error(refusal(kind, "DescribeVpcs"))
     assert told is not None
     assert told.hint
 

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from operations.access import Live
 from operations.cli import app
-from operations.cluster.check import account, command
+from operations.cluster.check import account, tools
 from operations.cluster.check.run import CHECKS, findings_of
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, exit_code
-from operations.rehearse.command import record_stack, settings_of
+from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import tag_list
@@ -473,7 +473,7 @@ def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HealthyAccount:
     made = HealthyAccount()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
     monkeypatch.setattr("operations.access.Live.own_address", lambda self: "198.18.0.7")
-    monkeypatch.setattr(command, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
+    monkeypatch.setattr(tools, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
     return made
 
 
@@ -519,10 +519,10 @@ def test_a_documentation_address_is_refused_before_anything_is_asked(aws: Health
 
 def test_tools_and_address_are_asked_on_this_machine(monkeypatch: pytest.MonkeyPatch):
     """What hangs, fails or is missing is an OSError, which the checks tell."""
-    assert command.tool_answer(["echo", " v1 "]) == "v1"
+    assert tools.tool_answer(["echo", " v1 "]) == "v1"
     for parts in (["false"], ["no-such-tool-here"]):
         with pytest.raises(OSError, match=r"."):
-            command.tool_answer(parts)
+            tools.tool_answer(parts)
     monkeypatch.setattr("operations.access.OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
     with pytest.raises(OSError, match="nothing-here"):
         Live().own_address()

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.cluster.destroy.command import pulumi_destroy
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
+from operations.cluster.destroy.run import pulumi_destroy
 from operations.errors import CommandError
 from operations.kube.api import Unreachable
 from operations.pulumi import PulumiCli

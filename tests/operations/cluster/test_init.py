@@ -16,7 +16,7 @@ from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.init.answers import REGIONS, capacity_kinds, regions_offering, second_zone, types_in, zones_offering
 from operations.errors import CommandError
-from operations.rehearse.command import settings_of
+from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.support import ROOT

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from operations.cli import app
 from operations.cluster.drain.kinds import RAY_CLUSTERS
-from operations.cluster.logs import workers
+from operations.cluster.logs.workers import workers
 from operations.kube.job_pods import PODS
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.healthy_cluster import Healthy

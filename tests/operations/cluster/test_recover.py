@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from operations.aws.sighting import Sighting
 from operations.cli import app
-from operations.cluster.recover.command import pulumi_recover
 from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
 from operations.cluster.recover.objects import SECRETS
 from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery
+from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import UNKNOWN, Pending, State, read_preview, read_state
 from operations.errors import CommandError
 from operations.pulumi import PulumiCli
@@ -440,5 +440,5 @@ def test_questions_go_to_pulumi_itself():
 def test_without_imports_only_the_refresh_is_run():
     """An empty import file is an error to Pulumi."""
     ran: list[str] = []
-    assert pulumi_recover(Plan(), "dev", lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
+    assert import_and_refresh(Plan(), "dev", lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
     assert ran == [REFRESH]

@@ -5,7 +5,6 @@ import os
 import signal
 import stat
 from pathlib import Path
-from typing import Any
 
 import kubernetes_validate
 import pytest
@@ -13,8 +12,7 @@ from typer.testing import CliRunner
 
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from operations.cli import app
-from operations.cluster import shell as shell_command
-from operations.cluster.shell import SHELL_LABEL, ShellOptions, pod
+from operations.cluster.shell.pod import SHELL, SHELL_LABEL, pod
 from operations.cluster.status.subject import NODES
 from operations.kube.api import Object
 from operations.kube.job_pods import PODS
@@ -29,13 +27,6 @@ told = {"arguments": sys.argv[1:], "mode": os.stat(file).st_mode & 0o777, "kubec
 json.dump(told, open(os.environ["TOLD"], "w"))
 sys.exit(7)
 """
-
-
-def options(**changes: Any) -> ShellOptions:
-    """What a plain `trn shell dev` says."""
-    return ShellOptions(
-        **{"stack": "dev", "command": (), "node_group": None, "neuron": False, "image": None, "hours": 8, "json_file": None, **changes}
-    )
 
 
 @pytest.fixture
@@ -72,11 +63,11 @@ def test_a_shell_gets_its_pod_and_the_pod_goes_with_it(healthy: Healthy, tmp_pat
     code, out, err = trn("dev", "--json", str(tmp_path / "shell.json"))
     told, made = json.loads((tmp_path / "told").read_text()), json.loads((tmp_path / "shell.json").read_text())
     assert (code, out) == (7, "")
-    assert f"{made['pod']} on node-1, the file system at /fsx; the pod goes with the shell" in err
+    assert f"{made['pod']} on node-1, the file system at /fsx; the pod is deleted when the shell ends" in err
     assert made == {
         "pod": made["pod"], "namespace": "training", "node": "node-1", "image": "public.ecr.aws/docker/library/python:3.13.7-alpine3.22", "exitCode": 7,
     }  # fmt: skip
-    assert told["arguments"][2:] == ["--namespace", "training", "exec", "--stdin", made["pod"], "--", *shell_command.SHELL]
+    assert told["arguments"][2:] == ["--namespace", "training", "exec", "--stdin", made["pod"], "--", *SHELL]
     assert deleted(healthy) == [made["pod"]]
 
 
@@ -94,7 +85,9 @@ def test_kubectl_gets_a_kubeconfig_of_its_own(healthy: Healthy, tmp_path: Path):
 
 def test_a_terminal_is_asked_for_where_there_is_one(healthy: Healthy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Without one, `trn shell dev < script` runs the script."""
-    monkeypatch.setattr(shell_command, "sys", type("System", (), {"stdin": type("Terminal", (), {"isatty": staticmethod(lambda: True)})}))
+    monkeypatch.setattr(
+        "operations.cluster.shell.pod.sys", type("System", (), {"stdin": type("Terminal", (), {"isatty": staticmethod(lambda: True)})})
+    )
     trn("dev")
     assert "--tty" in json.loads((tmp_path / "told").read_text())["arguments"]
 
@@ -121,7 +114,7 @@ def test_a_pod_that_does_not_start_is_told_and_goes(healthy: Healthy, monkeypatc
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_shell_that_is_cut_off_leaves_no_pod(healthy: Healthy, monkeypatch: pytest.MonkeyPatch, number: signal.Signals):
     """The terminal was closed."""
-    monkeypatch.setattr(shell_command.subprocess, "run", lambda *arguments, **more: os.kill(os.getpid(), number))
+    monkeypatch.setattr("subprocess.run", lambda *arguments, **more: os.kill(os.getpid(), number))
     code, _, err = trn("dev")
     assert (code, "error: interrupted" in err) == (1, True)
     assert len(deleted(healthy)) == 1
@@ -148,7 +141,7 @@ def container(body: Object) -> Object:
 def test_a_pod_with_devices_has_a_whole_node_and_neurons_tools():
     """And a schema that Kubernetes takes."""
     healthy = Healthy()
-    body = pod(healthy.subject, options(neuron=True, hours=0.5))
+    body = pod(healthy.subject, "dev", life_s=1800, neuron=True)
     assert container(body)["resources"]["limits"] == {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
     assert "neuronx" in container(body)["image"]
     assert (body["spec"]["activeDeadlineSeconds"], container(body)["command"]) == (1800, ["sleep", "1800"])
@@ -161,9 +154,9 @@ def test_a_pod_with_devices_has_a_whole_node_and_neurons_tools():
 def test_a_pod_without_devices_runs_beside_training():
     """Anywhere, or on a group's nodes."""
     healthy = Healthy()
-    body = pod(healthy.subject, options())
+    body = pod(healthy.subject, "dev", life_s=60)
     assert (container(body)["resources"]["limits"], body["spec"]["affinity"]) == ({}, {})
-    body = pod(healthy.subject, options(node_group=GROUP, image="mine:1"))
+    body = pod(healthy.subject, "dev", life_s=60, node_group=GROUP, image="mine:1")
     assert (container(body)["image"], container(body)["resources"]["limits"]) == ("mine:1", {})
     assert healthy.cluster.misfits(body, healthy.nodes[1]) == []
     assert "trn/node-group" in healthy.cluster.misfits(body, {"metadata": {"name": "core", "labels": {}}})
@@ -173,7 +166,7 @@ def test_a_pod_without_devices_runs_beside_training():
 def test_two_shells_have_two_names():
     """Of two people, or of two windows."""
     subject = Healthy().subject
-    assert len({pod(subject, options())["metadata"]["name"] for _ in range(3)}) == 3
+    assert len({pod(subject, "dev", life_s=60)["metadata"]["name"] for _ in range(3)}) == 3
 
 
 @pytest.mark.parametrize(
@@ -198,18 +191,18 @@ def test_devices_without_an_image_or_a_node_are_told(monkeypatch: pytest.MonkeyP
 
     healthy = of(training={"neuronSdk": None})
     with pytest.raises(CommandError, match="no image with Neuron's tools"):
-        pod(healthy.subject, options(neuron=True))
-    assert container(pod(healthy.subject, options(neuron=True, image="mine:1")))["image"] == "mine:1"
+        pod(healthy.subject, "dev", life_s=60, neuron=True)
+    assert container(pod(healthy.subject, "dev", life_s=60, neuron=True, image="mine:1"))["image"] == "mine:1"
     healthy.cluster.objects[NODES].clear()
     with pytest.raises(CommandError, match="no node of a Neuron group is up"):
-        pod(healthy.subject, options(neuron=True))
+        pod(healthy.subject, "dev", life_s=60, neuron=True)
 
 
 def test_a_stack_without_a_file_system_has_a_shell_all_the_same(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
     """It says that nothing is mounted."""
     other = of(storage={"lustre": {"enabled": False}})
-    assert pod(other.subject, options())["spec"]["volumes"] == []
-    monkeypatch.setattr(shell_command, "settings_of", lambda file: other.settings)
+    assert pod(other.subject, "dev", life_s=60)["spec"]["volumes"] == []
+    monkeypatch.setattr("operations.program.settings_of", lambda file: other.settings)
     assert "there is no file system in this stack" in trn("dev")[2]
 
 

@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 from operations.cli import app
 from operations.cluster.drain import kinds
-from operations.cluster.status.command import CHECKS, findings_of, junit
+from operations.cluster.status.checks import CHECKS, findings_of
 from operations.cluster.status.nodes import DAEMON_SETS
 from operations.cluster.status.subject import NODES, Subject, core_count, efa_count
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, skipped, warned
+from operations.junit import junit
 from tests.operations.healthy_cluster import CLAIM, ETCD, Healthy
 from tests.support import ROOT, dev_configuration, merged
 
@@ -179,7 +180,6 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     return made

@@ -380,7 +380,7 @@ def test_delete_asks_and_no_means_no(cloud: Cloud):
     code, out, err = trn("--delete", answer="n\n")
     assert code == 1
     assert cloud.ids() == before
-    assert "things of train in us-west-2?" in err
+    assert "resources of train in us-west-2?" in err
     assert "i-a" not in out
 
 

@@ -14,8 +14,8 @@ from addons import neuron_monitor
 from addons.manifests import own_labels
 from operations.cli import app
 from operations.cluster.status.subject import NODES
-from operations.cluster.top import command
 from operations.cluster.top.readings import Reading, from_exporter, from_monitor
+from operations.cluster.top.rows import EXPORTER_LABEL, EXPORTER_NAMESPACE, EXPORTER_PORT, MONITOR
 from operations.cluster.top.view import LEVELS, Row, bars, table
 from operations.kube.job_pods import PODS
 from tests.operations.healthy_cluster import Healthy
@@ -228,7 +228,7 @@ def test_the_view_goes_on_until_ctrl_c(healthy: Healthy, monkeypatch: pytest.Mon
             raise KeyboardInterrupt
 
     screen = io.StringIO()
-    monkeypatch.setattr(command, "results", lambda json_file: Console(file=screen, force_terminal=True, width=200))
+    monkeypatch.setattr("operations.output.results", lambda json_file: Console(file=screen, force_terminal=True, width=200))
     monkeypatch.setattr("time.sleep", nap)
     assert trn("dev", "--every", "2")[0] == 0
     assert naps == [2, 2, 2]
@@ -240,7 +240,7 @@ def test_a_view_that_cannot_be_redrawn_is_shown_once(healthy: Healthy, monkeypat
     """`trn top` would show an empty screen until Ctrl-C."""
     with terminal("dumb"):
         console = Console(file=io.StringIO(), force_terminal=True, width=200)
-        monkeypatch.setattr(command, "results", lambda json_file: console)
+        monkeypatch.setattr("operations.output.results", lambda json_file: console)
         assert trn("dev")[0] == 0
     assert isinstance(console.file, io.StringIO)
     assert "trn1.32xlarge" in console.file.getvalue()
@@ -272,11 +272,11 @@ def test_a_jobs_own_pods_are_asked(without_exporter: Healthy, monkeypatch: pytes
         calls.append(arguments)
         return subprocess.CompletedProcess(arguments, 0, json.dumps(monitored()) + "\n", "")
 
-    monkeypatch.setattr(command.subprocess, "run", answered)
+    monkeypatch.setattr("subprocess.run", answered)
     code, out, _ = trn("dev", "bert", "--json", "-")
     assert (code, json.loads(out)[0]["cores"][:2]) == (0, [0.425, 0])
     assert [call[3:7] for call in calls] == [["--namespace", "training", "exec", "bert-0"]]
-    assert calls[0][7:] == ["--", *command.MONITOR]
+    assert calls[0][7:] == ["--", *MONITOR]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_pod_that_cannot_say_is_told(without_exporter: Healthy, monkeypatch: p
             raise answer
         return answer
 
-    monkeypatch.setattr(command.subprocess, "run", answered)
+    monkeypatch.setattr("subprocess.run", answered)
     code, out, _ = trn("dev", "bert")
     assert (code, says in out) == (1, True)
 
@@ -314,6 +314,6 @@ def test_without_a_job_there_is_nobody_to_ask(without_exporter: Healthy, monkeyp
 
 def test_the_exporter_is_looked_for_where_the_add_on_puts_it():
     """Two places that must say the same."""
-    assert (command.EXPORTER_NAMESPACE, command.EXPORTER_PORT) == (neuron_monitor.NAME, neuron_monitor.PORT)
-    key, _, value = command.EXPORTER_LABEL.partition("=")
+    assert (EXPORTER_NAMESPACE, EXPORTER_PORT) == (neuron_monitor.NAME, neuron_monitor.PORT)
+    key, _, value = EXPORTER_LABEL.partition("=")
     assert own_labels(neuron_monitor.NAME)[key] == value

@@ -10,8 +10,9 @@ import yaml
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.engine.command import EngineMisuse, refuse_arguments, with_event_log
 from operations.engine.project import EngineFolder, environment, project_settings, stack_settings
+from operations.engine.run import refuse_arguments, with_event_log
+from operations.errors import CommandError
 from simulator.doors.providers.cloud import Cloud
 from tests.support import ROOT
 
@@ -219,7 +220,7 @@ def test_reading_the_configuration_is_allowed():
     """Only writing it is not."""
     refuse_arguments(("config", "get", "trn:name"))
     refuse_arguments(("config",))
-    with pytest.raises(EngineMisuse):
+    with pytest.raises(CommandError):
         refuse_arguments(("config", "rm", "trn:name"))
 
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.docs import pages as reference
-from operations.rehearse.command import rehearse_stack
+from operations.docs import pages
+from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
 from operations.stack_file import StackFileError, read_stack_file
 from tests.support import ROOT
@@ -188,17 +188,17 @@ def test_help_answers_without_loading_pulumi():
     assert done.stdout.strip().endswith("[]")
 
 
-@pytest.mark.parametrize("page", list(reference.pages()))
+@pytest.mark.parametrize("page", list(pages.pages()))
 def test_pages_made_from_the_code_are_up_to_date(page: str):
     """`make docs` writes them."""
-    assert (ROOT / page).read_text() == reference.pages()[page]
+    assert (ROOT / page).read_text() == pages.pages()[page]
 
 
 def test_the_shipped_stack_file_satisfies_the_schema_that_editors_use():
     """A file that works must not be marked red."""
     import yaml
 
-    jsonschema.validate(yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text()), reference.configuration_schema())
+    jsonschema.validate(yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text()), pages.configuration_schema())
 
 
 def test_the_schema_marks_a_misspelt_key():
@@ -206,5 +206,5 @@ def test_the_schema_marks_a_misspelt_key():
     with pytest.raises(jsonschema.ValidationError, match="nodeGroup"):
         jsonschema.validate(
             {"config": {"trn:name": "x", "trn:region": "us-west-2", "trn:network": {"zones": ["a", "b"]}, "trn:nodeGroup": {}}},
-            reference.configuration_schema(),
+            pages.configuration_schema(),
         )

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from operations.cli import app
-from operations.rehearse.rules import rule_book
+from operations.rehearse.rules.book import rule_book
 from tests.support import ROOT
 
 

@@ -1,13 +1,9 @@
-"""`trn rehearse crash`: kill the run at every resource, on the way up and on the way down, and see that it comes back."""
-
-import time
-from pathlib import Path
+"""The crash matrix of a stack: the run is killed at every resource, and must converge afterwards."""
 
 from rich.console import Console
 from rich.progress import Progress
 
-from operations.output import errors, results, write_json
-from operations.rehearse.command import record_stack
+from operations.program import record_stack
 from operations.stack_file import read_stack_file
 from simulator.engine import crash
 from simulator.report.schema import Part
@@ -38,16 +34,6 @@ class CrashReport(Part):
     failures: list[CrashFailure]
 
 
-def run(stack: str, *, seed: int, json_file: Path | None, quiet: bool) -> int:
-    """Run the crash matrix of a stack; returns the exit code."""
-    began = time.perf_counter()
-    report = matrix(stack, seed=seed, console=None if quiet else errors())
-    took = time.perf_counter() - began
-    write_json(report.model_dump(), json_file)
-    _print(results(json_file), report, took)
-    return 1 if report.failures else 0
-
-
 def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> CrashReport:
     """The crash matrix of a stack file.
 
@@ -68,7 +54,8 @@ def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> Cras
     )
 
 
-def _print(output: Console, report: CrashReport, took: float) -> None:
+def print_report(output: Console, report: CrashReport, took: float) -> None:
+    """Print how many kills converged in `took` real seconds, and what was wrong after the others."""
     output.print(
         f"{report.converged} of {report.cases} kills converged, nothing was made twice, nothing was left behind ({took:.0f} s)",
         markup=False,

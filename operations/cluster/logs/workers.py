@@ -1,29 +1,11 @@
-"""`trn logs`: the last lines of every worker of a job, worker by worker."""
+"""The containers of a job with the last lines of their logs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from operations.access import access
-from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes
-from operations.kube.cluster import cluster_of
-from operations.kube.job_pods import known_jobs, pods_of
-from operations.output import results, write_json
-from operations.rehearse.command import settings_of
-from operations.stack_file import read_stack_file
-
-
-@dataclass(frozen=True)
-class LogsOptions:
-    """What the command line said."""
-
-    job: str
-    stack: str
-    namespace: str | None
-    tail: int
-    json_file: Path | None
+from operations.kube.job_pods import pods_of
 
 
 @dataclass(frozen=True)
@@ -36,23 +18,6 @@ class Worker:
     state: str
     """`running`, `waiting` or `terminated`, with the reason where there is one."""
     lines: tuple[str, ...]
-
-
-def run(options: LogsOptions) -> int:
-    """Print the last lines, each after the name of its pod."""
-    settings = settings_of(read_stack_file(options.stack))
-    namespace = options.namespace or settings.training.namespace
-    kubernetes = cluster_of(access().aws(options.stack, settings.region), settings.name)
-    found = list(workers(kubernetes, options.job, namespace, options.tail))
-    if not found:
-        raise CommandError(f"there are no pods of a job `{options.job}` in {namespace}", known_jobs(kubernetes, namespace), code=MISUSE)
-    write_json(found, options.json_file)
-    console = results(options.json_file)
-    for worker in found:
-        console.print(f"{worker.pod} {worker.container} on {worker.node}: {worker.state}", style="bold", markup=False, soft_wrap=True)
-        for line in worker.lines:
-            console.print(f"{worker.pod} | {line}", markup=False, soft_wrap=True)
-    return 0
 
 
 def workers(kubernetes: Kubernetes, job: str, namespace: str, tail: int) -> Iterator[Worker]:

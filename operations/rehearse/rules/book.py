@@ -1,10 +1,8 @@
-"""`trn rehearse rules`: what the simulated cloud refuses, what it suffers, and what can be made to go wrong."""
+"""The rules of the simulated cloud, and the faults that can be injected, as data, as tables and as a page."""
 
-from pathlib import Path
-
+from rich.console import Console
 from rich.table import Table
 
-from operations.output import results, write_json
 from simulator import scenarios
 from simulator.account.consequences import CONSEQUENCES
 from simulator.account.faults import FAULTS
@@ -62,18 +60,14 @@ def _when(when: str) -> str:
     return others.get(when) or STAGES[when]
 
 
-def run(json_file: Path | None) -> int:
-    """Print them, or write them; returns the exit code."""
-    book = rule_book()
-    write_json(book.model_dump(), json_file)
-    output = results(json_file)
+def print_book(console: Console, book: RuleBook) -> None:
+    """Print them, one table for each kind."""
     for title, lines in (("rules", book.rules), ("consequences", book.consequences), ("faults, for --fault", book.faults)):
-        output.print(_table(f"{title} ({len(lines)})", lines))
+        console.print(_table(f"{title} ({len(lines)})", lines))
     table = Table("name", "what happens", title="scenarios, for --scenario", title_justify="left", box=None)
     for line in book.scenarios:
         table.add_row(line.name, line.says)
-    output.print(table)
-    return 0
+    console.print(table)
 
 
 def page() -> str:

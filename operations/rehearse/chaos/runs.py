@@ -1,8 +1,7 @@
-"""`trn rehearse chaos`: random faults against random clusters, each of which can be replayed by its seed."""
+"""Runs of random faults against random clusters, in several processes; each can be replayed by its seed."""
 
 import multiprocessing
 import os
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from operations.output import errors, results, write_json
-from operations.rehearse.command import rehearsing
+from operations.program import rehearsing
 from operations.rehearse.random_configurations import random_configuration
 from operations.stack_file import as_pulumi, project_root
 from simulator.doors.recorder import program_at, record
@@ -22,7 +20,7 @@ SCHEMA = "trn-chaos/1"
 RUNS_PER_CONFIGURATION = 4
 """Recording the program takes most of a run's time, so some runs share a configuration."""
 BLOCK = 5 * RUNS_PER_CONFIGURATION
-"""Runs that one process does before it tells."""
+"""Runs that one process does before it reports."""
 
 
 class ChaosFailure(Part):
@@ -42,33 +40,23 @@ class ChaosReport(Part):
     seed: int
     runs: int
     ended_well: int
-    """Runs that converged, or stopped with errors that name resource, cause and mend, and whose destroy left nothing."""
+    """Runs that converged, or stopped with errors that name resource, cause and remedy, and whose destroy left nothing."""
     converged: int
     """Of these, runs in which the cluster came up."""
     leftovers: int
-    """Things left behind in all runs together."""
+    """Resources left behind in all runs together."""
     failures: list[ChaosFailure]
-
-
-def run(*, runs: int, seed: int, json_file: Path | None, quiet: bool) -> int:
-    """Run chaos; returns the exit code."""
-    began = time.perf_counter()
-    report = chaotic(runs, seed, console=None if quiet else errors())
-    took = time.perf_counter() - began
-    write_json(report.model_dump(), json_file)
-    _print(results(json_file), report, took)
-    return 1 if report.failures else 0
 
 
 def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: int | None = None) -> ChaosReport:
     """Runs with the seeds from `seed` on, in as many processes as there are processors."""
     seeds = range(seed, seed + runs)
     blocks = [list(seeds[start : start + BLOCK]) for start in range(0, runs, BLOCK)]
-    hands = min(workers or os.cpu_count() or 1, len(blocks))
+    processes = min(workers or os.cpu_count() or 1, len(blocks))
     outcomes: list[chaos.Outcome] = []
     with Progress(console=console, transient=True, disable=console is None) as progress:
         task = progress.add_task("breaking things", total=runs)
-        for block in _done(blocks, hands):
+        for block in _done(blocks, processes):
             outcomes += block
             progress.advance(task, len(block))
     return ChaosReport(
@@ -86,14 +74,14 @@ def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: in
     )
 
 
-def _done(blocks: Sequence[list[int]], hands: int) -> Iterator[list[chaos.Outcome]]:
+def _done(blocks: Sequence[list[int]], processes: int) -> Iterator[list[chaos.Outcome]]:
     """Outcomes block by block, in the order of the seeds."""
     root = str(project_root(Path.cwd()))
-    if hands <= 1:
+    if processes <= 1:
         yield from (run_block(root, block) for block in blocks)
         return
     # Fresh processes: the recorder's threads and loops are not to be inherited.
-    with ProcessPoolExecutor(hands, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield from pool.map(run_block, [root] * len(blocks), blocks)
 
 
@@ -114,10 +102,11 @@ def _number(seed: int) -> int:
     return seed // RUNS_PER_CONFIGURATION
 
 
-def _print(output: Console, report: ChaosReport, took: float) -> None:
+def print_report(output: Console, report: ChaosReport, took: float) -> None:
+    """Print how many runs ended well in `took` real seconds, and what was wrong with the others."""
     output.print(
         f"{report.ended_well} of {report.runs} runs ended well: {report.converged} came up, {report.ended_well - report.converged} stopped with an"
-        f" error that says how to go on; {report.leftovers} things left behind ({took:.0f} s)",
+        f" error that says how to go on; {report.leftovers} resources left behind ({took:.0f} s)",
         markup=False,
     )
     for item in report.failures:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from operations.rehearse.command import rehearse_stack
+from operations.program import rehearse_stack
 from operations.stack_file import StackFile
 from simulator.engine.change import Changed
 from simulator.engine.plan import Change
 from simulator.engine.run import OLD
 from simulator.engine.schedule import critical_steps
-from simulator.report import assemble as reporting
+from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.drawing.page import page_html
 from simulator.report.drawing.runs import ChangeRun, Run, Step
 from simulator.report.labels import shown, telling_inputs
@@ -25,23 +25,23 @@ def write_page(changed: Changed, before: StackFile, after: StackFile, words: str
 
 def change_run(changed: Changed, words: str) -> ChangeRun:
     """The change as pictures show it."""
-    phase, graph = changed.phase, reporting.both(changed.before, changed.after)
+    phase, graph = changed.phase, both(changed.before, changed.after)
     touched = {change.registration.urn for change in changed.touched}
     steps = []
     for key in sorted(phase.order, key=lambda key: (phase.steps[key].start, key)):
         if phase.steps[key].urn in touched:
-            told = reporting.times(graph, phase, key)
+            told = times(graph, phase, key)
             change = changed.changes[told["urn"]]
             steps.append(Step(**told, operation=phase.steps[key].operation, inputs=_inputs(change, key)))
     run = Run(
         title="change",
         phase="change",
         seconds=phase.seconds,
-        ended=reporting.ending(phase),
+        ended=ending(phase),
         before=[f"pulumi up, with {words}"],
         steps=steps,
         critical=frozenset((step.urn, step.operation) for step in critical_steps(phase)),
-        cost=reporting.cost_points(graph, phase),
+        cost=cost_points(graph, phase),
         kept=sum(1 for change in changed.changes.values() if change.kind == "same" and change.registration.custom),
     )
     return ChangeRun(words, [run], [caution.text for caution in changed.cautions if caution.severity == "red"])

@@ -1,46 +1,20 @@
-"""`trn rehearse change`: what changing a running cluster's configuration would do to it."""
+"""The report of a rehearsed change, as data and as the lines that the command prints."""
 
-from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
-from rich.console import Console
 from rich.text import Text
 
-from operations.output import STANDARD_OUTPUT, write_json
-from operations.rehearse.change_page import write_page
-from operations.rehearse.command import record_stack
-from operations.rehearse.summary import Line, print_lines
-from operations.stack_file import StackFile, StackFileError, read_stack_file
-from simulator.account.faults import Faults
-from simulator.engine.change import Changed, rehearse_change
+from operations.rehearse.summary import Line
+from simulator.engine.change import Changed
 from simulator.engine.plan import Change, counts
-from simulator.faults_syntax import parse_fault
-from simulator.report import assemble as reporting
+from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import CostPoint, Part, StepTimes
-from stacks.config import NAMESPACE
-from stacks.stack_yaml import YamlError, read_yaml
 
 SCHEMA = "trn-change/1"
 MOST_SHOWN = 12
 """Resources that the summary names."""
-
-
-@dataclass(frozen=True)
-class ChangeOptions:
-    """What the command line said."""
-
-    before: str
-    after: str | None
-    settings: tuple[str, ...]
-    """`key=value`, values as YAML."""
-    seed: int
-    faults: tuple[str, ...]
-    output: Path
-    json_file: Path | None
 
 
 class ResourceChange(Part):
@@ -105,60 +79,6 @@ class ChangeReport(Part):
     """What runs while the change goes on, at the dearer of both rates."""
 
 
-def run(options: ChangeOptions) -> int:
-    """Rehearse a change, print it, write it; returns the exit code: 1 where it is refused or something red would go."""
-    before = read_stack_file(options.before)
-    # Another file is another configuration of the same stack: what stands is to become what it says.
-    other = replace(read_stack_file(options.after), stack=before.stack) if options.after else before
-    after = with_settings(other, options.settings)
-    faults = Faults.of(parse_fault(text) for text in options.faults)
-    graphs = [record_stack(stack_file, seed=options.seed) for stack_file in (before, after)]
-    changed = rehearse_change(graphs[0], graphs[1], seed=options.seed, faults=faults)
-    report = report_of(changed, before.stack, _title(options), options.seed)
-    for place in (options.output / "change.json", options.json_file):
-        write_json(report.model_dump(), place)
-    write_page(changed, before, after, report.after, options.seed, options.output / "index.html")
-    print_lines(Console(stderr=options.json_file == STANDARD_OUTPUT, highlight=False), list(_lines(report)))
-    return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0
-
-
-def _title(options: ChangeOptions) -> str:
-    return " ".join([options.after or options.before, *options.settings])
-
-
-def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:
-    """A stack file with some keys changed.
-
-    Raises StackFileError for a text without `=`, a value that is no YAML, or a path through something that is no section.
-    """
-    pairs = deepcopy(stack_file.pairs)
-    for text in settings:
-        path, separator, value = text.partition("=")
-        if not separator or not path:
-            raise StackFileError(f"`{text}` sets nothing", "write key=value, such as `nodeGroups.trn1-32xl.size=4`")
-        try:
-            parsed = read_yaml(value)
-        except YamlError as error:
-            raise StackFileError(f"the value in `{text}`: {error}", "write lists and sections as [a, b] and {key: value}") from error
-        _set(pairs, path, parsed, text)
-    return StackFile(stack_file.root, stack_file.project, stack_file.stack, pairs)
-
-
-def _set(pairs: dict[str, Any], path: str, value: Any, text: str) -> None:
-    *sections, last = path.split(".")
-    keys = [*sections, last]
-    keys[0] = f"{NAMESPACE}:{keys[0]}"
-    place = pairs
-    for key in keys[:-1]:
-        place = place.setdefault(key, {})
-        if not isinstance(place, dict):
-            raise StackFileError(f"`{path}` in `{text}` leads through a value that is no section", "see docs/configuration.md for the keys")
-    if value is None:
-        place.pop(keys[-1], None)
-    else:
-        place[keys[-1]] = value
-
-
 def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeReport:
     """The report of a rehearsed change."""
     return ChangeReport(
@@ -174,9 +94,9 @@ def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeRep
         ],
         cautions=[CautionLine(severity=item.severity, urn=item.urn, text=item.text) for item in changed.cautions],
         seconds=changed.phase.seconds,
-        ended=reporting.ending(changed.phase),
+        ended=ending(changed.phase),
         steps=steps_of(changed),
-        cost=reporting.cost_points(reporting.both(changed.before, changed.after), changed.phase),
+        cost=cost_points(both(changed.before, changed.after), changed.phase),
         usd_per_hour_before=changed.usd_per_hour[0],
         usd_per_hour_after=changed.usd_per_hour[1],
         usd=changed.usd,
@@ -185,11 +105,11 @@ def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeRep
 
 def steps_of(changed: Changed) -> list[ChangeStep]:
     """Operations that the change does, in the order in which they ended; what stays the same is left out."""
-    graph = reporting.both(changed.before, changed.after)
+    graph = both(changed.before, changed.after)
     touched = {change.registration.urn for change in changed.touched}
     phase = changed.phase
     return [
-        ChangeStep(**reporting.times(graph, phase, key), operation=phase.steps[key].operation)
+        ChangeStep(**times(graph, phase, key), operation=phase.steps[key].operation)
         for key in phase.order
         if phase.steps[key].urn in touched
     ]
@@ -209,13 +129,14 @@ def _resource(change: Change) -> ResourceChange:
     )
 
 
-def _lines(report: ChangeReport) -> Iterator[Line]:
+def summary_lines(report: ChangeReport) -> Iterator[Line]:
+    """What the command prints of a change."""
     if not report.resources:
         yield "change", Text("nothing: no resource would be touched", style="bold green")
         return
     said = ", ".join(f"{count} to {kind}" for kind, count in sorted(report.counts.items()))
-    ending = "" if report.ended == "well" else f", and is {report.ended}"
-    yield "change", Text(f"{said}; takes {duration(report.seconds)}, virtual{ending}", style="bold green" if not ending else "bold red")
+    suffix = "" if report.ended == "well" else f", and is {report.ended}"
+    yield "change", Text(f"{said}; takes {duration(report.seconds)}, virtual{suffix}", style="bold green" if not suffix else "bold red")
     for caution in report.cautions:
         yield caution.severity, Text(caution.text, style="bold red" if caution.severity == "red" else "yellow")
     for nodes in report.nodes:

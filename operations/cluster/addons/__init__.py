@@ -1,0 +1,1 @@
+"""`trn addons` and `trn images`: the add-ons of a stack and their images."""

@@ -1,0 +1,45 @@
+"""`trn addons` and `trn images`: which add-ons a stack has, and what a mirror of their images must hold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import JsonFile, StackOption
+
+
+def addons(
+    stack: StackOption = "dev",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write them here, with images and what each leaves behind; - for standard output.")
+    ] = None,
+) -> int:
+    """List all add-ons: version, what each needs, whether it is on here, and why.
+
+    Example: trn addons --stack dev --json - | jq '.[] | select(.on) | .title'
+    """
+    from operations.cluster.addons.view import print_addons
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    print_addons(settings_of(read_stack_file(stack)), json_file)
+    return 0
+
+
+def images(
+    stack: StackOption = "dev",
+    mirror: Annotated[
+        str | None, typer.Option("--mirror", help="Registry that is to hold copies; also prints what points the charts there.")
+    ] = None,
+    json_file: JsonFile = None,
+) -> int:
+    """List the images of all add-ons that are on, for a cluster without a way to the internet.
+
+    Example: trn images --mirror registry.example:5000/team
+    """
+    from operations.cluster.addons.view import print_images
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    print_images(settings_of(read_stack_file(stack)), mirror, json_file)
+    return 0

@@ -1,0 +1,100 @@
+"""The steps of a destroy: drain, then `pulumi destroy` until it succeeds or another try would be wrong."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from operations.access import access
+from operations.aws.api import Api
+from operations.aws.control_plane import described
+from operations.cluster.destroy.recovery import Attempt, first, following
+from operations.cluster.drain.plan import Target, plan_drain
+from operations.cluster.drain.run import Drain
+from operations.cluster.drain.view import print_plan
+from operations.cluster.sweep.run import Outcome
+from operations.errors import CommandError
+from operations.kube.cluster import cluster_of
+from operations.output import errors
+
+Runner = Callable[[tuple[str, ...], dict[str, str]], tuple[int, str]]
+"""Runs a command with additional environment variables; returns its exit code and what it printed."""
+
+
+@dataclass
+class Report:
+    """How it went."""
+
+    drained: bool = False
+    undrained: list[Target] = field(default_factory=list)
+    tries: int = 0
+    destroyed: bool = False
+    outcome: Outcome | None = None
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is left, neither in the state nor in the account."""
+        return self.destroyed and self.outcome is not None and not self.outcome.left
+
+
+def drain(api: Api, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
+    """Drain a cluster that answers. One that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
+    entry = described(api, cluster)
+    if entry is None or entry["status"] != "ACTIVE":
+        tell("there is no cluster to drain, going on")
+        return
+    try:
+        kubernetes = cluster_of(api, cluster)
+        plan = plan_drain(kubernetes)
+        print_plan(errors(), cluster, plan)
+        report.undrained = list(Drain(kubernetes, access().pause, tell).run(plan))
+        report.drained = not report.undrained
+    except CommandError as error:
+        tell(f"cannot drain, going on: {error.args[0]}")
+
+
+def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None]) -> tuple[int, bool]:
+    """Tries until one succeeds; the number of tries and whether the stack is destroyed.
+
+    Raises CommandError where another try would be wrong.
+    """
+    tried: list[Attempt] = []
+    attempt: Attempt | None = first(stack)
+    while attempt is not None:
+        tried.append(attempt)
+        if attempt.why:
+            tell(f"try {len(tried)}: {attempt.why}")
+        code, printed = 0, ""
+        for command in attempt.commands:
+            code, printed = runner(command, dict(attempt.environment))
+            if code:
+                break
+        if code == 0:
+            return len(tried), True
+        attempt = following(stack, printed, tried)
+    return len(tried), False
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The same for `--json`."""
+    outcome = report.outcome
+    return {
+        "drained": report.drained,
+        "undrained": [str(target) for target in report.undrained],
+        "tries": report.tries,
+        "destroyed": report.destroyed,
+        "swept": [f"{item.kind} {item.id}" for item in outcome.deleted] if outcome else [],
+        "left": [{"kind": item.kind, "id": item.id, "said": said} for item, said in outcome.left] if outcome else [],
+    }
+
+
+def report_lines(report: Report, stack: str) -> list[str]:
+    """The final report."""
+    tries = "" if report.tries == 1 else f" at try {report.tries}"
+    lines = [
+        "drain    " + ("idle" if report.drained else f"{len(report.undrained)} objects stayed" if report.undrained else "left out"),
+        "destroy  " + (f"done{tries}" if report.destroyed else f"failed after {report.tries} tries; what it printed last says why"),
+    ]
+    if report.outcome is not None:
+        lines.append(f"sweep    {len(report.outcome.deleted)} deleted, {len(report.outcome.left)} left")
+        lines += [f"left     {item.kind} {item.id}: {said}" for item, said in report.outcome.left]
+    return lines if report.is_clean else [*lines, f"next     trn destroy {stack}: it may be run again"]

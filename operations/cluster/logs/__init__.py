@@ -1,0 +1,1 @@
+"""`trn logs`: the last lines of every worker of a job."""

@@ -1,0 +1,44 @@
+"""`trn logs`: the last lines of every worker of a job, worker by worker."""
+
+from typing import Annotated
+
+import typer
+
+from operations.errors import MISUSE, CommandError
+from operations.options import JsonFile, Namespace, StackOption
+
+
+def logs(
+    job: Annotated[
+        str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
+    ],
+    stack: StackOption = "dev",
+    namespace: Namespace = None,
+    tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
+    json_file: JsonFile = None,
+) -> int:
+    """The last lines of every worker of a job, with its node, and why one has not started.
+
+    Example: trn logs bert --stack dev --tail 20
+    """
+    from operations.access import access
+    from operations.cluster.logs.workers import workers
+    from operations.kube.cluster import cluster_of
+    from operations.kube.job_pods import known_jobs
+    from operations.output import results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    settings = settings_of(read_stack_file(stack))
+    place = namespace or settings.training.namespace
+    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
+    logged = list(workers(kubernetes, job, place, tail))
+    if not logged:
+        raise CommandError(f"there are no pods of a job `{job}` in {place}", known_jobs(kubernetes, place), code=MISUSE)
+    write_json(logged, json_file)
+    console = results(json_file)
+    for worker in logged:
+        console.print(f"{worker.pod} {worker.container} on {worker.node}: {worker.state}", style="bold", markup=False, soft_wrap=True)
+        for line in worker.lines:
+            console.print(f"{worker.pod} | {line}", markup=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,26 @@
+"""A changed size as data: the stack file with it, and what the stack then costs."""
+
+from dataclasses import replace
+from typing import Any
+
+from operations.stack_file import StackFile
+from simulator.costs import CostItem, total
+
+
+def resized(stack_file: StackFile, group: str, count: int) -> StackFile:
+    """The stack file with another count, for its cost."""
+    groups: dict[str, Any] = {**stack_file.pairs["trn:nodeGroups"]}
+    entry = {**groups[group], "size": count}
+    limits = {"minSize": min(entry.get("minSize", 0), count), "maxSize": max(entry.get("maxSize", 1), count, 1)}
+    return replace(stack_file, pairs={**stack_file.pairs, "trn:nodeGroups": {**groups, group: {**entry, **limits}}})
+
+
+def as_data(group: str, wanted: dict[str, int], lines: list[CostItem], said: list[str]) -> dict[str, Any]:
+    """The same for `--json`."""
+    return {
+        "group": group,
+        "sizes": wanted,
+        "problems": said,
+        "usdPerHour": total(lines, idle=False),
+        "items": [{"name": line.name, "what": line.what, "usdPerHour": line.usd_per_hour} for line in lines],
+    }

@@ -1,0 +1,1 @@
+"""`trn shell`: a shell in a pod of the cluster."""

@@ -1,0 +1,53 @@
+"""`trn shell`: a pod with the file system mounted, a shell in it, and the pod deleted afterwards."""
+
+from typing import Annotated
+
+import typer
+
+from operations.options import JsonFile, Stack
+
+
+def shell(
+    stack: Stack = "dev",
+    command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell; put -- before it.")] = None,
+    node_group: Annotated[str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.")] = None,
+    neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
+    image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
+    hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this time, even if this machine is lost.")] = 8,
+    json_file: JsonFile = None,
+) -> int:
+    """A shell in a pod in the training namespace, with FSx mounted at /fsx. The pod is deleted when the shell ends.
+
+    Exits with the shell's own exit code. kubectl and the AWS CLI must be on PATH.
+
+    Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls
+    """
+    from operations.access import access
+    from operations.cluster.shell import pod
+    from operations.cluster.status.subject import Subject, name_of
+    from operations.cluster.verify.objects import SHARED_PATH
+    from operations.interruption import ended_like_by_hand
+    from operations.kube.cluster import cluster_of
+    from operations.kube.job_pods import PODS
+    from operations.output import errors, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    settings = settings_of(read_stack_file(stack))
+    access().need_tools("kubectl", "aws")
+    api = access().aws(stack, settings.region)
+    subject = Subject(settings, api, cluster_of(api, settings.name))
+    body = pod.pod(subject, stack, life_s=round(hours * 3600), node_group=node_group, neuron=neuron, image=image)
+    pod.remove_ended(subject.kubernetes, settings)
+    with ended_like_by_hand():
+        try:
+            node = pod.start(subject, body)
+            has_file_system = settings.storage.lustre.enabled
+            mounted = f", the file system at {SHARED_PATH}" if has_file_system else "; there is no file system in this stack"
+            errors().print(f"{name_of(body)} on {node}{mounted}; the pod is deleted when the shell ends", markup=False)
+            code = pod.run_shell(api, settings, name_of(body), command or pod.SHELL)
+        finally:
+            subject.kubernetes.delete(PODS, name_of(body), settings.training.namespace)
+    used = body["spec"]["containers"][0]["image"]
+    write_json({"pod": name_of(body), "namespace": settings.training.namespace, "node": node, "image": used, "exitCode": code}, json_file)
+    return code

@@ -1,0 +1,62 @@
+"""A sweep as data and as a table: what is left over, what it costs a day, what was deleted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from operations.aws.found import Found
+from operations.cluster.sweep.plan import SweepPlan
+from operations.cluster.sweep.run import Outcome
+
+
+def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None) -> dict[str, Any]:
+    """The same for `--json`."""
+    data: dict[str, Any] = {
+        "cluster": cluster,
+        "usdPerDay": plan.usd_per_day,
+        "found": [_entry(item) for item in plan.deletions],
+        "kept": [{**_entry(item), "why": why} for item, why in plan.kept],
+    }
+    if outcome is not None:
+        data["deleted"] = [_entry(item) for item in outcome.deleted]
+        data["left"] = [{**_entry(item), "said": said} for item, said in outcome.left]
+    return data
+
+
+def _entry(item: Found) -> dict[str, Any]:
+    return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usdPerDay": item.usd_per_day}
+
+
+def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:
+    """What is left over, in the order of deletion, with what each costs a day."""
+    if not plan.deletions:
+        console.print(f"nothing of {cluster} is left over", markup=False)
+    else:
+        console.print(_table(plan.deletions))
+        unpriced = sum(1 for item in plan.deletions if item.usd_per_day is None)
+        more = f", and {unpriced} of unknown price" if unpriced else ""
+        console.print(f"{len(plan.deletions)} left over, {plan.usd_per_day:.2f} USD a day{more}", markup=False)
+    for item, why in plan.kept:
+        console.print(f"kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+
+
+def _table(found: Sequence[Found]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("kind", "id", "name", "because"):
+        table.add_column(name)
+    table.add_column("USD/day", justify="right")
+    for item in found:
+        usd = "unknown" if item.usd_per_day is None else f"{item.usd_per_day:.2f}"
+        table.add_row(item.kind, Text(item.id), Text(item.name), Text(item.because), usd)
+    return table
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """What went and what stayed."""
+    for item, said in outcome.left:
+        console.print(Text(f"left {item.kind} {item.id}: {said}"), soft_wrap=True)
+    stays = f", {len(outcome.left)} left: run it again" if outcome.left else ", nothing is left"
+    console.print(f"{len(outcome.deleted)} deleted{stays}", markup=False)

@@ -1,0 +1,33 @@
+"""Findings as JUnit XML, for build servers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from operations.errors import CommandError
+from operations.findings import Finding
+
+
+def junit(findings: Sequence[Finding], suite_name: str) -> str:
+    """The findings as JUnit XML, one test case each (the schema of Jenkins' xunit plug-in)."""
+    counts = {verdict: str(sum(1 for finding in findings if finding.verdict == verdict)) for verdict in ("fail", "skip")}
+    attributes = {"tests": str(len(findings)), "failures": counts["fail"], "skipped": counts["skip"]}
+    suite = ElementTree.Element("testsuite", {"name": suite_name, "errors": "0", **attributes})
+    for finding in findings:
+        case = ElementTree.SubElement(suite, "testcase", {"classname": finding.check, "name": finding.what})
+        if finding.verdict == "fail":
+            ElementTree.SubElement(case, "failure", {"message": finding.what}).text = finding.do
+        elif finding.verdict == "skip":
+            ElementTree.SubElement(case, "skipped", {"message": finding.what})
+        elif finding.do:
+            ElementTree.SubElement(case, "system-out").text = finding.do
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def write_junit(findings: Sequence[Finding], suite_name: str, path: Path) -> None:
+    """Write the JUnit file. Raises CommandError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(junit(findings, suite_name))
+    except OSError as error:
+        raise CommandError(f"cannot write `{path}`: {error.strerror}", "name a file with --junit") from error

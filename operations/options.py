@@ -1,0 +1,31 @@
+"""Options that several commands share, and the completion of stack names."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def stack_names(incomplete: str) -> list[str]:
+    """Stacks with a file in the nearest project, for the shell to complete. Loads nothing: it runs at every press of the key."""
+    here = Path.cwd()
+    root = next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), None)
+    paths = root.glob("Pulumi.*.yaml") if root else ()
+    return sorted(name for path in paths if (name := path.name.removeprefix("Pulumi.").removesuffix(".yaml")).startswith(incomplete))
+
+
+Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
+StackOption = Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here as JSON; - for standard output.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Junit = Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")]
+Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")]
+Backups = Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")]
+BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the capacity blocks to look for: whole days or weeks.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option("--fault", help="A fault to inject, NAME[@resource][:times]; may be repeated. `trn rehearse rules` lists them."),
+]
+Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]

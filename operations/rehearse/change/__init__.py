@@ -1,0 +1,1 @@
+"""`trn rehearse change`: what a changed configuration would do to a cluster that is up."""

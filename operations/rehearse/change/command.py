@@ -1,0 +1,51 @@
+"""`trn rehearse change`: what changing the configuration of a running cluster would do to it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import Faults, Seed
+
+
+def change(
+    before: Annotated[str, typer.Option("--from", help="Stack that is up.")] = "dev",
+    after: Annotated[str | None, typer.Option("--to", help="Stack file to be changed to; without it the same one.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to change, value as YAML; may be repeated.")] = None,
+    seed: Seed = 0,
+    fault: Faults = None,
+    output: Annotated[Path, typer.Option("--output", help="Folder for change.json and index.html.")] = Path("build/rehearsal"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the change here; - for standard output.")] = None,
+) -> int:
+    """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost.
+
+    Exits with 1 where the change is refused, or running jobs or data would be lost.
+
+    Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4
+    """
+    from rich.console import Console
+
+    from operations.output import STANDARD_OUTPUT, write_json
+    from operations.program import record_stack
+    from operations.rehearse.change.configuration import with_settings
+    from operations.rehearse.change.page import write_page
+    from operations.rehearse.change.report import report_of, summary_lines
+    from operations.rehearse.files import requested_faults
+    from operations.rehearse.summary import print_lines
+    from operations.stack_file import read_stack_file
+    from simulator.engine.change import rehearse_change
+
+    old = read_stack_file(before)
+    # Another file is another configuration of the same stack: the cluster that is up is changed to it.
+    other = replace(read_stack_file(after), stack=old.stack) if after else old
+    new = with_settings(other, settings or ())
+    faults = requested_faults(fault or ())
+    graphs = [record_stack(stack_file, seed=seed) for stack_file in (old, new)]
+    changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults)
+    report = report_of(changed, old.stack, " ".join([after or before, *(settings or ())]), seed)
+    for place in (output / "change.json", json_file):
+        write_json(report.model_dump(), place)
+    write_page(changed, old, new, report.after, seed, output / "index.html")
+    print_lines(Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), list(summary_lines(report)))
+    return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0

@@ -1,0 +1,1 @@
+"""`trn rehearse chaos`: random faults against random clusters."""

@@ -1,0 +1,1 @@
+"""`trn rehearse crash`: the run killed at every resource."""

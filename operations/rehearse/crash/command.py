@@ -1,0 +1,32 @@
+"""`trn rehearse crash`: kill the run at every resource, on the way up and on the way down, and see that it comes back."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import Quiet, Seed, StackOption
+
+
+def crash(
+    stack: StackOption = "dev",
+    seed: Seed = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write cases, converged and failures here; - for standard output.")
+    ] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Kill the run at every resource, created and deleted, and see that the next run converges.
+
+    Example: trn rehearse crash --stack dev --json -
+    """
+    from operations.output import errors, results, write_json
+    from operations.rehearse.crash.matrix import matrix, print_report
+
+    began = time.perf_counter()
+    report = matrix(stack, seed=seed, console=None if quiet else errors())
+    took = time.perf_counter() - began
+    write_json(report.model_dump(), json_file)
+    print_report(results(json_file), report, took)
+    return 1 if report.failures else 0

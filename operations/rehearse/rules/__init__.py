@@ -1,0 +1,1 @@
+"""`trn rehearse rules`: what the simulated cloud refuses."""
