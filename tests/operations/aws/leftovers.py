@@ -128,10 +128,10 @@ def leave_control_plane(cloud: Cloud, cluster: str, mark: str = "a") -> None:
     """The cluster itself with a node group and two access entries, one of them EKS's own."""
     tags = {"trn:cluster": cluster}
     cloud.put("cluster", cluster, {"name": cluster, "status": "ACTIVE", "tags": tags, "resourcesVpcConfig": {"vpcId": f"vpc-{mark}"}})
-    cloud.put("node group", "core", {"nodegroupName": "core", "status": "ACTIVE", "tags": tags})
+    cloud.put("node group", "core", {"clusterName": cluster, "nodegroupName": "core", "status": "ACTIVE", "tags": tags})
     for name, its in (("team", tags), ("node", {})):
         principal = f"arn:aws:iam::{ACCOUNT}:role/{name}"
-        cloud.put("access entry", principal, {"principalArn": principal, "tags": its})
+        cloud.put("access entry", principal, {"clusterName": cluster, "principalArn": principal, "tags": its})
 
 
 def _fs(mark: str) -> str:
