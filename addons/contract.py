@@ -1,64 +1,40 @@
-"""What is known of the pinned charts: values, pods, CRDs, webhooks, images.
+"""The contracts of the pinned charts: whether they are of the pinned version, and whether values keep to them.
 
-Helm takes a misspelt key in silence, and the chart's default stays. There is one contract for each chart, in `contracts/` of its add-on's folder,
-written from the chart's own files and from what it renders.
+Helm accepts a misspelt key without a word, and the chart's default stays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from addons.versions import Chart
-
-FOLDER = Path(__file__).parent
+from addons.versions import SUPPORTED_KUBERNETES, Chart, managed_addon_version
+from facts.charts import Contract, contract_file, contracts
 
 
-def contract_files() -> dict[str, Path]:
-    """Files of all contracts, by the chart's name."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*/contracts/*.yaml"))}
-
-
-@dataclass(frozen=True)
-class Contract:
-    """One chart at one version. Values by dotted path; a `*` in a path stands for any key."""
-
-    chart: str
-    version: str
-    source: str
-    """Where the values were read, and when."""
-    values: Mapping[str, Any]
-    """Defaults. A list is one value: what is given replaces it whole, so nothing below it is compared."""
-    open: Mapping[str, Any]
-    """Defaults of maps that the chart hands on to Kubernetes: anything may stand below."""
-    kubernetes: Sequence[str]
-    """Minors for which the chart renders."""
-    pods: Sequence[Mapping[str, Any]]
-    """What makes pods: `object`, the `nodes` it is meant for (core, neuron or all), the paths of its `tolerations`, `selector` and `requests`, what it `tolerates` by default, and the switch `when` it is made."""
-    crds: Sequence[Mapping[str, Any]]
-    """CRDs by `name`; one that `stays` is not deleted with the release."""
-    fail_closed: Sequence[str]
-    """Kinds of every namespace that cannot be made or changed while the chart's own webhook does not answer."""
-    images: Sequence[Mapping[str, str]]
-    """Images, each with the path of its `repository` or `registry`, and the switch `when` it is pulled."""
-
-
-@cache
 def load(chart: Chart) -> Contract:
     """The contract of a pinned chart.
 
     Raises ValueError where it was written for another version than the pinned one.
     """
-    path = contract_files()[chart.name]
-    contract = Contract(**yaml.safe_load(path.read_text()))
-    if (contract.chart, contract.version) != (chart.name, chart.version):
+    contract = contracts()[chart.name]
+    if contract.version != chart.version:
         raise ValueError(
             f"{chart.name} is pinned at {chart.version}, its contract was written for {contract.chart} {contract.version}:"
-            f" read values.yaml of {chart.version} and change {path.relative_to(FOLDER.parent)}"
+            f" read values.yaml of {chart.version} and change {contract_file(chart.name)}"
         )
+    return contract
+
+
+def load_managed(addon: str) -> Contract:
+    """The contract of a pinned EKS add-on.
+
+    Raises ValueError where a Kubernetes minor has a build that it was not written for.
+    """
+    contract = contracts()[addon]
+    pinned = sorted({managed_addon_version(addon, minor) for minor in SUPPORTED_KUBERNETES})
+    if sorted(contract.managed) != pinned:
+        written = ", ".join(contract.managed)
+        raise ValueError(f"{addon} is pinned at {', '.join(pinned)}, its contract was written for {written}: change {contract_file(addon)}")
     return contract
 
 

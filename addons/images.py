@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from addons.contract import Contract
+from facts.charts import Contract
 
 Values = dict[str, Any]
 

@@ -83,7 +83,7 @@ class Lustre(Component):
         directions = {"from": aws.vpc.SecurityGroupIngressRule, "to": aws.vpc.SecurityGroupEgressRule}
         return [
             make(
-                f"{self._name}-{direction}-{peer}-{first}",
+                self.named(f"{self._name}-{direction}-{peer}-{first}"),
                 security_group_id=group.id,
                 referenced_security_group_id=peer_id,
                 ip_protocol="tcp",

@@ -49,6 +49,22 @@ _DRIVERS: tuple[tuple[str, Version], ...] = (
 NEWEST_DRIVER = _DRIVERS[0][1]
 """The newest driver seen in an AMI; an unpinned group gets this one or a newer."""
 
+AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
+"""One AMI release for each Kubernetes minor: the last whose driver runs the newest training image that AWS published, or the
+first of a minor that has none so old."""
+LATER_AMI_RELEASE = "1.35.4-20260610"
+"""A release after that of 1.35, to show what a change of release does."""
+PUBLISHED_SDK = max((release for release in SDK_RELEASES.values() if release.has_training_image), key=lambda release: release.runtime).name
+"""Newest SDK release of which AWS published a training image; later ones are built by their users."""
+
+
+def ami_date(release_version: str) -> str:
+    """`20260505` of `1.35.4-20260505`. Raises ValueError for a text that is no release version."""
+    match = RELEASE_PATTERN.fullmatch(release_version)
+    if match is None:
+        raise ValueError(f"{release_version!r} is no AMI release version")
+    return match["date"]
+
 
 def ami_driver(release_version: str | None) -> Version:
     """Driver of an AMI release such as `1.35.4-20260505`; without a pin, the newest known.
@@ -57,10 +73,8 @@ def ami_driver(release_version: str | None) -> Version:
     """
     if release_version is None:
         return NEWEST_DRIVER
-    match = RELEASE_PATTERN.fullmatch(release_version)
-    if match is None:
-        raise ValueError(f"{release_version!r} is no AMI release version")
-    return next(driver for first_date, driver in _DRIVERS if match["date"] >= first_date)
+    date = ami_date(release_version)
+    return next(driver for first_date, driver in _DRIVERS if date >= first_date)
 
 
 def runtime_conflict(driver: Version, runtime: Version) -> str | None:

@@ -20,11 +20,11 @@ OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
 
 class Access(Protocol):
-    """The ways out of a command."""
+    """The connections of a command to the outside."""
 
     @property
     def is_practice(self) -> bool:
-        """Whether an account on disk stands in AWS's place."""
+        """Whether an account on disk is used in place of AWS."""
         ...
 
     def aws(self, stack: str, region: str, /) -> Api:

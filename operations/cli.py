@@ -8,8 +8,12 @@ Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the conf
 
 import functools
 import inspect
+import platform
+import tomllib
 from collections.abc import Callable
-from typing import Any
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -86,8 +90,22 @@ app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
+def version() -> str:
+    """Versions of trn, Python and Pulumi's SDK. trn's own stands in pyproject.toml only: it is always run from its checkout."""
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    return f"trn {project['version']} (Python {platform.python_version()}, Pulumi SDK {metadata.version('pulumi')})"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version())
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions and exit.")] = False,
+) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
 
 

@@ -1,4 +1,4 @@
-"""What a check has found: pass, warn, fail or skip, and what to do about it."""
+"""Findings of a check: pass, warn, fail or skip, and what to do about it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def passed(check: str, what: str) -> Finding:
 
 
 def warned(check: str, what: str, do: str) -> Finding:
-    """It works, and should be known."""
+    """It works, but a user should know of it."""
     return Finding(check, "warn", what, do)
 
 
@@ -40,7 +40,7 @@ def failed(check: str, what: str, do: str) -> Finding:
 
 
 def skipped(check: str, what: str) -> Finding:
-    """There is nothing to look at, and that is meant so."""
+    """There is nothing to check, on purpose."""
     return Finding(check, "skip", what)
 
 

@@ -1,11 +1,11 @@
-"""Ends of a command that come from outside: all of them are taken for Ctrl-C, after which what was started is removed."""
+"""Signals that end a command from outside: all are treated as Ctrl-C, after which the command removes what it started."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 ENDS = (signal.SIGTERM, signal.SIGHUP)
-"""A pipeline that is cancelled, and a terminal that is closed."""
+"""Sent when a pipeline is cancelled, and when a terminal is closed."""
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def errors() -> Console:
 
 
 def results(json_file: Path | None = None) -> Console:
-    """Standard output; standard error when JSON has taken its place. In a pipe lines are as long as they are."""
+    """Standard output; standard error when JSON goes to standard output. In a pipe lines are as long as they are."""
     console = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
     return console if console.is_terminal else Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
 
@@ -67,7 +67,7 @@ def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T
 
 @contextmanager
 def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
-    """Gives what is told how much is done, of how much, for waits whose length nobody knows: a bar like `tracked`'s.
+    """Yields a `(done, total)` callback, for waits of unknown length: a bar like that of `tracked`.
 
     `console`: the one that lines are printed on meanwhile, so that they stand above the bar.
     """
@@ -81,7 +81,7 @@ def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def told_steps() -> Iterator[Callable[[str], None]]:
-    """Tells one step: a line that changes on a terminal; elsewhere a line for each step that is another, without what follows `;`."""
+    """Yields a callback that shows one step: a line that changes on a terminal; elsewhere a line for each new step, without what follows `;`."""
     console, said = errors(), [""]
     if can_redraw(console):
         with console.status("") as status:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.aws_calls import CALLS, LATER, Call, Member, Members
+from facts.resources.api_calls import ApiCall, Creation, Member, Members, put
+from facts.resources.table import TYPES
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
@@ -43,12 +44,13 @@ def aws_requests(registration: Registration) -> tuple[Request, ...]:
     """
     if not registration.custom or not registration.type.startswith("aws:"):
         return ()
-    calls = CALLS.get(registration.type)
     where = f"{registration.type} {registration.name}"
-    if calls is None:
-        raise NotMapped(f"{where}: no API call is known for this type; add it to simulator/aws_calls.py with its source")
+    creation = TYPES[registration.type].creation if registration.type in TYPES else None
+    if not isinstance(creation, Creation):
+        raise NotMapped(f"{where}: no API call is known for this type; add it to facts/resources with its source")
+    calls = creation.calls
     known = {key for call in calls for key in (*call.members, *([call.needs] if call.needs else []))}
-    _refuse_unknown(where, "", registration.inputs, known | LATER.get(registration.type, frozenset()))
+    _refuse_unknown(where, "", registration.inputs, known | creation.later)
     made = [call for call in calls if _is_made(call, registration.inputs)]
     if not made:
         needed = ", ".join(f"`{call.needs}`" for call in calls)
@@ -56,16 +58,16 @@ def aws_requests(registration: Registration) -> tuple[Request, ...]:
     return tuple(Request(call.service, call.operation, _parameters(call, registration, where)) for call in made)
 
 
-def _is_made(call: Call, inputs: Mapping[str, Any]) -> bool:
+def _is_made(call: ApiCall, inputs: Mapping[str, Any]) -> bool:
     return call.needs is None or (call.needs in inputs and inputs[call.needs] != call.unless)
 
 
-def _parameters(call: Call, registration: Registration, where: str) -> dict[str, Any]:
+def _parameters(call: ApiCall, registration: Registration, where: str) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     for place, value in call.constants.items():
-        _put(parameters, place, value)
+        put(parameters, place, value)
     if call.id_member is not None:
-        _put(parameters, call.id_member, registration.id)
+        put(parameters, call.id_member, registration.id)
     _fill(parameters, call.members, registration.inputs, where, "")
     return parameters
 
@@ -74,7 +76,7 @@ def _fill(parameters: dict[str, Any], members: Members, inputs: Mapping[str, Any
     for key in sorted(set(inputs) & set(members)):
         place, value = _member(members[key], inputs[key], where, f"{path}{key}")
         if value is not None:
-            _put(parameters, place, value)
+            put(parameters, place, value)
 
 
 def _member(member: Member, value: Any, where: str, path: str) -> tuple[str, Any]:
@@ -97,23 +99,9 @@ def _structure(members: Members, value: Any, where: str, path: str) -> Any:
     return structure
 
 
-def _put(parameters: dict[str, Any], place: str, value: Any) -> None:
-    """Set a member by its place, such as `Tags[].ResourceId`; structures that meet in one place are joined."""
-    *parents, last = place.split(".")
-    node = parameters
-    for part in parents:
-        node = node.setdefault(part[:-2], [{}])[0] if part.endswith("[]") else node.setdefault(part, {})
-    if not last.endswith("[]"):
-        node[last] = value
-    elif isinstance(value, Mapping):
-        node.setdefault(last[:-2], [{}])[0].update(value)
-    else:
-        node[last[:-2]] = [value]
-
-
 def _refuse_unknown(where: str, path: str, inputs: Mapping[str, Any], known: Iterable[str]) -> None:
     unknown = sorted(set(inputs) - set(known))
     if unknown:
         close = difflib.get_close_matches(unknown[0], sorted(known), n=1, cutoff=0.75)
-        meant = f"; did you mean `{path}{close[0]}`?" if close else "; add it to simulator/aws_calls.py with its source"
+        meant = f"; did you mean `{path}{close[0]}`?" if close else "; add it to facts/resources with its source"
         raise NotMapped(f"{where}: no API member is known for the input `{path}{unknown[0]}`{meant}")

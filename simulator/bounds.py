@@ -10,11 +10,8 @@ from ipaddress import IPv4Network
 
 from simulator import latencies
 from simulator.account import kinds
-from simulator.account.charts import brings_kind, needs_node
+from simulator.account.charts import brings_kind, chart_of, needs_node
 from simulator.recording import Recording, Registration
-
-CHARTS_NEEDED: Mapping[str, str] = {"karpenter": "karpenter-crd", "slurm-operator": "slurm-operator-crds", "slurm": "slurm-operator"}
-"""Charts whose pods cannot start without another chart's CRDs."""
 
 
 def lower_bound_s(recording: Recording, seed: int) -> float:
@@ -84,13 +81,15 @@ def _addon(recording: Recording, registration: Registration) -> Needs:
 
 
 def _release(recording: Recording, registration: Registration) -> Needs:
-    name = str(registration.inputs["name"])
+    chart = chart_of(registration)
+    needed = chart.needs if chart is not None else ""
     nodes = _untainted(recording) if needs_node(registration) else []
-    return [*recording.of_type(kinds.CLUSTER), *_releases(recording, CHARTS_NEEDED.get(name))], nodes
+    return [*recording.of_type(kinds.CLUSTER), *_releases(recording, needed)], nodes
 
 
-def _releases(recording: Recording, name: str | None) -> list[Registration]:
-    return [release for release in recording.of_type(kinds.RELEASE) if release.inputs["name"] == name]
+def _releases(recording: Recording, chart: str) -> list[Registration]:
+    """Releases of the chart without whose kinds another cannot start."""
+    return [release for release in recording.of_type(kinds.RELEASE) if release.inputs["name"] == chart]
 
 
 def _file_system(recording: Recording, registration: Registration) -> Needs:

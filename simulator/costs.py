@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES, instance_type
 from facts.prices import PRICES, hourly
+from facts.resources.eks import NODE_GROUP
+from facts.resources.kubernetes import NODE_POOL
+from facts.resources.resource_type import ByInstances, Listed
+from facts.resources.table import TYPES
 from simulator.recording import Recording, Registration
 
 
@@ -31,7 +35,7 @@ class CostItem:
 
 def items(recording: Recording) -> list[CostItem]:
     """All lines, dearest first."""
-    found = [item for registration in recording.resources() for item in _LINES.get(registration.type, _free)(recording, registration)]
+    found = [item for registration in recording.resources() for item in _lines(recording, registration)]
     return sorted(found, key=lambda item: (-(item.usd_per_hour or 0), item.urn, item.what))
 
 
@@ -40,19 +44,21 @@ def total(lines: list[CostItem], *, idle: bool) -> float:
     return round(sum((line.idle_usd_per_hour if idle else line.usd_per_hour) or 0 for line in lines), 4)
 
 
-def _free(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    yield from ()
+def _lines(recording: Recording, registration: Registration) -> Iterator[CostItem]:
+    costs = TYPES[registration.type].costs if registration.type in TYPES else None
+    if isinstance(costs, ByInstances):
+        yield from _BY_INSTANCES[registration.type](recording, registration)
+    if not isinstance(costs, Listed):
+        return
+    inputs, quantity = registration.inputs, costs.quantity(registration.inputs)
+    if quantity:
+        price = costs.price if isinstance(costs.price, str) else costs.price(inputs)
+        yield _listed(registration, price, quantity, costs.what.format(**inputs, quantity=quantity))
 
 
 def _listed(registration: Registration, price: str, quantity: float, what: str) -> CostItem:
     usd = round(hourly(price) * quantity, 6)
     return CostItem(registration.urn, registration.name, what, quantity, usd, usd, PRICES[price].verified, price)
-
-
-def _cluster(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    standard = registration.inputs.get("upgradePolicy", {}).get("supportType") == "STANDARD"
-    price = f"control plane, {'standard' if standard else 'extended'} support"
-    yield _listed(registration, price, 1, "EKS control plane")
 
 
 def _node_group(recording: Recording, registration: Registration) -> Iterator[CostItem]:
@@ -94,31 +100,7 @@ def _node_pool(recording: Recording, registration: Registration) -> Iterator[Cos
     yield CostItem(registration.urn, registration.name, f"{count} x {instance.name} (Karpenter)", count, usd, usd, usd is not None)
 
 
-def _lustre(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    gib, throughput = registration.inputs["storageCapacity"], registration.inputs["perUnitStorageThroughput"]
-    yield _listed(registration, f"Lustre {throughput}", gib, f"FSx for Lustre, {gib} GiB at {throughput} MB/s per TiB")
-
-
-def _endpoint(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    if registration.inputs["vpcEndpointType"] == "Interface":
-        zones = len(registration.inputs["subnetIds"])
-        yield _listed(registration, "interface endpoint", zones, f"endpoint for {registration.inputs['serviceName']} in {zones} zones")
-
-
-def _simple(price: str, what: str) -> Callable[[Recording, Registration], Iterator[CostItem]]:
-    def lines(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-        yield _listed(registration, price, 1, what)
-
-    return lines
-
-
-_LINES: Mapping[str, Callable[[Recording, Registration], Iterator[CostItem]]] = {
-    "aws:eks/cluster:Cluster": _cluster,
-    "aws:eks/nodeGroup:NodeGroup": _node_group,
-    "aws:fsx/lustreFileSystem:LustreFileSystem": _lustre,
-    "kubernetes:karpenter.sh/v1:NodePool": _node_pool,
-    "aws:ec2/natGateway:NatGateway": _simple("NAT gateway", "NAT gateway"),
-    "aws:ec2/eip:Eip": _simple("public IPv4 address", "public IPv4 address"),
-    "aws:ec2/vpcEndpoint:VpcEndpoint": _endpoint,
-    "aws:kms/key:Key": _simple("KMS key", "KMS key"),
+_BY_INSTANCES: Mapping[str, Callable[[Recording, Registration], Iterator[CostItem]]] = {
+    NODE_GROUP.token: _node_group,
+    NODE_POOL.token: _node_pool,
 }

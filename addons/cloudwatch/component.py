@@ -11,7 +11,7 @@ from addons.managed import ManagedAddon, ManagedAddonArgs
 from addons.site import Site
 from addons.versions import managed_addon_version
 from components.identity import ServiceAccount
-from facts import regions
+from facts import names, regions
 from facts.policies.watching import container_insights_policy
 
 LOG_GROUPS = ("performance", "application", "dataplane", "host")
@@ -37,7 +37,7 @@ class CloudWatch(Addon):
         groups = [
             aws.cloudwatch.LogGroup(
                 self.named(f"{name}-{key}"),
-                name=f"/aws/containerinsights/{cluster.name}/{key}",
+                name=names.container_insights_log_group(cluster.name, key),
                 retention_in_days=settings.retention_days,
                 opts=self.child(),
             )

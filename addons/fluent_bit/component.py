@@ -9,13 +9,13 @@ from addons.images import Values
 from addons.site import Site
 from addons.versions import FLUENT_BIT
 from components.identity import ServiceAccount
-from facts import regions
+from facts import names, regions
 from facts.policies.watching import log_shipper_policy
 
 
 def log_group(cluster: Cluster) -> str:
     """Where the logs go."""
-    return f"/aws/eks/{cluster.name}/pods"
+    return names.pod_log_group(cluster.name)
 
 
 def fluent_bit_values(cluster: Cluster) -> Values:

@@ -8,6 +8,7 @@ from addons.declaration import Declaration
 from addons.section import KUBERNETES_NAME, AddonSettings, OneOf, Section
 from addons.versions import KARPENTER, KARPENTER_CRD
 from facts.catalogue import NEURON_TYPES
+from facts.neuron_releases import AMI_RELEASES, ami_date
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "karpenter"
@@ -47,7 +48,7 @@ class KarpenterSettings(AddonSettings):
 
     enabled: bool = False
     """Install Karpenter, its CRDs, its role and its interruption queue."""
-    ami_version: str = Field(default="v20260505", pattern=r"^v\d{8}$")
+    ami_version: str = Field(default=f"v{ami_date(AMI_RELEASES['1.35'])}", pattern=r"^v\d{8}$")
     """AMI release of all its nodes, such as `v20260505`: Karpenter has no other pin, and `latest` would replace nodes that train."""
     neuron_pools: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=40)], KarpenterNeuronPool] = Field(
         default_factory=dict

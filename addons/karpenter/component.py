@@ -29,7 +29,7 @@ POOL_DELETE = "45m"
 
 def queue_name(cluster: Cluster) -> str:
     """Name of the interruption queue."""
-    return f"{cluster.name}-karpenter"
+    return names.interruption_queue_name(cluster.name)
 
 
 def node_role_name(cluster: Cluster) -> str:

@@ -1,6 +1,7 @@
 """What collectors of metrics and logs may do. Source: service authorization reference; each writes to its own place only."""
 
 from facts.iam import Document, document
+from facts.names import container_insights_log_group
 
 
 def remote_write_policy(workspace_arn: str) -> Document:
@@ -31,7 +32,7 @@ def log_shipper_policy(partition: str, region: str, log_group: str, bucket: str 
 
 def container_insights_policy(partition: str, region: str, cluster: str) -> Document:
     """Metrics of Container Insights and its log groups, narrower than CloudWatchAgentServerPolicy."""
-    groups = f"arn:{partition}:logs:{region}:*:log-group:/aws/containerinsights/{cluster}/*"
+    groups = f"arn:{partition}:logs:{region}:*:log-group:{container_insights_log_group(cluster, '*')}"
     return document(
         {
             "Effect": "Allow",

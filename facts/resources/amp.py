@@ -43,5 +43,6 @@ WORKSPACE = ResourceType(
     ),
     costs=Without("a workspace bills by samples and queries, not by the hour"),
     leftover=Leftover("metrics workspace", Stage.OUTSIDE, _WORKSPACES, label="{alias}"),
+    second="another",
 )
 TYPES = (WORKSPACE,)

@@ -40,5 +40,6 @@ GROUP_TAG = ResourceType(
     ),
     costs=Without("a tag has no price"),
     leftover=Without("it goes with the group, and that with its node group"),
+    second="same",
 )
 TYPES = (GROUP_TAG,)

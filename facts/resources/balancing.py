@@ -20,7 +20,7 @@ LOAD_BALANCER = Foreign(
         Stage.BALANCERS,
         Query("elbv2", "DescribeLoadBalancers", "LoadBalancers", "LoadBalancerArn", tags="", vpc="VpcId", absent="LoadBalancerNotFound"),
         "tags or VPC",
-        detail=Detail(_TAGS, {"ResourceArns[]": "LoadBalancerArn"}, TAGS_AT_ONCE),
+        detail=Detail(_TAGS, {"ResourceArns[]": "LoadBalancerArn"}, at_once=TAGS_AT_ONCE),
         label="{LoadBalancerName}",
         usd_per_hour=_usd,
         scopes=BALANCERS,
@@ -34,7 +34,9 @@ CLASSIC_LOAD_BALANCER = Foreign(
         Query("elb", "DescribeLoadBalancers", "LoadBalancerDescriptions", "LoadBalancerName", tags="", vpc="VPCId"),
         "tags or VPC",
         detail=Detail(
-            Query("elb", "DescribeTags", "TagDescriptions", "LoadBalancerName"), {"LoadBalancerNames[]": "LoadBalancerName"}, TAGS_AT_ONCE
+            Query("elb", "DescribeTags", "TagDescriptions", "LoadBalancerName"),
+            {"LoadBalancerNames[]": "LoadBalancerName"},
+            at_once=TAGS_AT_ONCE,
         ),
         label="{LoadBalancerName}",
         usd_per_hour=_usd,
@@ -48,7 +50,7 @@ TARGET_GROUP = Foreign(
         Stage.BALANCERS,
         Query("elbv2", "DescribeTargetGroups", "TargetGroups", "TargetGroupArn", tags="", vpc="VpcId", absent="TargetGroupNotFound"),
         "tags or VPC",
-        detail=Detail(_TAGS, {"ResourceArns[]": "TargetGroupArn"}, TAGS_AT_ONCE),
+        detail=Detail(_TAGS, {"ResourceArns[]": "TargetGroupArn"}, at_once=TAGS_AT_ONCE),
         label="{TargetGroupName}",
         scopes=BALANCERS,
     ),

@@ -17,7 +17,7 @@ _BATCH_ROLE = f"arn:{{partition}}:iam::*:role/aws-service-role/batch.amazonaws.c
 
 
 def _listed(operation: str, entries: str, key: str, *, states: States = _STATES) -> Query:
-    return Query("batch", operation, entries, key, tags="tags", states=states, absent="ClientException")
+    return Query("batch", operation, entries, key, tags="tags", states=states)
 
 
 def _disabled_first(operation: str, parameter: str, key: str) -> Step:

@@ -48,6 +48,7 @@ VPC = ResourceType(
     ),
     costs=_FREE,
     leftover=Leftover("VPC", Stage.VPC, _VPCS),
+    second="another",
 )
 
 POD_BLOCK = ResourceType(
@@ -100,8 +101,6 @@ SUBNET = ResourceType(
     rights=rights("DescribeSubnets DescribeNetworkInterfaces", "CreateSubnet", "ModifySubnetAttribute DeleteSubnet"),
     costs=_FREE,
     leftover=Leftover("subnet", Stage.NETWORK, _SUBNETS, "tags or VPC"),
-    # EC2 API, client error codes
-    conflict=Conflict(("vpcId", "cidrBlock"), "InvalidSubnet.Conflict", "The CIDR '{cidrBlock}' conflicts with another subnet"),
 )
 
 _INTERNET_GATEWAYS = described(
@@ -133,6 +132,7 @@ INTERNET_GATEWAY = ResourceType(
     rights=rights("DescribeInternetGateways", "CreateInternetGateway", "AttachInternetGateway DetachInternetGateway DeleteInternetGateway"),
     costs=_FREE,
     leftover=Leftover("internet gateway", Stage.NETWORK, _INTERNET_GATEWAYS, "tags or VPC"),
+    second="another",
 )
 
 
@@ -159,6 +159,7 @@ ADDRESS = ResourceType(
     rights=rights("DescribeAddresses DescribeAddressesAttribute", "AllocateAddress", "DisassociateAddress ReleaseAddress"),
     costs=Listed("public IPv4 address", "public IPv4 address"),
     leftover=Leftover("address", Stage.IN_NETWORK, _ADDRESSES, usd_per_hour=lambda entry: hourly("public IPv4 address")),
+    second="another",
 )
 
 
@@ -197,6 +198,7 @@ NAT_GATEWAY = ResourceType(
         only={"state": ("pending", "available", "deleting", "failed")},
         usd_per_hour=lambda entry: hourly("NAT gateway"),
     ),
+    second="another",
 )
 
 
@@ -225,6 +227,7 @@ ROUTE_TABLE = ResourceType(
     rights=rights("DescribeRouteTables", "CreateRouteTable", "DisassociateRouteTable DeleteRouteTable"),
     costs=_FREE,
     leftover=Leftover("route table", Stage.NETWORK, _ROUTE_TABLES, "tags or VPC", leaves=_is_main),
+    second="another",
 )
 
 
@@ -280,6 +283,7 @@ ROUTE_TABLE_ASSOCIATION = ResourceType(
     rights=rights("DescribeRouteTables", "", "AssociateRouteTable ReplaceRouteTableAssociation DisassociateRouteTable"),
     costs=_FREE,
     leftover=Without("a sweep takes it apart before it deletes the route table"),
+    conflict=Conflict((), "Resource.AlreadyAssociated"),  # EC2 API, AssociateRouteTable
 )
 
 

@@ -111,6 +111,7 @@ def _rule(way: str, *, egress: bool) -> ResourceType:
         ),
         costs=Without("a security group has no price"),
         leftover=Without("it goes with its security group"),
+        conflict=Conflict((), "InvalidPermission.Duplicate"),  # EC2 API, AuthorizeSecurityGroupIngress
     )
 
 

@@ -115,6 +115,7 @@ CLUSTER_TYPE = ResourceType(
         Stage.CONTROL_PLANE,
         _DESCRIBED_CLUSTER,
         "tags or VPC",
+        cluster="name",
         label="{status}",
         usd_per_hour=lambda entry: hourly("control plane, standard support"),
         scopes=CLUSTER,
@@ -215,6 +216,7 @@ NODE_GROUP = ResourceType(
         Query("eks", "ListNodegroups", "nodegroups", tags="", absent=_ABSENT, scopes=CLUSTER),
         "with the cluster",
         detail=Detail(_DESCRIBED_GROUP, {"clusterName": "clusterName", "nodegroupName": "id"}),
+        cluster="clusterName",
         label="{nodegroupName}",
         id="{clusterName}:{nodegroupName}",
         scopes=part_of_cluster("nodegroup"),
@@ -227,11 +229,6 @@ NODE_GROUP = ResourceType(
 
 # Add-ons and identities
 
-_DAEMON_ADDON = Lifetime(
-    Latency(8, 14, 25, "inferred: DaemonSets without nodes are active at once; kube-proxy with nodes 25 s in public logs"),
-    Latency(10, 20, 40, LOGS),
-)
-_DAEMON_ADDONS = frozenset({"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "eks-node-monitoring-agent"})
 _ADDON: Members = {
     **same("clusterName", "addonName", "addonVersion", "configurationValues"),
     "resolveConflictsOnCreate": "resolveConflicts",
@@ -257,7 +254,6 @@ ADDON = ResourceType(
     make=_make_addon,
     latencies=Latencies(
         Lifetime(Latency(14, 45, 65, f"{LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, LOGS)),
-        lambda inputs: _DAEMON_ADDON if inputs["addonName"] in _DAEMON_ADDONS else None,
         updates={"": Latency(20, 45, 90, "inferred: DaemonSets roll node by node")},
     ),
     changes=Changes(replacing=("addonName", "clusterName"), calls=("UpdateAddon",)),
@@ -355,8 +351,8 @@ ACCESS_ENTRY = ResourceType(
         "access entry",
         Stage.CONTROL_PLANE,
         Query("eks", "ListAccessEntries", "accessEntries", tags="", absent=_ABSENT, scopes=CLUSTER),
-        "tags",
         detail=Detail(_DESCRIBED_ENTRY, {"clusterName": "clusterName", "principalArn": "id"}),
+        cluster="clusterName",
         label="{principalArn}",
         id="{clusterName}:{principalArn}",
         scopes=part_of_cluster("access-entry"),
@@ -404,6 +400,7 @@ ACCESS_POLICY = ResourceType(
     ),
     costs=Without("an access policy has no price"),
     leftover=Without("it goes with its access entry"),
+    second="same",
 )
 
 TYPES = (NODE_GROUP, ACCESS_ENTRY, CLUSTER_TYPE, ADDON, POD_IDENTITY, ACCESS_POLICY)

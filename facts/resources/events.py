@@ -45,7 +45,7 @@ RULE = ResourceType(
         Stage.JOBS,
         Query("events", "ListRules", "Rules", "Name", tags=""),
         prefix="NamePrefix",
-        detail=Detail(Query("events", "ListTagsForResource", "", absent=_ABSENT), {"ResourceARN": "Arn"}),
+        detail=Detail(Query("events", "ListTagsForResource", "", one=True, absent=_ABSENT), {"ResourceARN": "Arn"}),
     ),
     name_limit=NameLimit("name", 64, "EventBridge API, PutRule"),
 )
@@ -65,6 +65,7 @@ TARGET = ResourceType(
     ),
     costs=_FREE,
     leftover=Without("a sweep removes it before it deletes the rule"),
+    second="same",
 )
 
 TYPES = (RULE, TARGET)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+from facts.iam import FSX_NETWORK_CALLS
 from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, Members, creation, pairs, titled
 from facts.resources.identity import by, by_name_tag
 from facts.resources.latency import Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Entry, Leftover, Lookup, Query, Stage, States, Tagging
-from facts.resources.resource_type import Changes, Foreign, Listed, ResourceType, Without
+from facts.resources.resource_type import Changes, Conflict, Foreign, Listed, ResourceType, Without
 from facts.resources.rights import BEING_TAGGED, OWNED, TAGGED, Grant, Rights, Scope, linked_role
 
 _TAGGING = Tagging("fsx", "TagResource", "UntagResource", "ResourceARN", "Tags", read="ListTagsForResource")
@@ -85,7 +86,7 @@ FILE_SYSTEM = ResourceType(
             Grant("fsx", "CreateFileSystem TagResource", BEING_TAGGED),
             Grant("fsx", "UpdateFileSystem DeleteFileSystem CreateBackup UntagResource ListTagsForResource", TAGGED),
             # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
-            Grant("ec2", "DescribeSubnets DescribeSecurityGroups DescribeVpcs DescribeRouteTables GetSecurityGroupsForVpc"),
+            Grant("ec2", " ".join(FSX_NETWORK_CALLS)),
             linked_role("fsx.amazonaws.com"),
         )
     ),
@@ -99,10 +100,11 @@ FILE_SYSTEM = ResourceType(
         Stage.IN_NETWORK,
         _FILE_SYSTEMS,
         "tags or VPC",
-        label="{StorageCapacity} GiB {FileSystemType}",
+        label=lambda entry: f"{entry['StorageCapacity']} GiB {entry['FileSystemType'].capitalize()}",
         usd_per_hour=_usd,
         scopes=OWNED,
     ),
+    second="another",
 )
 
 
@@ -155,6 +157,7 @@ DATA_REPOSITORY = ResourceType(
     ),
     costs=Without("it bills by requests to the bucket, not by the hour"),
     leftover=Without("it goes with its file system"),
+    conflict=Conflict((), "BadRequest"),  # FSx API, CreateDataRepositoryAssociation
 )  # fmt: skip
 
 TYPES = (FILE_SYSTEM, DATA_REPOSITORY)
@@ -174,7 +177,7 @@ BACKUP = Foreign(
             "fsx", "DescribeBackups", "Backups", "BackupId", absent="BackupNotFound",
             states=States("Lifecycle", "AVAILABLE", ("CREATING", "PENDING", "TRANSFERRING"), ("FAILED",), ("DELETED",)),
         ),
-        label="of {FileSystem.FileSystemId}",
+        label=lambda entry: f"of {entry.get('FileSystem', {}).get('FileSystemId', 'a file system')}",
         usd_per_hour=_backup_usd,
         scopes=OWNED,
         is_data=True,

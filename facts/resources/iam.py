@@ -13,7 +13,7 @@ _OF_ROLE = Without("it is a part of its role")
 _ABSENT = "NoSuchEntity"
 _ATTACHED = Query("iam", "ListAttachedRolePolicies", "AttachedPolicies", "PolicyArn", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
 _INLINE = Query("iam", "ListRolePolicies", "PolicyNames", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
-_ROLE_TAGS = Query("iam", "ListRoleTags", "", tags="Tags", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
+_ROLE_TAGS = Query("iam", "ListRoleTags", "Tags", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
 
 
 def _rights(operations: str, name: str) -> Rights:
@@ -62,9 +62,9 @@ ROLE = ResourceType(
     leftover=Leftover(
         "role",
         Stage.OUTSIDE,
-        Query("iam", "ListRoles", "Roles", "RoleName", absent=_ABSENT),
+        Query("iam", "ListRoles", "Roles", "RoleName", tags="", absent=_ABSENT),
         "role name",
-        detail=Detail(_ROLE_TAGS, {"RoleName": "RoleName"}),
+        detail=Detail(_ROLE_TAGS, {"RoleName": "RoleName"}, into="Tags"),
         scopes=ROLES_OF_CLUSTER,
     ),
     # IAM API, CreateRole
@@ -91,6 +91,7 @@ ROLE_POLICY = ResourceType(
     costs=_FREE,
     leftover=Without("a sweep deletes it with its role"),
     name_limit=NameLimit("name", 128, "IAM API, PutRolePolicy"),
+    second="same",
 )
 
 ROLE_ATTACHMENT = ResourceType(
@@ -106,6 +107,7 @@ ROLE_ATTACHMENT = ResourceType(
     rights=_rights("AttachRolePolicy DetachRolePolicy ListAttachedRolePolicies", "role"),
     costs=_FREE,
     leftover=Without("a sweep detaches it before it deletes the role"),
+    second="same",
 )
 
 TYPES = (ROLE, ROLE_POLICY, ROLE_ATTACHMENT)

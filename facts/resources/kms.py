@@ -1,6 +1,5 @@
 """KMS: keys and their aliases."""
 
-from facts.names import CLUSTER_TAG
 from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, creation, titled
 from facts.resources.identity import by, by_name_tag
@@ -72,13 +71,14 @@ KEY = ResourceType(
         "KMS key",
         Stage.OUTSIDE,
         _TAGGED_KEYS,
-        constants={**_ONLY_KEYS, "TagFilters": [{"Key": CLUSTER_TAG}]},
+        constants=_ONLY_KEYS,
         detail=_DETAIL,
         label="{Description}",
         usd_per_hour=lambda entry: hourly("KMS key"),
         # One that waits for its deletion no longer bills.
         leaves=lambda entry: entry["KeyState"] == "PendingDeletion",
     ),
+    second="another",
 )
 
 ALIAS = ResourceType(

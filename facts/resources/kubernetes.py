@@ -43,7 +43,7 @@ def _kind(
     """A kind that is one object. `plural`: as the API server words a conflict, which was seen for these only."""
     lifetime = Lifetime(create or _USUAL.create, delete or _USUAL.delete)
     # Kubernetes apimachinery, api/errors NewAlreadyExists; measured against 1.35.
-    conflict = Conflict(_OBJECT, "AlreadyExists", f'{plural} "{{name}}" already exists') if plural else None
+    conflict = Conflict(_OBJECT if plural else (), "AlreadyExists", f'{plural} "{{name}}" already exists' if plural else "")
     kind = ResourceType(
         f"kubernetes:{token}",
         make=_make_object,
@@ -154,7 +154,7 @@ RUNTIME = _kind("trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime")
 RELEASE = ResourceType(
     "kubernetes:helm.sh/v3:Release",
     make=_make_release,
-    # Of a small chart; simulator/latencies.py knows the charts that differ.
+    # Of a small chart; the contract of a chart has its own.
     latencies=Latencies(
         Lifetime(
             Latency(8, 12, 20, "published: public Terraform and Pulumi logs, 2022-2026: Neuron 15 s, EFA 10 s"),

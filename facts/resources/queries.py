@@ -77,6 +77,8 @@ class Detail:
     query: Query
     parameters: Mapping[str, str]
     """Parameter to place in the entry; `A[]` takes a list of one, or of as many as `at_once`."""
+    into: str = ""
+    """Key of the entry that takes the whole list which is answered; empty where what is answered are keys of the entry."""
     at_once: int = 1
     """Objects that one call can be asked about; what is answered names each by the query's `id`."""
 
@@ -194,11 +196,13 @@ class Leftover:
     """Parameters that are always the same."""
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Filters that are always set."""
+    cluster: str = ""
+    """Parameter that takes the cluster's name: what it asks for is asked only where the EKS cluster itself is the cluster's."""
     prefix: str = ""
     """Parameter that takes the first part of a name: it only shortens the answer, the tags decide."""
     detail: Detail | None = None
     """Call that tells the tags, where the list does not."""
-    label: str = ""
+    label: str | Callable[[Entry], str] = ""
     """What is shown beside the id, with places of the entry in braces; empty for the `Name` tag."""
     id: str = ""
     """Id as Pulumi's state has it, with places of the entry in braces; empty where it is the entry's id."""

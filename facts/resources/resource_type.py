@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from facts.resources.api_calls import Creation
 from facts.resources.latency import Latencies
@@ -48,8 +48,8 @@ class Conflict:
     fields: tuple[str, ...]
     """Inputs, with dots, that the text names."""
     code: str
-    text: str
-    """With the last part of each of these inputs in braces."""
+    text: str = ""
+    """With the last part of each of these inputs in braces; empty where the service's words are not known."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class ByInstances:
     """What bills as the instances that it runs: their type, number and volumes are read from the resource and its template."""
 
 
+Second = Literal["refused", "same", "another"]
+"""The service refuses it; answers with the object that is there; or makes another one without a word."""
 Costs = Listed | ByInstances | Without
 Identity = Callable[[Inputs], str | None]
 
@@ -106,9 +108,11 @@ class ResourceType:
     leftover: Leftover | Without
     """How a sweep finds it, or why nothing of it can be left."""
     conflict: Conflict | None = None
-    """None where the service takes a second one, or its words are not known."""
+    """None where the service takes a second one, or its code is not known."""
     name_limit: NameLimit | None = None
     """None where it has no name, or the limit is out of reach."""
+    second: Second = "refused"
+    """What becomes of a second creation with the same inputs."""
 
     @property
     def takes_tags(self) -> bool:

@@ -58,9 +58,9 @@ QUEUE = ResourceType(
     leftover=Leftover(
         "queue",
         Stage.OUTSIDE,
-        Query("sqs", "ListQueues", "QueueUrls", tags=""),
+        Query("sqs", "ListQueues", "QueueUrls", "id", tags=""),
         prefix="QueueNamePrefix",
-        detail=Detail(Query("sqs", "ListQueueTags", "", absent=_ABSENT), {"QueueUrl": "id"}),
+        detail=Detail(Query("sqs", "ListQueueTags", "", one=True, absent=_ABSENT), {"QueueUrl": "id"}),
     ),
     name_limit=NameLimit("name", 80, "SQS API, CreateQueue"),
 )
@@ -88,6 +88,7 @@ QUEUE_POLICY = ResourceType(
     ),
     costs=_FREE,
     leftover=Without("it goes with its queue"),
+    second="same",
 )
 
 TYPES = (QUEUE, QUEUE_POLICY)

@@ -19,7 +19,7 @@ from facts.resources import (
     logs,
     sqs,
 )
-from facts.resources.queries import Leftover
+from facts.resources.queries import Leftover, Lookup
 from facts.resources.resource_type import Foreign, ResourceType
 
 _SERVICES = (
@@ -38,3 +38,13 @@ def _swept() -> tuple[ResourceType | Foreign, ...]:
 
 SWEPT: tuple[ResourceType | Foreign, ...] = _swept()
 """All kinds that a sweep finds, in the order in which they can be deleted: what holds others goes before them."""
+
+
+def absent_codes() -> frozenset[str]:
+    """Every code by which a service says that there is no such object."""
+    found = set[str]()
+    for item in (*TYPES.values(), *FOREIGN):
+        for part in (item.leftover, item.lookup if isinstance(item, ResourceType) else None):
+            if isinstance(part, Leftover | Lookup):
+                found |= {part.query.absent} | ({part.detail.query.absent} if part.detail else set())
+    return frozenset(found - {""})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from facts.regions import partition
+from facts.resources.rights import ANYTHING, Scope
 
 PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-east-1", "aws-eusc": "us-east-1"}
 """Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""
@@ -17,19 +18,6 @@ IAM_PREFIXES = {
     "amp": "aps",
 }  # fmt: skip
 """IAM's prefix where it differs from boto3's name of the service (their signing names in botocore, 2026-11)."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What a permission is narrowed to. `{partition}`, `{region}` and `{cluster}` are filled in by `trn iam`."""
-
-    resource: str = "*"
-    condition: tuple[tuple[str, str, str], ...] = ()
-    """Operator, key, value: all must hold."""
-
-
-ANYTHING = Scope()
-"""For calls that IAM cannot narrow: reads and lists."""
 
 
 @dataclass(frozen=True)

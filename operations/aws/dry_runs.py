@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
+from facts.resources.rights import IN_REGION
 from operations.aws.api import Api, Call
 from operations.aws.errors import DENIED, code_of
-from operations.cluster.iam.scopes import IN_REGION
 
 ALLOCATE_ADDRESS = Call("ec2", "AllocateAddress", IN_REGION)
 CREATE_INTERNET_GATEWAY = Call("ec2", "CreateInternetGateway", IN_REGION)

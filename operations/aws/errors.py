@@ -7,17 +7,15 @@ from typing import Any
 
 from botocore import exceptions
 
+from facts.resources.table import absent_codes
 from operations.errors import MISUSE, CommandError
 
 NOT_FOUND = frozenset(
     {
-        "ResourceNotFoundException", "NoSuchEntity", "NoSuchResourceException", "ParameterNotFound", "LoadBalancerNotFound",
-        "TargetGroupNotFound", "FileSystemNotFound", "BackupNotFound", "NotFoundException", "InvalidGroup.NotFound",
-        "InvalidNetworkInterfaceID.NotFound", "InvalidVolume.NotFound", "InvalidInstanceID.NotFound", "NatGatewayNotFound",
-        "InvalidAllocationID.NotFound", "InvalidSubnetID.NotFound", "InvalidRouteTableID.NotFound", "InvalidInternetGatewayID.NotFound",
-        "InvalidVpcID.NotFound", "InvalidLaunchTemplateId.NotFound", "InvalidPlacementGroup.Unknown", "InvalidVpcEndpointId.NotFound",
-        "InvalidCapacityReservationId.NotFound", "InvalidAssociationID.NotFound", "Gateway.NotAttached",
-        "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist",
+        *absent_codes(),
+        # Of what is no type of facts/resources, and other spellings.
+        "NoSuchResourceException", "ParameterNotFound", "InvalidCapacityReservationId.NotFound", "InvalidAssociationID.NotFound",
+        "Gateway.NotAttached", "QueueDoesNotExist",
     }
 )  # fmt: skip
 """Codes that say: there is no such thing. EC2, EKS, ELB, FSx, IAM, KMS, Logs, SQS API references."""

@@ -1,11 +1,18 @@
-"""What a cluster left, or may have left, in an account."""
+"""What a cluster left, or may have left, in an account: how it is found, and how it is deleted."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from botocore.exceptions import ClientError
+
+from facts.names import CLUSTER_TAG, log_group_names, role_name
 from facts.prices import hourly
+from facts.resources.eks import CLUSTER_TYPE
+from facts.resources.queries import Deletion, Entry, Leftover, Step
+from facts.resources.table import SWEPT
 from operations.aws.api import Api, Call, tags_of
+from operations.aws.objects import asked, at, detailed, filled, text
 from operations.belonging import NAME_TAGS, owned_key, reason
 
 HOURS_PER_DAY = 24
@@ -13,7 +20,7 @@ HOURS_PER_DAY = 24
 
 @dataclass(frozen=True)
 class Found:
-    """One thing that is the cluster's."""
+    """One object that is the cluster's."""
 
     kind: str
     id: str
@@ -26,30 +33,75 @@ class Found:
     going: bool = False
     """It is being deleted already."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    rest: Mapping[str, Any] = field(default_factory=dict)
-    """What its deletion needs besides the id."""
+    entry: Entry = field(default_factory=dict)
+    """As the service describes it: its deletion reads the parameters from there."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where things are looked for."""
+    """Where objects are looked for."""
 
     cluster: str
     vpc_ids: Collection[str] = ()
     """VPCs that carry the cluster's exact tag."""
 
     def reason(self, tags: Mapping[str, str], vpc_id: str = "") -> str:
-        """Why a thing is the cluster's; empty where it is not."""
+        """Why an object is the cluster's; empty where it is not."""
         return reason(self.cluster, tags, vpc_id, self.vpc_ids)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of thing: how it is found, and how one is deleted."""
+    """One kind of object: how it is found, and how one is deleted."""
 
-    name: str
-    find: Callable[[Api, Place], Iterable[Found]]
-    delete: Callable[[Api, Found], None]
+    leftover: Leftover
+    deletion: Deletion
+
+    @property
+    def name(self) -> str:
+        """As users read it."""
+        return self.leftover.kind
+
+    def find(self, api: Api, place: Place) -> Iterator[Found]:
+        """All that are the cluster's."""
+        owner = ""
+        if self.leftover.cluster and self.name != CLUSTERS.name:
+            cluster = next(CLUSTERS.find(api, place), None)
+            if cluster is None:
+                return
+            owner = cluster.because
+        for entry, because in _owned(api, place, self.leftover, owner):
+            if not self.leftover.leaves(entry):
+                yield self._found(entry, because)
+
+    def delete(self, api: Api, found: Found) -> None:
+        """Delete one, or take the step that must come first. Raises what botocore raises."""
+        for step in self.deletion.steps:
+            if _make(api, self, step, found.entry) and step.instead:
+                return
+        call = Call(self.deletion.service, self.deletion.operation, self.leftover.scopes)
+        answer = api.call(call, **filled(self.deletion.parameters, lambda place: at(found.entry, place), self.deletion.constants))
+        # DeleteVpcEndpoints alone answers with its refusals instead of raising them.
+        for refused in (answer or {}).get("Unsuccessful", ()):
+            raise ClientError({"Error": {"Code": refused["Error"]["Code"], "Message": refused["Error"]["Message"]}}, call.operation)
+
+    def _found(self, entry: Entry, because: str) -> Found:
+        leftover, detail = self.leftover, self.leftover.detail
+        tags = _tags(leftover, entry)
+        last = detail.query if detail and detail.query.id and detail.at_once == 1 else leftover.query
+        states = last.states if last.states.key else leftover.query.states
+        usd, word = leftover.usd_per_hour(entry), str(at(entry, states.key) or "") if states.key else ""
+        label = leftover.label(entry) if callable(leftover.label) else text(leftover.label or "{Name}", {"Name": tags.get("Name"), **entry})
+        return Found(
+            leftover.kind,
+            text(leftover.id, entry) if leftover.id else str(entry[last.id]),
+            because,
+            label,
+            None if usd is None else round(usd * HOURS_PER_DAY, 4),
+            states.progress(word) == "leaving",
+            tags,
+            entry,
+        )
 
 
 def per_day(price: str, quantity: float = 1) -> float:
@@ -57,54 +109,118 @@ def per_day(price: str, quantity: float = 1) -> float:
     return round(hourly(price) * quantity * HOURS_PER_DAY, 4)
 
 
-def owned_entries(
-    api: Api, call: Call, key: str, place: Place, *, id_key: str, vpc_filter: str = "", tags: str = "Tags", filters: str = "Filters",
-    only: Mapping[str, list[str]] | None = None,
-) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:  # fmt: skip
-    """Entries of an EC2 list with their tags: those with a tag that can make them the cluster's, and those in its VPCs.
+def _kinds() -> Iterator[Kind]:
+    for item in SWEPT:
+        assert isinstance(item.leftover, Leftover)
+        assert isinstance(item.deletion, Deletion)
+        yield Kind(item.leftover, item.deletion)
 
-    EC2 joins filters by "and", so each way of belonging is asked for by itself; what comes back is judged again by its finder.
+
+KINDS: tuple[Kind, ...] = tuple(_kinds())
+"""All kinds, in the order in which they can be deleted: what holds others goes before them."""
+_BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind that users read this name for. Raises KeyError."""
+    return _BY_NAME[name]
+
+
+assert isinstance(CLUSTER_TYPE.leftover, Leftover)
+CLUSTERS = kind_named(CLUSTER_TYPE.leftover.kind)
+
+
+def _owned(api: Api, place: Place, leftover: Leftover, owner: str) -> Iterator[tuple[Entry, str]]:
+    """Entries that are the cluster's, each with the reason. What filters and prefixes let pass is judged again."""
+    if leftover.belongs == "exact name":
+        yield from _by_exact_name(api, place, leftover)
+        return
+    key, start = leftover.query.id, role_name(place.cluster, api.region, "") if leftover.belongs == "role name" else ""
+    entries = (entry for entry in _listed(api, place, leftover) if not start or entry[key].startswith(start))
+    told_early = bool(leftover.query.tags)
+    if told_early:
+        # What a further call tells is asked of the cluster's own only.
+        entries = (entry for entry in entries if _reason(place, leftover, entry, owner))
+    for entry in detailed(api, entries, leftover.detail):
+        because = _reason(place, leftover, entry, owner)
+        if because:
+            yield entry, because
+
+
+def _reason(place: Place, leftover: Leftover, entry: Entry, owner: str) -> str:
+    tags = _tags(leftover, entry)
+    if leftover.belongs == "with the cluster":
+        return owner
+    if leftover.belongs == "role name":
+        # Roles are the account's, not the region's: the name must be this region's, and the tag the cluster's.
+        return place.reason(tags) if tags.get(CLUSTER_TAG) == place.cluster else ""
+    vpc = str(at(entry, leftover.query.vpc) or "") if leftover.query.vpc and leftover.belongs == "tags or VPC" else ""
+    return place.reason(tags, vpc)
+
+
+def _tags(leftover: Leftover, entry: Entry) -> dict[str, str]:
+    key = leftover.query.tags or (leftover.detail.into or leftover.detail.query.tags if leftover.detail else "")
+    return tags_of(entry, key) if key else {}
+
+
+def _by_exact_name(api: Api, place: Place, leftover: Leftover) -> Iterator[tuple[Entry, str]]:
+    """Log groups: those that AWS makes itself carry no tag. The prefix only shortens the answer; the whole name decides."""
+    for name in log_group_names(place.cluster):
+        for entry in asked(api, leftover.query, {leftover.prefix: name}):
+            if entry[leftover.query.id] == name:
+                yield entry, f"named {name}"
+
+
+def _listed(api: Api, place: Place, leftover: Leftover) -> Iterator[Entry]:
+    """Everything that may be the cluster's, each once.
+
+    EC2 joins filters by "and", so each way of belonging is asked for by itself.
     """
-    always = [{"Name": name, "Values": values} for name, values in (only or {}).items()]
-    ways = [{"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]
-    if vpc_filter and place.vpc_ids:
-        ways.append({"Name": vpc_filter, "Values": sorted(place.vpc_ids)})
-    seen: set[str] = set()
-    for way in ways:
-        for entry in api.pages(call, key, **{filters: [*always, way]}):
-            if entry[id_key] not in seen:
-                seen.add(entry[id_key])
-                yield entry, tags_of(entry, tags)
+    query, seen = leftover.query, set[str]()
+    for parameters in _ways(place, leftover):
+        for entry in asked(api, query, parameters):
+            which = str(entry.get(query.id or "id"))
+            if which not in seen:
+                seen.add(which)
+                yield {**entry, "clusterName": place.cluster} if leftover.cluster else entry
 
 
-def finder(
-    kind: str, call: Call, key: str, id_key: str, *, cost: Callable[[Mapping[str, Any]], float | None] = lambda entry: 0.0,
-    name: Callable[[Mapping[str, Any]], str] | None = None, leave: Callable[[Mapping[str, Any]], bool] = lambda entry: False,
-    rest: tuple[str, ...] = (), going: str = "", **query: Any,
-) -> Callable[[Api, Place], Iterator[Found]]:  # fmt: skip
-    """A finder for one list of EC2. `leave` is true for what goes by itself; `going` is the state of what is going already."""
-
-    def find(api: Api, place: Place) -> Iterator[Found]:
-        for entry, tags in owned_entries(api, call, key, place, id_key=id_key, **query):
-            because = place.reason(tags, _vpc_id(entry) if query.get("vpc_filter") else "")
-            if because and not leave(entry):
-                kept = {field: entry[field] for field in rest if entry.get(field)}
-                is_going = bool(going) and entry["State"] == going
-                called = name(entry) if name else tags.get("Name", "")
-                yield Found(kind, entry[id_key], because, called, cost(entry), is_going, tags, kept)
-
-    return find
-
-
-def _vpc_id(entry: Mapping[str, Any]) -> str:
-    attached = next(iter(entry.get("Attachments") or ()), {})
-    return str(entry.get("VpcId") or attached.get("VpcId") or "")
+def _ways(place: Place, leftover: Leftover) -> Iterator[dict[str, Any]]:
+    parameters: dict[str, Any] = dict(leftover.constants)
+    for parameter in (leftover.cluster, leftover.prefix):
+        if parameter:
+            parameters[parameter] = place.cluster
+    query = leftover.query
+    if query.filters == "TagFilters":
+        yield {**parameters, "TagFilters": [{"Key": CLUSTER_TAG, "Values": [place.cluster]}]}
+        return
+    if not query.filters:
+        yield parameters
+        return
+    always = [{"Name": name, "Values": list(values)} for name, values in leftover.only.items()]
+    yield {**parameters, query.filters: [*always, {"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]}
+    if query.vpc_filter and place.vpc_ids:
+        yield {**parameters, query.filters: [*always, {"Name": query.vpc_filter, "Values": sorted(place.vpc_ids)}]}
 
 
-def deleter(call: Call, parameter: str) -> Callable[[Api, Found], None]:
-    """Deletes a thing by its id alone."""
+def _make(api: Api, kind: Kind, step: Step, entry: Entry) -> bool:
+    """Take a step of a deletion; whether a call was made."""
+    if step.needs is not None:
+        value = at(entry, step.needs[0])
+        if not (value if step.needs[1] is True else value == step.needs[1]):
+            return False
+    call = Call(kind.deletion.service, step.operation, kind.leftover.scopes)
+    parts = list(_parts(api, step, entry))
+    for part in parts:
+        api.call(call, **filled(step.parameters, lambda place, part=part: at(part, place), step.constants))
+    return bool(parts)
 
-    def delete(api: Api, found: Found) -> None:
-        api.call(call, **{parameter: found.id})
 
-    return delete
+def _parts(api: Api, step: Step, entry: Entry) -> Iterator[Entry]:
+    parts: Iterable[Any] = [{}]
+    if step.asks is not None:
+        parts = list(asked(api, step.asks.query, filled(step.asks.parameters, lambda place: at(entry, place))))
+    elif step.each:
+        parts = entry.get(step.each, ())
+    for part in parts:
+        yield {**entry, **part}

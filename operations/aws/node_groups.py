@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from facts.resources.rights import part_of_cluster
 from operations.aws.api import Api, Call
-from operations.cluster.iam.scopes import part_of_cluster
 
 DESCRIBE = Call("eks", "DescribeNodegroup", part_of_cluster("nodegroup"))
 UPDATE = Call("eks", "UpdateNodegroupConfig", part_of_cluster("nodegroup"))

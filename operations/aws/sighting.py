@@ -1,22 +1,20 @@
 """Objects that a run made before it could write down their ids, found by what tells them apart."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
 from facts.names import CLUSTER_TAG
-from operations.aws.api import Api, Call
+from facts.resources.queries import NO_STATE, Lookup, States
+from operations.aws.api import Api, Call, tags_of
 from operations.aws.errors import NOT_FOUND, code_of
+from operations.aws.objects import asked, at, detailed, filled, given
 
 Inputs = Mapping[str, Any]
 Progress = Literal["ready", "making", "failed", "half"]
-"""`half`: a Helm release that was not installed to its end; it is taken away instead of imported."""
-
-MAKING = frozenset({"creating", "pending", "associating", "updating"})
-FAILED = frozenset({"failed", "create_failed", "misconfigured"})
-GOING = frozenset({"deleting", "deleted", "delete_failed", "disassociating", "disassociated", "pendingdeletion", "pendingreplicadeletion"})
+"""`half`: a Helm release that was not installed to its end; it is deleted instead of imported."""
 
 
 @dataclass(frozen=True)
@@ -30,20 +28,48 @@ class Sighting:
     """The service's own word for its state."""
 
 
-Finder = Callable[[Api, str, Inputs], Iterator[Sighting]]
-"""Objects of one type that these inputs of this cluster may have made. Raises KeyError where the inputs tell too little."""
+def sightings(api: Api, lookup: Lookup, cluster: str, inputs: Inputs) -> Iterator[Sighting]:
+    """Objects of one type that these inputs of this cluster may have made.
+
+    Raises LookupError where the inputs tell too little. Filters only shorten the answer: each entry is judged again.
+    """
+    wanted = _tags_wanted(lookup, cluster, inputs)
+    detail = lookup.detail.query if lookup.detail else lookup.query
+    entries = (
+        entry
+        for entry in asked(api, lookup.query, _parameters(lookup, wanted, inputs))
+        if has(tags_of(entry, lookup.query.tags), wanted)
+        and all(at(entry, theirs) == given(inputs, ours) for theirs, ours in lookup.matches.items())
+        and lookup.agrees(inputs, entry)
+    )
+    for entry in detailed(api, entries, lookup.detail):
+        found_id = lookup.import_id.format_map({**entry, **inputs}) if lookup.import_id else entry[detail.id]
+        yield from sighted(found_id, str(at(entry, detail.states.key) or "") if detail.states.key else "", detail.states)
 
 
-def sighted(found_id: str, said: str = "") -> Iterator[Sighting]:
-    """The object, unless it is going."""
-    word = said.lower()
-    if word not in GOING:
-        yield Sighting(found_id, "making" if word in MAKING else "failed" if word in FAILED else "ready", said)
+def _tags_wanted(lookup: Lookup, cluster: str, inputs: Inputs) -> dict[str, str]:
+    """The tags that tell an object apart: the cluster's, and for what has no name its own `Name`."""
+    if lookup.mark == "part":
+        return {}
+    return {CLUSTER_TAG: cluster, **({"Name": inputs["tags"]["Name"]} if lookup.mark == "named" else {})}
 
 
-def named(cluster: str, inputs: Inputs) -> dict[str, str]:
-    """The tags that tell an object without a name apart: the cluster's, and its own `Name`."""
-    return {CLUSTER_TAG: cluster, "Name": inputs["tags"]["Name"]}
+def _parameters(lookup: Lookup, wanted: Mapping[str, str], inputs: Inputs) -> dict[str, Any]:
+    parameters = filled(lookup.parameters, lambda place: given(inputs, place), lookup.constants)
+    by_input = {name: given(inputs, place) for name, place in lookup.filters.items()}
+    if lookup.query.filters == "TagFilters":
+        parameters["TagFilters"] = [{"Key": key, "Values": [value]} for key, value in wanted.items()]
+    elif lookup.query.filters:
+        by_tag = {f"tag:{key}": value for key, value in wanted.items()} if not by_input else {}
+        parameters[lookup.query.filters] = filters({**by_tag, **by_input})
+    return parameters
+
+
+def sighted(found_id: str, said: str = "", states: States = NO_STATE) -> Iterator[Sighting]:
+    """The object, unless it is being deleted."""
+    progress = states.progress(said)
+    if progress != "leaving":
+        yield Sighting(found_id, progress, said)
 
 
 def has(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
@@ -54,11 +80,6 @@ def has(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 def filters(wanted: Mapping[str, str | Collection[str]]) -> list[dict[str, Any]]:
     """Filters as EC2 and others take them."""
     return [{"Name": name, "Values": [value] if isinstance(value, str) else list(value)} for name, value in wanted.items()]
-
-
-def tag_filters(wanted: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Filters for tags."""
-    return filters({f"tag:{key}": value for key, value in wanted.items()})
 
 
 def described(api: Api, call: Call, **parameters: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from addons.registry import SWITCHED, with_needs
+from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, ami_date
 from operations.docs.configuration_keys import Key
 from operations.stack_file import read_stack_file
 from stacks.config import parse_settings
@@ -47,7 +48,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "network.interfaceEndpoints": _one("network.interfaceEndpoints=[ecr.api, ecr.dkr]"),
     "controlPlane.kubernetesVersion": Sample(
         (
-            f"nodeGroups.{GROUP}.releaseVersion=1.36.0-20260610", "nodeGroups.trn1n-32xl.releaseVersion=1.36.0-20260610",
+            f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.36']}", f"nodeGroups.trn1n-32xl.releaseVersion={AMI_RELEASES['1.36']}",
             "controlPlane.kubernetesVersion='1.36'",
         )
     ),
@@ -64,7 +65,7 @@ _SAMPLES: Mapping[str, Sample] = {
     ),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
-    "coreNodes.releaseVersion": _one("coreNodes.releaseVersion=1.35.4-20260610"),
+    "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.instanceType": _one(f"nodeGroups.{GROUP}.instanceType=trn1n.32xlarge"),
     "nodeGroups.NAME.size": _one(f"nodeGroups.{GROUP}.size=4"),
     "nodeGroups.NAME.minSize": _one(f"nodeGroups.{GROUP}.minSize=1"),
@@ -74,11 +75,11 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.efaLayout": _one(f"nodeGroups.{GROUP}.efaLayout=all-efa"),
     "nodeGroups.NAME.capacityType": _one(f"nodeGroups.{GROUP}.capacityType=SPOT"),
     "nodeGroups.NAME.capacityReservationId": _one(f"nodeGroups.{GROUP}.capacityReservationId=cr-0123456789abcdef0"),
-    "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion=1.35.4-20260610"),
+    "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.labels": _one(f"nodeGroups.{GROUP}.labels={{team: research}}"),
     "nodeGroups.NAME.logicalCoreSize": Sample(
         ("nodeGroups.trn2.logicalCoreSize=1",),
-        ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", "nodeGroups={trn2: {instanceType: trn2.48xlarge, size: 1, releaseVersion: 1.35.4-20260505}}"),
+        ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
     "storage.lustre.capacityGib": _one("storage.lustre.capacityGib=2400"),
     "storage.lustre.zoneId": _one("storage.lustre.zoneId=usw2-az1"),
@@ -117,7 +118,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.cloudWatch.retentionDays": _one("addons.cloudWatch.retentionDays=90"),
     "addons.fluentBit.retentionDays": _one("addons.fluentBit.retentionDays=90"),
     "addons.coreDns.autoscaled": _one("addons.coreDns.autoscaled=false"),
-    "addons.karpenter.amiVersion": _one("addons.karpenter.amiVersion=v20260610", *_POOL),
+    "addons.karpenter.amiVersion": _one(f"addons.karpenter.amiVersion=v{ami_date(LATER_AMI_RELEASE)}", *_POOL),
     **{
         f"addons.karpenter.neuronPools.NAME.{key}": _one(f"addons.karpenter.neuronPools.{POOL}.{key}={value}", *_POOL)
         for key, value in (

@@ -5,12 +5,12 @@ from typing import Any
 
 import typer.main
 
+from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
 from operations.cluster.check.run import CHECKS
 from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
 from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
-from operations.cluster.sweep.plan import KINDS
 from operations.cluster.verify import bandwidth, file_system
 from operations.cluster.verify.trials import TRIALS
 from operations.kube.rights import RIGHTS

@@ -6,14 +6,14 @@ from typing import Any
 from addons.registry import SWITCHED, with_needs
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from facts.efa import LAYOUTS
+from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import AMI_RELEASES
 from facts.regions import zone_id_prefix
-from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
 """Add-ons that most configurations have."""
 FIGHTING = (("clusterAutoscaler", "karpenter"),)
 """Pairs of which a random configuration has one: here they would fight for some group or pod."""
-RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
 REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")
 
 
@@ -22,7 +22,7 @@ def random_configuration(number: int) -> dict[str, Any]:
     chance = random.Random(number)
     region = chance.choice(REGIONS)
     zones = [f"{zone_id_prefix(region)}-az{index}" for index in chance.sample(range(1, 5), chance.randint(2, 4))]
-    version = chance.choice(list(RELEASES))
+    version = chance.choice(list(AMI_RELEASES))
     closed = chance.random() < 0.2
     configuration: dict[str, Any] = {
         "name": f"train-{number}",
@@ -33,7 +33,7 @@ def random_configuration(number: int) -> dict[str, Any]:
             "podCidr": "100.64.0.0/16",
             "nat": "none" if closed else chance.choice(["single", "per-zone"]),
             "s3Endpoint": closed or chance.random() < 0.7,
-            "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT) if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
+            "interfaceEndpoints": list(NODE_ENDPOINTS) if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
         },
         "controlPlane": {
             "kubernetesVersion": version,
@@ -42,7 +42,7 @@ def random_configuration(number: int) -> dict[str, Any]:
             "accessEntries": {f"team{index}": _access_entry(chance, index) for index in range(chance.randint(0, 3))},
         },
         "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES))},
-        "nodeGroups": {f"g{index}": _node_group(chance, zones, RELEASES[version]) for index in range(chance.randint(0, 4))},
+        "nodeGroups": {f"g{index}": _node_group(chance, zones, AMI_RELEASES[version]) for index in range(chance.randint(0, 4))},
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }

@@ -47,7 +47,7 @@ def _lines(report: Report) -> Iterator[Line]:
     made = report.program.resources - report.program.components
     yield "made", Text(f"{made} resources in {report.program.components} components")
     for problem in report.problems:
-        yield from _trouble(f"{problem.name}: {problem.error}", problem.cause, problem.mend)
+        yield from _trouble(f"{problem.name}: {problem.error}", problem.cause, problem.fix)
     for incident in report.incidents:
         back = f"{duration(incident.seconds)} until all nodes are back" if incident.seconds is not None else "the node does not come back"
         yield "nodes", Text(f"{incident.what}; {back}; {incident.job}", style="yellow")
@@ -98,13 +98,13 @@ def _refusals(steps: Sequence[StepTimes]) -> Iterator[Line]:
     for step in steps:
         if step.error is not None:
             tries = f", {step.attempts} tries in {duration(step.end - step.start)}" if step.attempts > 1 else ""
-            yield from _trouble(f"{short_type(step.type)} {step.name}: {step.error}{tries}", step.cause or "", step.mend or "")
+            yield from _trouble(f"{short_type(step.type)} {step.name}: {step.error}{tries}", step.cause or "", step.fix or "")
 
 
-def _trouble(what: str, cause: str, mend: str) -> Iterator[Line]:
+def _trouble(what: str, cause: str, fix: str) -> Iterator[Line]:
     yield "refused", Text(what, style="bold red")
     yield "cause", Text(cause)
-    yield "mend", Text(mend, style="green")
+    yield "fix", Text(fix, style="green")
 
 
 def _bill(points: Sequence[CostPoint]) -> str:

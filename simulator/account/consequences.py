@@ -141,13 +141,13 @@ def namespace_takes_its_objects(state: AccountState, gone: Registration) -> None
 def chart_takes_or_leaves_its_kinds(state: AccountState, gone: Registration) -> None:
     """Kinds of a chart's templates go with all their objects; kinds of its `crds/` folder stay, and so does a namespace that Helm made."""
     chart = chart_of(gone)
-    for kind in chart.crds if chart is not None else ():
+    for kind in chart.kinds if chart is not None else ():
         if not view.knows_kind(state, kind):
             for thing in view.objects_of_kind(state, kind):
                 state.remove(thing.registration)
     if gone.type != kinds.RELEASE:
         return
-    for kind in chart.crds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():
+    for kind in chart.kinds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():
         group = kind.split("/")[0].replace(".", r"\.")
         remove = f"kubectl get crd -o name | grep '\\.{group}$' | xargs kubectl delete"
         state.add_stray(Stray(f"crd {kind}", f"custom resource definition of {kind}, which Helm never deletes", gone.urn, remove=remove))

@@ -138,7 +138,7 @@ def _asked(request: FaultRequest) -> Fault:
     return Fault(kind, request.resource, request.count or 1)
 
 
-def _launch(code: str, text: str, cause: str, mend: str) -> Callable[[Registration], Refusal]:
+def _launch(code: str, text: str, cause: str, fix: str) -> Callable[[Registration], Refusal]:
     def refuse(group: Registration) -> Refusal:
         shown = (
             f"unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. last error: AsgInstanceLaunchFailures:"
@@ -148,7 +148,7 @@ def _launch(code: str, text: str, cause: str, mend: str) -> Callable[[Registrati
             code,
             shown,
             cause.format(name=group.inputs["nodeGroupName"], size=group.inputs["scalingConfig"]["desiredSize"]),
-            f"{mend}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself",
+            f"{fix}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself",
             retry_s=CAPACITY_S,
             leaves="failed",
             remedy="replace",

@@ -12,7 +12,7 @@ Stage = Literal["create", "settle", "update", "delete", "verify"]
 (`settle`), or of a cluster that is up (`verify`)."""
 
 Remedy = Literal["configure", "again", "replace", "sweep", "drain", "forget"]
-"""What a mend comes to, for those who follow it without reading: change the configuration or the program; run the same
+"""What a fix comes to, for those who follow it without reading: change the configuration or the program; run the same
 command again; `pulumi up --replace`; `trn sweep`; `trn drain`; drop from the state what cannot be reached."""
 
 Left = Literal["nothing", "unready", "failed"]
@@ -30,7 +30,7 @@ class Refusal:
     """The service's own words where they are known, otherwise ours in its manner."""
     cause: str
     """One sentence: why, with the names of what is in the way."""
-    mend: str
+    fix: str
     """What to do, starting with a verb."""
     retry_s: float = 0.0
     """Seconds from the request on until the provider, or the service, gives up; 0 refuses at once."""

@@ -1,4 +1,4 @@
-"""How long a provider, or a service, goes on trying before it gives up, in seconds; and how much is too much."""
+"""How long a provider, or a service, goes on trying before it gives up, in seconds."""
 
 CAPACITY_S = 33 * 60
 """An Auto Scaling group that gets no instance: EKS then ends with CREATE_FAILED (aws/containers-roadmap#2204)."""
@@ -20,17 +20,3 @@ KUBERNETES_DELETE_S = 600
 """A Kubernetes deletion that does not end, unless custom timeouts say otherwise (measured, pulumi-kubernetes 4.34.2)."""
 HELM_S = 300
 """A Helm wait without an explicit timeout (measured, pulumi-kubernetes 4.34.2)."""
-
-NAME_LENGTHS = {
-    "aws:eks/cluster:Cluster": ("name", 100, "EKS API, CreateCluster"),
-    "aws:eks/nodeGroup:NodeGroup": ("nodeGroupName", 63, "EKS API, CreateNodegroup"),
-    "aws:iam/role:Role": ("name", 64, "IAM API, CreateRole"),
-    "aws:iam/rolePolicy:RolePolicy": ("name", 128, "IAM API, PutRolePolicy"),
-    "aws:ec2/launchTemplate:LaunchTemplate": ("name", 128, "EC2 API, CreateLaunchTemplate"),
-    "aws:ec2/securityGroup:SecurityGroup": ("name", 255, "EC2 API, CreateSecurityGroup"),
-    "aws:ec2/placementGroup:PlacementGroup": ("name", 255, "EC2 API, CreatePlacementGroup"),
-    "aws:kms/alias:Alias": ("name", 256, "KMS API, CreateAlias"),
-    "aws:cloudwatch/logGroup:LogGroup": ("name", 512, "CloudWatch Logs API, CreateLogGroup"),
-    "kubernetes:helm.sh/v3:Release": ("name", 53, "helm/helm pkg/action/install.go"),
-}
-"""Longest names: input, characters, source."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field, replace
 
 from simulator.account import consequences, judge
+from simulator.account.conflicts import repeats
 from simulator.account.faults import Faults
 from simulator.account.kinds import RELEASE
 from simulator.account.rule import Refusal
-from simulator.account.rules.names import REPEATABLE
 from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
 
@@ -27,7 +27,7 @@ class World:
         refusal = judge.refusal_of(self.state, self.faults, "create", registration)
         if refusal is None and exists_in_cloud(registration):
             # A put call may be made twice.
-            add = self.state.put if registration.type.startswith(REPEATABLE) else self.state.add
+            add = self.state.put if repeats(registration.type) else self.state.add
             add(registration, "creating")
             self.state.creations[registration.urn] += 1
         return refusal

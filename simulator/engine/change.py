@@ -196,8 +196,8 @@ def _release(_world: World, change: Change, old: Registration, gone: bool) -> It
     from simulator.account.charts import chart_of
 
     chart = chart_of(old)
-    if gone and chart is not None and chart.crds:
-        kind_names = ", ".join(sorted({kind.split("/")[1] for kind in chart.crds})[:4])
+    if gone and chart is not None and chart.kinds:
+        kind_names = ", ".join(sorted({kind.split("/")[1] for kind in chart.kinds})[:4])
         yield Caution("red", old.urn, f"release {old.id} is {_word(change)}, and with it every {kind_names} in the cluster")
 
 

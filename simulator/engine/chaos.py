@@ -27,7 +27,7 @@ class Outcome:
     seed: int
     faults: tuple[str, ...]
     converged: bool
-    """Whether the cluster came up; if not, it stopped with errors that name resource, cause and mend."""
+    """Whether the cluster came up; if not, it stopped with errors that name resource, cause and fix."""
     leftovers: tuple[str, ...]
     why: tuple[str, ...]
     """What was wrong; empty where all went as it should."""
@@ -81,12 +81,12 @@ def drawn_allowances(recording: Recording, seed: int) -> Allowances:
 
 
 def unhelpful(runs: list[Run]) -> list[str]:
-    """Errors that do not say what a reader needs: a code, words, a cause, and a mend."""
+    """Errors that do not say what a reader needs: a code, words, a cause, and a fix."""
     return [
         f"an error that does not help: {step.urn}: {step.error}"
         for one in runs
         for step in one.phase.errors
-        if step.refusal is None or not all((step.refusal.code, step.refusal.text, step.refusal.cause, step.refusal.mend))
+        if step.refusal is None or not all((step.refusal.code, step.refusal.text, step.refusal.cause, step.refusal.fix))
     ]
 
 

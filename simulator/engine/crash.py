@@ -1,4 +1,4 @@
-"""The crash matrix: for every resource and both operations the run is killed while it is under way, mended, and run again."""
+"""The crash matrix: for every resource and both operations the run is killed while it is under way, fixed, and run again."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""A stack's life with all that may go wrong: up until it is up, destroy until it is gone, each failure followed by its mend."""
+"""A stack's life with all that may go wrong: up until it is up, destroy until it is gone, each failure followed by its fix."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
 
 MOST_RUNS = 6
-"""Of up, and of destroy: what is not mended by then is told."""
+"""Of up, and of destroy: what is not fixed by then is told."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Run:
 
     phase: Phase
     before: tuple[str, ...] = ()
-    """Commands: the mends of the run before."""
+    """Commands: the fixes of the run before."""
 
 
 Tell = Callable[[str, Recording], Callable[..., None] | None]
@@ -32,7 +32,7 @@ def _silent(_name: str, _graph: Recording) -> None:
 
 
 def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> list[Run]:
-    """Run `up`, and again with the mend of each failure, until it ends well or the same thing stands in the way twice."""
+    """Run `up`, and again with the fix of each failure, until it ends well or the same thing stands in the way twice."""
     runs: list[Run] = []
     before: tuple[str, ...] = ()
     force: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
         failed = _failed(engine) - force if phase.ended_well else frozenset()
         if (phase.ended_well and not failed) or _stuck(runs):
             break
-        before, force = _mended(engine, phase, "pulumi up") if not phase.ended_well else (_replacing(failed), failed)
+        before, force = _fixed(engine, phase, "pulumi up") if not phase.ended_well else (_replacing(failed), failed)
     return runs
 
 
@@ -58,7 +58,7 @@ def _replacing(urns: frozenset[str]) -> tuple[str, ...]:
 
 
 def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
-    """Run `destroy`, and again with the mend of each failure, until nothing is left or the same thing stands in the way twice."""
+    """Run `destroy`, and again with the fix of each failure, until nothing is left or the same thing stands in the way twice."""
     runs: list[Run] = []
     before: tuple[str, ...] = ()
     while len(runs) < MOST_RUNS:
@@ -68,7 +68,7 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
         runs.append(Run(phase, before))
         if phase.ended_well or _stuck(runs):
             break
-        before, _ = _mended(engine, phase, "pulumi destroy")
+        before, _ = _fixed(engine, phase, "pulumi destroy")
     return runs
 
 
@@ -84,7 +84,7 @@ def _kill(faults: Faults, graph: Recording, name: str) -> Kill | None:
     return None
 
 
-def _mended(engine: Engine, phase: Phase, command: str) -> tuple[tuple[str, ...], frozenset[str]]:
+def _fixed(engine: Engine, phase: Phase, command: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What is done before the next run: commands, and URNs to be replaced."""
     done: list[str] = []
     if phase.killed:

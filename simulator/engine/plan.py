@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from facts.resources.table import TYPES
 from simulator import outputs
 from simulator.account import kinds
 from simulator.engine import order as engine_order
 from simulator.engine.state import State
 from simulator.recording import STACK_TYPE, Recording, Registration, exists_in_cloud
-from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths, takes_tags
+from simulator.replacements import changed_paths, deletes_first, replacing_paths
 
 Kind = Literal["same", "create", "update", "replace", "delete"]
 SHORTEST_TOLD_APART = 6
@@ -74,7 +75,7 @@ class _Planner:
         changed = tuple(
             path for path in changed_paths(old.inputs, inputs) if not any(path == key or path.startswith(f"{key}.") for key in ignored)
         )
-        if any(self._tags_change(urn) for urn in recorded.providers) and takes_tags(recorded.type):
+        if any(self._tags_change(urn) for urn in recorded.providers) and _takes_tags(recorded):
             changed = (*changed, "tagsAll")
         for key in ignored:
             inputs = _kept(inputs, old.inputs, key)
@@ -116,7 +117,7 @@ class _Planner:
         The engine then deletes both, this one first, though its inputs may come out the same (pulumi/pulumi
         pkg/resource/deploy/step_generator.go calculateDependentReplacements).
         """
-        forcing = {path.split(".")[0] for path in FORCES_REPLACEMENT.get(recorded.type, ()) if path.split(".")[0] in inputs}
+        forcing = {path.split(".")[0] for path in _replacing(recorded) if path.split(".")[0] in inputs}
         found = []
         for urn in sorted(recorded.dependencies):
             change = self._changes.get(urn)
@@ -214,3 +215,12 @@ def counts(changes: Mapping[str, Change]) -> dict[str, int]:
 def is_component(registration: Registration) -> bool:
     """Whether it exists in the engine only."""
     return registration.type == STACK_TYPE or not exists_in_cloud(registration)
+
+
+def _takes_tags(recorded: Registration) -> bool:
+    """Whether the provider's default tags reach it."""
+    return recorded.type in TYPES and TYPES[recorded.type].takes_tags
+
+
+def _replacing(recorded: Registration) -> tuple[str, ...]:
+    return TYPES[recorded.type].changes.replacing if recorded.type in TYPES else ()

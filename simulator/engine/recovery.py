@@ -9,7 +9,7 @@ made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import 
 from collections.abc import Callable
 
 from simulator.account import kinds
-from simulator.account.identity import identity
+from simulator.account.conflicts import identity
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World
@@ -24,7 +24,7 @@ DRAIN = "trn drain"
 
 
 def recover(state: State, world: World) -> list[str]:
-    """Mend the state after a kill; gives the commands that do it."""
+    """Fix the state after a kill; gives the commands that do it."""
     done = [CANCEL]
     for pending in state.pending:
         if pending.doing == "creating":
@@ -69,7 +69,7 @@ def refresh(state: State, world: World) -> None:
 
 
 def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list[str], frozenset[str]]:
-    """Do what a mend says, as far as a machine can: the commands, and URNs that the next `up` is to replace."""
+    """Do what a fix says, as far as a machine can: the commands, and URNs that the next `up` is to replace."""
     if refusal.remedy == "replace":
         return [f"pulumi up --replace '{urn}'"], frozenset({urn})
     act = _ACTS.get(refusal.remedy)

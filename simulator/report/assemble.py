@@ -56,7 +56,7 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
         up=ups[0],
         reruns=ups[1:],
         problems=[
-            report.Problem(urn=item.urn, name=item.name, rule=name, error=str(refusal), cause=refusal.cause, mend=refusal.mend)
+            report.Problem(urn=item.urn, name=item.name, rule=name, error=str(refusal), cause=refusal.cause, fix=refusal.fix)
             for item, name, refusal in story.problems
         ],
         incidents=[
@@ -105,7 +105,7 @@ def times(recording: Recording, phase: Phase, key: str) -> dict[str, Any]:
         "cut": step.cut,
         "error": step.error,
         "cause": refusal.cause if refusal is not None else None,
-        "mend": refusal.mend if refusal is not None else None,
+        "fix": refusal.fix if refusal is not None else None,
         "waited_for": phase.steps[predecessor].urn if predecessor is not None else None,
     }
 

@@ -54,7 +54,7 @@ class StepTimes(Part):
     """What the engine prints where it was refused: the service's code, and its words."""
     cause: str | None
     """Why, with the names of what is in the way."""
-    mend: str | None
+    fix: str | None
     """What to do about it."""
     waited_for: str | None
     """URN of what it waited for last; null where it waited for nothing."""
@@ -90,7 +90,7 @@ class Up(Part):
     """Time until the cluster is ready, from the first registration on; `program.seconds` come before it."""
     ended: Literal["well", "refused", "killed"]
     before: list[str]
-    """What was done before this run, because of how the one before it had ended: the mends, as commands."""
+    """What was done before this run, because of how the one before it had ended: the fixes, as commands."""
     lower_bound_seconds: float
     """Shortest time that AWS's own chains allow from nothing, with the same latencies."""
     critical_path: list[PathStep]
@@ -112,7 +112,7 @@ class Problem(Part):
     """Name of the rule of the world that it breaks; `trn rehearse rules` lists them."""
     error: str
     cause: str
-    mend: str
+    fix: str
 
 
 class Incident(Part):
@@ -148,7 +148,7 @@ class Destroy(Part):
     seconds: float
     ended: Literal["well", "refused", "killed"]
     before: list[str]
-    """What was done before this run, because of how the one before it had ended: the mends, as commands."""
+    """What was done before this run, because of how the one before it had ended: the fixes, as commands."""
     order: list[DestroyStep]
     """In the order in which the deletions ended."""
     critical_path: list[PathStep]
@@ -200,7 +200,7 @@ class Report(Part):
     up: Up
     """The first run."""
     reruns: list[Up]
-    """Runs after it, each with the mend of the one before; empty where the first ended well."""
+    """Runs after it, each with the fix of the one before; empty where the first ended well."""
     problems: list[Problem]
     """Must be empty."""
     incidents: list[Incident]

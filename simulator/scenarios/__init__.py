@@ -73,7 +73,7 @@ def read(name: str) -> Scenario:
         scenario = Scenario.model_validate(loaded)
         Faults.of(parse_fault(text) for text in scenario.faults)
     except yaml.YAMLError as error:
-        raise ScenarioError(f"{path} is not valid YAML: {error}", "mend the line it names") from error
+        raise ScenarioError(f"{path} is not valid YAML: {error}", "fix the line it names") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

@@ -9,6 +9,7 @@ from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
+from facts.endpoints import NODE_ENDPOINTS
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
@@ -17,8 +18,6 @@ WIDEST_PUBLIC_ACCESS = 2**24
 """Addresses that may reach the API, all blocks together: as many as one /8 has."""
 PUBLIC_ACCESS_LIMIT = 40
 """Public access CIDR ranges per cluster (EKS quotas, public endpoint access CIDR ranges)."""
-ENDPOINTS_WITHOUT_NAT = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts")
-"""Services a node must reach before it can join and give its pods an identity (EKS user guide, private clusters)."""
 
 
 def region(settings: Settings) -> Iterator[Problem]:
@@ -90,9 +89,9 @@ def way_out(settings: Settings) -> Iterator[Problem]:
     """Nodes reach the registries and the control plane: by NAT, or by endpoints for all they need."""
     if settings.network.nat != "none":
         return
-    absent = [service for service in ENDPOINTS_WITHOUT_NAT if service not in settings.network.interface_endpoints]
+    absent = [service for service in NODE_ENDPOINTS if service not in settings.network.interface_endpoints]
     if absent or not settings.network.s3_endpoint:
-        needed = ", ".join(ENDPOINTS_WITHOUT_NAT)
+        needed = ", ".join(NODE_ENDPOINTS)
         yield Problem(
             "network.nat", "none", "no way out for the nodes, which then never join", f"single, per-zone; or none with interfaceEndpoints {needed} and s3Endpoint",
             f"add {', '.join(absent) or 's3Endpoint: true'}, or set `network.nat: single`",

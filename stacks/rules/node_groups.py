@@ -146,7 +146,7 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
                 f"{base}.releaseVersion",
                 release,
                 f"no AMI release of Kubernetes {minor}",
-                f"{minor}.<patch>-<date>, such as 1.35.4-20260505",
+                f"{minor}.<patch>-<date>, such as {neuron_releases.AMI_RELEASES['1.35']}",
                 hint,
             )
     if settings.training.neuron_sdk is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from addons.contract import Contract, is_open, load, unknown_keys
+from addons.contract import is_open, load, unknown_keys
 from addons.efa.values import efa_values
 from addons.neuron import NeuronSettings
 from addons.neuron.values import neuron_values
@@ -14,6 +14,7 @@ from addons.registry import REGISTRY
 from addons.versions import EFA_DEVICE_PLUGIN, NEURON, SUPPORTED_KUBERNETES, VOLCANO, Chart
 from addons.volcano import VolcanoSettings
 from addons.volcano.values import volcano_values
+from facts.charts import Contract
 from tests.addons.cases import CASES
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import merged, record_stack

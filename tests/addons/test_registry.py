@@ -3,16 +3,17 @@
 import pytest
 
 from addons import versions
-from addons.contract import contract_files, load
+from addons.contract import load, load_managed
 from addons.declaration import Declaration
 from addons.images import mirror_values, mirrored, overlaid, value_at
 from addons.registry import REGISTRY, SWITCHED
 from addons.versions import SUPPORTED_KUBERNETES, Chart
+from facts.charts import contracts
 from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
 
 CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]
-COMMON_GROUPS = ("core", "apps", "batch", "networking.k8s.io", "storage.k8s.io")
+COMMON_GROUPS = ("v1", "apps", "batch", "networking.k8s.io", "storage.k8s.io")
 MIRROR = "mirror.example:5000/team"
 
 
@@ -44,7 +45,21 @@ def test_an_add_on_says_in_one_sentence_what_it_is_for(declaration: Declaration)
 
 def test_every_contract_belongs_to_a_chart():
     """A contract of a chart that nobody installs vouches for nothing."""
-    assert contract_files().keys() == {chart.name for chart in CHARTS}
+    managed = {name for declaration in REGISTRY for name in declaration.managed}
+    assert contracts().keys() == {chart.name for chart in CHARTS} | managed
+
+
+@pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
+def test_every_managed_add_on_has_a_contract_of_its_pinned_builds(declaration: Declaration):
+    """The simulated cluster asks it whether the add-on needs a node, and which kinds it brings."""
+    assert all(load_managed(name).pods for name in declaration.managed)
+
+
+def test_a_managed_add_on_pinned_anew_is_refused_until_its_contract_is_read(monkeypatch: pytest.MonkeyPatch):
+    """The message names the file."""
+    monkeypatch.setattr("addons.contract.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
+    with pytest.raises(ValueError, match=r"coredns is pinned at v9\.9\.9-eksbuild\.1.*addons/core/contracts/coredns\.yaml"):
+        load_managed("coredns")
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
@@ -64,7 +79,7 @@ def test_every_managed_add_on_is_pinned_for_every_minor(declaration: Declaration
 @pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
 def test_charts_whose_webhooks_stop_common_kinds_are_fenced(declaration: Declaration):
     """Installed beside others they fail them, and their atomic installs are taken back at once."""
-    kinds = [kind for chart in declaration.charts for kind in load(chart).fail_closed]
+    kinds = [kind for chart in declaration.charts for kind in load(chart).guards]
     common = [kind for kind in kinds if kind.split("/")[0] in COMMON_GROUPS]
     assert bool(common) == bool(declaration.fenced or declaration.tamed)
 

@@ -1,4 +1,4 @@
-"""One browser for the tier, and the pages that it opens: of the dev stack, of failures and their mends, and of a large stack."""
+"""One browser for the tier, and the pages that it opens: of the dev stack, of failures and their fixes, and of a large stack."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -149,7 +149,7 @@ def test_pointing_at_a_step_tells_its_inputs_and_shows_what_it_waited_for(browse
     browser.open(troubled)
     browser.mouse("Moved", *browser.place("#up .refused .lane", 0.9))
     told = card(browser)
-    wanted = ["trn1-32xl", "aws:eks/nodeGroup:NodeGroup", "InsufficientInstanceCapacity", "instanceTypes", "waited for", "mend"]
+    wanted = ["trn1-32xl", "aws:eks/nodeGroup:NodeGroup", "InsufficientInstanceCapacity", "instanceTypes", "waited for", "fix"]
     assert [words for words in wanted if words not in told] == []
     target = browser.run("document.querySelector('.card a').hash.slice(1)")
     assert target in browser.run("[...document.querySelectorAll('#up .waited')].map(row => row.id)")

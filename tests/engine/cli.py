@@ -63,7 +63,7 @@ class Engine:
 
     @classmethod
     def lean(cls, root: Path) -> "Engine":
-        """The shipped project without the add-ons that are off by default: what fails and is mended is the same, in half the time."""
+        """The shipped project without the add-ons that are off by default: what fails and is fixed is the same, in half the time."""
         engine = cls.new(root)
         document = yaml.safe_load(engine.stack_file.read_text())
         document["config"]["trn:addons"] = {"volcano": document["config"]["trn:addons"]["volcano"]}

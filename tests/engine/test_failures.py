@@ -1,4 +1,4 @@
-"""What the engine makes of a group without capacity, a provider that dies, an interrupt, and how each is mended."""
+"""What the engine makes of a group without capacity, a provider that dies, an interrupt, and how each is fixed."""
 
 import signal
 
@@ -23,8 +23,8 @@ def growing(engine: Engine) -> Engine:
     return engine
 
 
-def test_a_group_without_capacity_is_kept_and_mended_by_replacing_it(growing: Engine):
-    """A plain up ends well and mends nothing: the provider sees no difference, so asks AWS nothing."""
+def test_a_group_without_capacity_is_kept_and_fixed_by_replacing_it(growing: Engine):
+    """A plain up ends well and fixes nothing: the provider sees no difference, so asks AWS nothing."""
     text = growing.up(options=("--fault", "no-capacity@extra"), fails=True)
     assert "unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'" in text
     assert "InsufficientInstanceCapacity" in text
@@ -48,7 +48,7 @@ def test_a_group_without_capacity_can_be_destroyed(growing: Engine):
     growing.destroy_all()
 
 
-def test_a_provider_that_dies_leaves_a_conflict_that_an_import_mends(growing: Engine):
+def test_a_provider_that_dies_leaves_a_conflict_that_an_import_fixes(growing: Engine):
     """The engine takes it for a failed create and knows nothing of the group; its name shows it."""
     text = growing.up(options=("--fault", "kill-provider@NodeGroup/extra"), fails=True)
     assert "error reading from server" in text

@@ -1,4 +1,4 @@
-"""The CLI is killed while something is being made: what the engine knows afterwards, what mends it, and what does not."""
+"""The CLI is killed while something is being made: what the engine knows afterwards, what fixes it, and what does not."""
 
 import re
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_the_stack_is_locked_until_the_dead_run_is_cancelled(killed: Engine, tmp
     assert re.search("Cluster already exists with name: trainium-dev|conflicts with another subnet", text)
 
 
-def test_recovering_what_was_under_way_mends_it(cancelled: Engine):
+def test_recovering_what_was_under_way_fixes_it(cancelled: Engine):
     """The imported ones show no difference, nothing is made twice, and all goes."""
     under_way = set(cancelled.pending())
     made = {item.urn for item in cancelled.world.values()}
@@ -83,7 +83,7 @@ def test_import_pending_creates_imports_nothing(cancelled: Engine):
 
 
 def test_a_destroy_leaves_what_was_under_way(cancelled: Engine):
-    """The control plane stays and bills, and holds its subnets: why the creates are to be mended first."""
+    """The control plane stays and bills, and holds its subnets: why the creates are to be fixed first."""
     under_way = set(cancelled.pending())
     text = cancelled.run("destroy", "--yes", "--skip-preview", fails=True)
     assert "held by the control plane" in text
@@ -91,7 +91,7 @@ def test_a_destroy_leaves_what_was_under_way(cancelled: Engine):
     assert set(cancelled.pending()) == under_way
 
 
-def test_a_release_that_was_being_installed_is_mended_the_same_way(engine: Engine):
+def test_a_release_that_was_being_installed_is_fixed_the_same_way(engine: Engine):
     """A Helm release is imported by namespace and name."""
     engine.run("destroy", "--yes", "--skip-preview", "--target", VOLCANO, "--target-dependents")
     assert not any(kind_of(item.urn) == "Queue" for item in engine.world.values())

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, needs_cli]
 
 
 def test_the_shipped_address_is_refused_before_any_resource(fresh: Engine):
-    """One clean error with its mend, no traceback, and the cloud asked for nothing."""
+    """One clean error with its fix, no traceback, and the cloud asked for nothing."""
     folder = fresh.folder
     providers = Providers(folder, time_scale=0, faults=())
     try:
@@ -111,7 +111,7 @@ def test_a_queue_is_tried_again_while_volcanos_webhook_starts(engine: Engine):
     assert engine.object_named("queue-extra", "Queue").status == "ready"
 
 
-def test_what_no_waiting_mends_is_not_tried_again_and_the_next_up_goes_on(engine: Engine):
+def test_what_no_waiting_fixes_is_not_tried_again_and_the_next_up_goes_on(engine: Engine):
     """A refusal is told at once; what was made stays, and is not made twice."""
     engine.configure("addons.volcano.queues.extra", "{}")
     before = engine.world
@@ -142,7 +142,7 @@ def test_another_instance_type_replaces_the_group_delete_first(engine: Engine):
 
 
 def test_objects_that_are_lost_are_found_missing_and_made_again(engine: Engine):
-    """Somebody deletes by hand; a refresh sees it, the next up mends it."""
+    """Somebody deletes by hand; a refresh sees it, the next up fixes it."""
     before = engine.world
     for kind in ("aws.cloudwatch.LogGroup", "kubernetes.helm.sh.v3.Release"):
         sorted((engine.folder.account / kind).glob("*.json"))[0].unlink()

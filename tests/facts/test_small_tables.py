@@ -10,6 +10,7 @@ from facts import iam, names, neuron_releases, prices, regions
 from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
+from tests.support import dev_configuration
 
 
 @pytest.mark.parametrize(
@@ -156,3 +157,14 @@ def test_regions_are_those_that_have_eks():
     session = boto3.Session()
     known = {region for partition in session.get_available_partitions() for region in session.get_available_regions("eks", partition)}
     assert set(REGIONS) == known
+
+
+def test_the_releases_that_samples_pin_run_the_newest_published_image():
+    """What `trn init` writes, the shipped stack pins and the random stacks take is one table: a new release is one line."""
+    runtime = neuron_releases.SDK_RELEASES[neuron_releases.PUBLISHED_SDK].runtime
+    for minor, release in neuron_releases.AMI_RELEASES.items():
+        assert release.startswith(f"{minor}.")
+        assert neuron_releases.runtime_conflict(neuron_releases.ami_driver(release), runtime) is None
+    assert neuron_releases.ami_date(neuron_releases.LATER_AMI_RELEASE) > neuron_releases.ami_date(neuron_releases.AMI_RELEASES["1.35"])
+    pinned = {group["releaseVersion"] for group in dev_configuration()["nodeGroups"].values()}
+    assert pinned == {neuron_releases.AMI_RELEASES["1.35"]}

@@ -1,4 +1,4 @@
-"""Every command that meets AWS, where AWS says no: one line that says what and how to mend it, the right exit code, no traceback."""
+"""Every command that meets AWS, where AWS says no: one line that says what and how to fix it, the right exit code, no traceback."""
 
 import shutil
 from collections.abc import Callable

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.aws_calls import CALLS, LATER, boolean
+from facts.resources.api_calls import Creation, boolean
+from facts.resources.table import TYPES
 from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
 from simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
-from simulator.outputs.aws import ANSWERS
 from simulator.recording import Registration
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import recorded
 from tests.support import dev_configuration, merged, record_stack
 
+CREATIONS = {token: item.creation for token, item in TYPES.items() if isinstance(item.creation, Creation)}
 CLUSTER, NODE_GROUP, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:eks/addon:Addon"
 LAUNCH_TEMPLATE, FILE_SYSTEM = "aws:ec2/launchTemplate:LaunchTemplate", "aws:fsx/lustreFileSystem:LustreFileSystem"
 ROLE, LOG_GROUP, KEY, VPC = "aws:iam/role:Role", "aws:cloudwatch/logGroup:LogGroup", "aws:kms/key:Key", "aws:ec2/vpc:Vpc"
@@ -146,15 +147,9 @@ def test_every_request_has_the_shape_that_aws_publishes(configuration: str) -> N
     assert [error for resource in resources(configuration) for error in errors_of(resource)] == []
 
 
-def test_every_type_that_the_simulated_cloud_answers_has_its_calls() -> None:
-    """A type answered without a request would never be checked."""
-    assert CALLS.keys() == ANSWERS.keys()
-    assert LATER.keys() <= CALLS.keys()
-
-
 def test_the_configurations_reach_every_call() -> None:
     """A row of the table that no configuration uses could be wrong for ever."""
-    assert {item.type for configuration in CONFIGURATIONS for item in resources(configuration)} == CALLS.keys()
+    assert {item.type for configuration in CONFIGURATIONS for item in resources(configuration)} == CREATIONS.keys()
 
 
 def test_every_resource_is_made_by_one_call_of_its_own() -> None:
@@ -240,7 +235,7 @@ def test_a_request_that_aws_would_refuse_is_caught(resource_type: str, path: tup
     ("resource_type", "path", "message"),
     [
         (NODE_GROUP, ("amiTypes",), "trn1n-32xl: no API member is known for the input `amiTypes`; did you mean `amiType`?"),
-        (NODE_GROUP, ("forceUpdateVersion",), "`forceUpdateVersion`; add it to simulator/aws_calls.py with its source"),
+        (NODE_GROUP, ("forceUpdateVersion",), "`forceUpdateVersion`; add it to facts/resources with its source"),
         (NODE_GROUP, ("updateConfig", "maxUnavailble"), "`updateConfig.maxUnavailble`; did you mean `updateConfig.maxUnavailable`?"),
         (LAUNCH_TEMPLATE, ("networkInterfaces", 7, "interfacetype"), "; did you mean `networkInterfaces[7].interfaceType`?"),
         (LAUNCH_TEMPLATE, ("blockDeviceMappings", 0, "ebs", "iops"), "`blockDeviceMappings[0].ebs.iops`; add it to"),
@@ -269,7 +264,7 @@ def test_every_input_taken_is_sent(drawn: tuple[Registration, tuple[str | int, .
     """A key that the table names but never sends would be checked by nothing."""
     resource, path = drawn
     other = dataclasses.replace(resource, inputs=changed(resource.inputs, path, another_value(resource.inputs, path)))
-    assert (aws_requests(other) == aws_requests(resource)) == (path[0] in LATER.get(resource.type, frozenset()))
+    assert (aws_requests(other) == aws_requests(resource)) == (path[0] in CREATIONS[resource.type].later)
 
 
 def test_a_type_without_a_call_is_an_error() -> None:

@@ -70,7 +70,7 @@ def test_a_date_is_refused_like_any_other_wrong_value():
     assert "`tags.cost` is `7`" in text
 
 
-def test_a_mistake_names_value_allowed_and_mend():
+def test_a_mistake_names_value_allowed_and_fix():
     """The form every message of the house has."""
     broken = merged(
         dev_configuration(), nodeGroups={"train": {"instanceType": "trn1.2xlarge", "efa": True, "releaseVersion": "1.35.4-20260505"}}

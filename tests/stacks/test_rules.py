@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from facts.endpoints import NODE_ENDPOINTS
 from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
-from stacks.rules.network import ENDPOINTS_WITHOUT_NAT
 from stacks.settings import Settings
 from tests.support import dev_configuration, merged
 
@@ -52,7 +52,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
     "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
     "no way out for layers": (
-        {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
+        {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(NODE_ENDPOINTS)}},
         "add s3Endpoint: true",
     ),
     "version about to leave support": (
@@ -395,7 +395,7 @@ FINE: dict[str, dict[str, Any]] = {
         "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
-    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
+    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
@@ -421,7 +421,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),
     "EFA without plug-in": ({"addons": {"efa": {"enabled": False}}}, "`addons.efa` is off"),
     "no NAT gateway": (
-        {"network": {"nat": "none", "interfaceEndpoints": list(ENDPOINTS_WITHOUT_NAT)}},
+        {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
         "need a way of your own",
     ),
     "spot": (group(capacityType="SPOT"), "its price moves by the hour"),

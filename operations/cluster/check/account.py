@@ -28,7 +28,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     if who.is_root:
         yield passed("permissions", "the root user may do everything")
         return
-    wanted = statements(deployer_permissions(item.type for item in subject.recording.resources()), subject.cluster, subject.region)
+    wanted = statements(deployer_permissions(subject.recording.resources()), subject.cluster, subject.region)
     questions = [question for statement in wanted for question in as_questions(statement, who)]
     allowed = {action for question in questions for action in question.actions}
     denied = sorted(set(denied_actions(subject.api, principal_arn(subject.api, who), questions)))
@@ -41,17 +41,17 @@ def permissions(subject: Subject) -> Iterator[Finding]:
 
 def as_questions(statement: Document, who: Caller) -> Iterator[Question]:
     """A statement as what the simulator is asked: patterns become one concrete name, conditions the values they want."""
-    resource = statement["Resource"]
-    if resource != "*":
-        # The account is the caller's, any other name is as good as another.
-        resource = resource.replace(":*:", f":{who.account}:").replace("*", "any")
+    listed = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
+    # The account is the caller's, any other name is as good as another.
+    resources = [one if one == "*" else one.replace(":*:", f":{who.account}:").replace("*", "any") for one in listed]
     context = [
         (key, "CreateVolume" if operator == "Null" else value)
         for operator, pairs in statement.get("Condition", {}).items()
         for key, value in pairs.items()
     ]
-    for start in range(0, len(statement["Action"]), ACTIONS_AT_ONCE):
-        yield Question(statement["Action"][start : start + ACTIONS_AT_ONCE], resource, context)
+    for resource in resources:
+        for start in range(0, len(statement["Action"]), ACTIONS_AT_ONCE):
+            yield Question(statement["Action"][start : start + ACTIONS_AT_ONCE], resource, context)
 
 
 def dry_runs(subject: Subject) -> Iterator[Finding]:

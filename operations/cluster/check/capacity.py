@@ -88,7 +88,7 @@ def _on_offer(subject: Subject, item: Purchase) -> Iterator[Finding]:
 def _judged(subject: Subject, item: Purchase, found: Reservation) -> Iterator[Finding]:
     wrong = list(_mismatches(subject, item, found))
     if wrong:
-        yield failed("reservation", f"{found.id}: {'; '.join(wrong)}", f"mend `{item.path}`, or take another reservation")
+        yield failed("reservation", f"{found.id}: {'; '.join(wrong)}", f"fix `{item.path}`, or take another reservation")
         return
     kind = "capacity block" if found.is_block else "capacity reservation"
     until = f" until {found.ends:%Y-%m-%d %H:%M}" if found.ends else ""

@@ -46,7 +46,7 @@ def following(stack: str, printed: str, tried: Sequence[Attempt]) -> Attempt | N
 
 
 def refuse_misuse(stack: str, printed: str) -> None:
-    """Raises CommandError where Pulumi failed for a reason that only a person can mend."""
+    """Raises CommandError where Pulumi failed for a reason that only a person can fix."""
     if _says(printed, NO_STACK):
         raise CommandError(
             f"Pulumi knows no stack `{stack}` here", "`pulumi stack ls` lists them; `pulumi login` chooses where", code=MISUSE

@@ -32,7 +32,7 @@ def iam(
     settings = settings_of(stack_file)
     wanted: dict[str, Permissions] = {}
     if deployer:
-        wanted["deployer"] = deployer_permissions(item.type for item in record_stack(stack_file).resources())
+        wanted["deployer"] = deployer_permissions(record_stack(stack_file).resources())
     if operator:
         wanted["operator"] = operator_permissions()
     policies = {

@@ -4,13 +4,17 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from itertools import product
+from string import Formatter
+from typing import Any, Protocol
 
 import operations.aws
 from facts.iam import Document
 from facts.regions import partition
-from operations.aws.api import Call, Scope
-from operations.cluster.iam.program import ALWAYS, PROGRAM
+from facts.resources.rights import ALWAYS, Rights, Scope
+from facts.resources.table import TYPES
+from operations.aws import objects
+from operations.aws.api import Call
 from operations.errors import CommandError
 
 POLICY_LIMIT = 6144
@@ -20,21 +24,39 @@ Permissions = dict[Scope, set[str]]
 
 
 def declared_calls() -> list[Call]:
-    """Every call that `trn` can make, from the modules that declare them."""
+    """Every call that `trn` can make: for types by facts/resources, for everything else from the modules that declare them."""
     modules = (importlib.import_module(f"operations.aws.{found.name}") for found in pkgutil.iter_modules(operations.aws.__path__))
-    calls = {value for module in modules for value in vars(module).values() if isinstance(value, Call)}
-    return sorted(calls, key=lambda call: (call.service, call.operation))
+    calls = {value for module in modules for value in vars(module).values() if isinstance(value, Call)} | set(objects.declared_calls())
+    return sorted(calls, key=lambda call: (call.service, call.operation, [scope.resource for scope in call.scopes]))
 
 
-def deployer_permissions(resource_types: Iterable[str]) -> Permissions:
-    """What `pulumi up` and `pulumi destroy` of these types take, and `trn check` before them.
+class Recorded(Protocol):
+    """A resource of a recorded stack."""
+
+    @property
+    def type(self) -> str:
+        """Type token."""
+        ...
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """Inputs, all known."""
+        ...
+
+
+def deployer_permissions(resources: Iterable[Recorded]) -> Permissions:
+    """What `pulumi up` and `pulumi destroy` of these resources take, and `trn check` before them.
 
     Raises CommandError for a type whose actions are not known.
     """
     found: Permissions = {}
-    for grant in (*ALWAYS, *(grant for resource_type in sorted(set(resource_types)) for grant in _grants(resource_type))):
-        for scope in grant.scopes:
-            found.setdefault(scope, set()).update(grant.actions)
+    for grant in ALWAYS:
+        _add(found, grant.scopes, grant.actions)
+    for resource in resources:
+        rights = _rights(resource.type)
+        names = rights.names(resource.inputs) if rights else {}
+        for grant in rights.grants if rights else ():
+            _add(found, [made for scope in grant.scopes for made in _named(scope, names)], grant.actions)
     return _with_calls(found, (call for call in declared_calls() if call.operation.startswith(READING)))
 
 
@@ -45,24 +67,47 @@ def operator_permissions() -> Permissions:
 
 def _with_calls(permissions: Permissions, calls: Iterable[Call]) -> Permissions:
     for call in calls:
-        for scope in call.scopes:
-            permissions.setdefault(scope, set()).add(call.action)
+        _add(permissions, call.scopes, [call.action])
     return permissions
 
 
-def _grants(resource_type: str) -> Iterator[Any]:
+def _add(permissions: Permissions, scopes: Iterable[Scope], actions: Iterable[str]) -> None:
+    for scope in scopes:
+        permissions.setdefault(scope, set()).update(actions)
+
+
+def _rights(resource_type: str) -> Rights | None:
     if not resource_type.startswith("aws:"):
-        return
-    if resource_type not in PROGRAM:
-        raise CommandError(f"the actions of {resource_type} are not known", "add the type to operations/cluster/iam/program.py")
-    yield from PROGRAM[resource_type]
+        return None
+    rights = TYPES[resource_type].rights if resource_type in TYPES else None
+    if not isinstance(rights, Rights):
+        raise CommandError(f"the actions of {resource_type} are not known", "add the type to facts/resources")
+    return rights
+
+
+_STACK = frozenset({"partition", "region", "cluster"})
+"""Names that are filled in for the whole stack."""
+
+
+def _named(scope: Scope, names: Mapping[str, tuple[str, ...]]) -> Iterator[Scope]:
+    """The scope for each of the names that it uses; none where the resource has no such name."""
+    used = [field for _, field, _, _ in Formatter().parse(scope.resource) if field and field not in _STACK]
+    for values in product(*(names.get(field, ()) for field in used)):
+        filled = scope.resource
+        for field, value in zip(used, values, strict=True):
+            filled = filled.replace(f"{{{field}}}", value)
+        yield Scope(filled, scope.condition)
 
 
 def statements(permissions: Permissions, cluster: str, region: str) -> list[Document]:
-    """One statement for each scope, in an order that never changes."""
+    """One statement for each scope, resources of the same actions and conditions together, in an order that never changes."""
     values = {"partition": partition(region), "region": region, "cluster": cluster}
-    made = [_statement(_filled(scope, values), actions) for scope, actions in permissions.items()]
-    return sorted(made, key=lambda statement: json.dumps([statement["Resource"], statement.get("Condition", {}), statement["Action"]]))
+    joined: dict[tuple[tuple[tuple[str, str, str], ...], tuple[str, ...]], set[str]] = {}
+    for scope, actions in permissions.items():
+        made = _filled(scope, values)
+        joined.setdefault((made.condition, tuple(sorted(actions))), set()).add(made.resource)
+    found = [_statement(condition, actions, sorted(resources)) for (condition, actions), resources in joined.items()]
+    return sorted(found, key=lambda statement: json.dumps([statement["Resource"], statement.get("Condition", {}), statement["Action"]]))
 
 
 def _filled(scope: Scope, values: Mapping[str, str]) -> Scope:
@@ -70,10 +115,10 @@ def _filled(scope: Scope, values: Mapping[str, str]) -> Scope:
     return Scope(scope.resource.format(**values), condition)
 
 
-def _statement(scope: Scope, actions: Iterable[str]) -> Document:
-    made: Document = {"Effect": "Allow", "Action": sorted(actions), "Resource": scope.resource}
+def _statement(conditions: Iterable[tuple[str, str, str]], actions: Iterable[str], resources: list[str]) -> Document:
+    made: Document = {"Effect": "Allow", "Action": list(actions), "Resource": resources[0] if len(resources) == 1 else resources}
     condition: dict[str, dict[str, str]] = {}
-    for operator, key, value in scope.condition:
+    for operator, key, value in conditions:
         condition.setdefault(operator, {})[key] = value
     return {**made, "Condition": condition} if condition else made
 

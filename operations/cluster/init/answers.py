@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.neuron_releases import AMI_RELEASES, PUBLISHED_SDK
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
 from operations.errors import MISUSE, CommandError
 
@@ -14,7 +15,7 @@ REGIONS = (
 CAPACITY = {"on-demand": "ON_DEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 ADDONS = ("neuron", "efa", "volcano", "etcd")
 """On without a word, and named in the file where they are off."""
-RELEASE, SDK = "1.35.4-20260505", "2.30"
+RELEASE, SDK = AMI_RELEASES["1.35"], PUBLISHED_SDK
 """AMI release and Neuron SDK that fit each other: the last training images AWS published do not start on newer drivers."""
 
 

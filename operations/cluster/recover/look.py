@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from operations.aws import batch, made_cluster, made_elsewhere, made_network
+from facts.resources.queries import Lookup
+from facts.resources.table import TYPES
 from operations.aws.api import Api
-from operations.aws.sighting import Finder, Sighting
+from operations.aws.sighting import Sighting, sightings
 from operations.cluster.recover.objects import Objects
 from operations.cluster.recover.plan import Plan, plan_recovery
 from operations.cluster.recover.state import Pending, State
 from operations.errors import CommandError
 
-FINDERS: Mapping[str, Finder] = {**made_network.FINDERS, **made_cluster.FINDERS, **made_elsewhere.FINDERS, **batch.FINDERS}
+LOOKUPS: Mapping[str, Lookup] = {token: item.lookup for token, item in TYPES.items() if isinstance(item.lookup, Lookup)}
+"""How each AWS type is found, by its token."""
 ROUNDS, PAUSE_S = 160, 15
 """Together 40 minutes: the provider itself waits 30 for a control plane."""
 
@@ -64,8 +66,8 @@ class Recovery:
         try:
             if pending.type.startswith("kubernetes:"):
                 return tuple(self.objects.find(pending.type, pending.inputs)) if self.objects else ()
-            if pending.type in FINDERS:
-                return tuple(FINDERS[pending.type](self.api, self.cluster, pending.inputs))
+            if pending.type in LOOKUPS:
+                return tuple(sightings(self.api, LOOKUPS[pending.type], self.cluster, pending.inputs))
         except LookupError:
             # The inputs lack what tells such an object apart.
             pass

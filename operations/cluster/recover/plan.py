@@ -4,18 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from facts.resources.table import TYPES
 from operations.aws.sighting import Sighting
 from operations.cluster.recover.state import Pending, State
 
 Found = Mapping[str, "tuple[Sighting, ...] | None"]
 """By URN: what was found, or None where nobody can look for the type or the inputs tell too little."""
 
-MADE_TWICE = frozenset(
-    {
-        "aws:ec2/vpc:Vpc", "aws:ec2/internetGateway:InternetGateway", "aws:ec2/eip:Eip", "aws:ec2/natGateway:NatGateway",
-        "aws:ec2/routeTable:RouteTable", "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:kms/key:Key", "aws:amp/workspace:Workspace",
-    }
-)  # fmt: skip
+MADE_TWICE = frozenset(token for token, item in TYPES.items() if item.second == "another")
 """Types of which AWS makes a second one without a word: the others have a name or a place of their own."""
 
 

@@ -1,1 +1,1 @@
-"""`trn scale`: sets the size of one node group, and says what goes on billing."""
+"""`trn scale`: sets the size of one node group, and lists what is still billed."""

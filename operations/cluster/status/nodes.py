@@ -7,10 +7,9 @@ from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
 from facts.efa import NetworkInterface
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
-from operations.aws.compute import DESCRIBE_INSTANCES
-from operations.aws.control_plane import DESCRIBE_NODE_GROUP, LIST_NODE_GROUPS
-from operations.aws.made_network import DESCRIBE_RULES
-from operations.aws.sighting import filters
+from operations.aws.control_plane import node_group, node_group_names
+from operations.aws.network import group_rules
+from operations.aws.usage import DESCRIBE_INSTANCES
 from operations.cluster.status.subject import Subject, core_count, efa_count, efa_interfaces, hardware, instance_id, name_of
 from operations.findings import Finding, failed, passed, skipped
 from operations.kube.api import Object, Resource
@@ -23,11 +22,11 @@ EFA_KINDS = ("efa", "efa-only")
 def groups(subject: Subject) -> Iterator[Finding]:
     """Every group is ACTIVE: after a failed creation a second `pulumi up` succeeds without a word (seen with CLI 3.260)."""
     cluster = subject.settings.name
-    names = list(subject.api.pages(LIST_NODE_GROUPS, "nodegroups", clusterName=cluster))
+    names = list(node_group_names(subject.api, cluster))
     for name in sorted(set(subject.settings.node_groups) - set(names)):
         yield failed("node groups", f"there is no node group {name}", "`pulumi up` makes it")
     for name in names:
-        entry = subject.api.call(DESCRIBE_NODE_GROUP, clusterName=cluster, nodegroupName=name)["nodegroup"]
+        entry = node_group(subject.api, cluster, name)
         issues = [f"{issue.get('code', '')}: {issue.get('message', '')}" for issue in entry.get("health", {}).get("issues", ())]
         if entry["status"] == "CREATE_FAILED":
             do = f"`pulumi up --replace '**aws:eks/nodeGroup:NodeGroup::{name}'`, in another zone where capacity lacks"
@@ -41,7 +40,7 @@ def groups(subject: Subject) -> Iterator[Finding]:
 def ready(subject: Subject) -> Iterator[Finding]:
     """As many nodes are ready as the group is to have now; `trn scale` may have changed it."""
     for group, nodes in subject.nodes.items():
-        entry = subject.api.call(DESCRIBE_NODE_GROUP, clusterName=subject.settings.name, nodegroupName=group)["nodegroup"]
+        entry = node_group(subject.api, subject.settings.name, group)
         wanted, there = entry["scalingConfig"]["desiredSize"], sum(1 for node in nodes if _is_ready(node))
         if there == wanted:
             yield passed("nodes ready", f"{group}: {there} of {wanted}")
@@ -126,7 +125,7 @@ def _compared(instance: str, wanted: frozenset[NetworkInterface], found: frozens
 
 
 def _self_rules(subject: Subject, group_id: str) -> Finding:
-    rules = subject.api.pages(DESCRIBE_RULES, "SecurityGroupRules", Filters=filters({"group-id": group_id}))
+    rules = group_rules(subject.api, group_id)
     open_ways = {
         "out" if rule["IsEgress"] else "in"
         for rule in rules

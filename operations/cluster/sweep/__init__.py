@@ -1,1 +1,1 @@
-"""`trn sweep`: what a cluster left in the account, found by exact tags and by its VPC, and taken away."""
+"""`trn sweep`: what a cluster left in the account, found by exact tags and by its VPC, and deleted."""

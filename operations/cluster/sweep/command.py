@@ -26,7 +26,8 @@ def sweep(
     Example: trn sweep dev, then: trn sweep dev --delete
     """
     from operations.access import access
-    from operations.cluster.sweep.plan import KINDS, plan_sweep, read_state, refuse_living_cluster
+    from operations.aws.found import KINDS
+    from operations.cluster.sweep.plan import plan_sweep, read_state, refuse_living_cluster
     from operations.cluster.sweep.run import Sweep, look, place_of
     from operations.cluster.sweep.view import as_data, print_outcome, print_plan
     from operations.output import errors, gauge, results, tracked, write_json

@@ -6,41 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.aws import account_wide, balancers, batch, compute, control_plane, fsx, network
-from operations.aws.found import Found, Kind
+from operations.aws.found import CLUSTERS, KINDS, Found
 from operations.errors import MISUSE, CommandError
 
-KINDS: tuple[Kind, ...] = (
-    batch.JOB_QUEUES,
-    batch.COMPUTE_ENVIRONMENTS,
-    batch.JOB_DEFINITIONS,
-    control_plane.NODE_GROUPS,
-    compute.INSTANCES,
-    balancers.LOAD_BALANCERS,
-    balancers.CLASSIC_LOAD_BALANCERS,
-    balancers.TARGET_GROUPS,
-    control_plane.ACCESS_ENTRIES,
-    control_plane.EKS_CLUSTERS,
-    network.VPC_ENDPOINTS,
-    network.NAT_GATEWAYS,
-    network.ADDRESSES,
-    compute.VOLUMES,
-    fsx.FILE_SYSTEMS,
-    fsx.BACKUPS,
-    network.INTERFACES_LEFT,
-    network.SECURITY_GROUPS,
-    network.SUBNETS,
-    network.ROUTE_TABLES,
-    network.INTERNET_GATEWAYS,
-    network.VPCS,
-    compute.LAUNCH_TEMPLATES,
-    compute.PLACEMENT_GROUPS,
-    account_wide.LOG_GROUPS,
-    account_wide.IAM_ROLES,
-    account_wide.KMS_KEYS,
-)
-"""All kinds, in the order in which they can be deleted: what holds others goes after them."""
-DATA = frozenset({fsx.BACKUPS.name})
+DATA = frozenset(kind.name for kind in KINDS if kind.leftover.is_data)
 """Kinds that somebody made on purpose to keep: deleted only when asked for by name."""
 
 _BY_KUBERNETES = (
@@ -71,7 +40,7 @@ def plan_sweep(found: Iterable[Found], keep_ids: Collection[str] = (), *, with_d
     """
     order = {kind.name: number for number, kind in enumerate(KINDS)}
     entries = sorted(found, key=lambda item: (order[item.kind], item.id))
-    clusters = {item.id for item in entries if item.kind == control_plane.EKS_CLUSTERS.name and item.id in keep_ids}
+    clusters = {item.id for item in entries if item.kind == CLUSTERS.name and item.id in keep_ids}
     deletions, kept = [], []
     for item in entries:
         why = _why_kept(item, keep_ids, bool(clusters), with_data)
@@ -123,7 +92,7 @@ def read_state(path: Path) -> frozenset[str]:
 
 def refuse_living_cluster(plan: SweepPlan, stack: str) -> None:
     """Sweep is for what a destroy left: a cluster that is up is destroyed in order, or is an orphan by the state. Raises CommandError."""
-    if any(item.kind == control_plane.EKS_CLUSTERS.name and item.name == "ACTIVE" for item in plan.deletions):
+    if any(item.kind == CLUSTERS.name and item.name == "ACTIVE" for item in plan.deletions):
         hint = (
             "run `pulumi destroy` first; where Pulumi's state no longer knows the cluster,"
             f" `pulumi stack export --stack {stack} > state.json`, then add --state state.json"

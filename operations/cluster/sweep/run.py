@@ -9,9 +9,9 @@ from facts.names import CLUSTER_TAG
 from operations.aws.api import Api, tags_of
 from operations.aws.control_plane import described
 from operations.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
-from operations.aws.found import Found, Kind, Place
+from operations.aws.found import KINDS, Found, Kind, Place, kind_named
 from operations.aws.network import cluster_vpc_ids
-from operations.cluster.sweep.plan import KINDS, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import SweepPlan, plan_sweep
 from operations.errors import CommandError
 
 ROUNDS = 80
@@ -98,9 +98,8 @@ class Sweep:
         """What AWS said, empty for consent, and whether to look at it again."""
         if found.going:
             return "", True
-        kind = next(kind for kind in KINDS if kind.name == found.kind)
         try:
-            kind.delete(self.api, found)
+            kind_named(found.kind).delete(self.api, found)
         except ClientError as error:
             code = code_of(error)
             text = f"{code}: {error.response.get('Error', {}).get('Message', '')}"

@@ -10,7 +10,7 @@ MEMORY = "neuron_runtime_memory_used_bytes"
 ERRORS = "execution_errors_total"
 ECC = "hardware_ecc_events_total"
 UNCORRECTED = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
-"""What a device cannot mend itself: replace the node."""
+"""What a device cannot fix itself: replace the node."""
 
 
 @dataclass(frozen=True)

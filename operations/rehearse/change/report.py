@@ -153,6 +153,6 @@ def summary_lines(report: ChangeReport) -> Iterator[Line]:
         if step.error is not None:
             yield "refused", Text(f"{short_type(step.type)} {step.name}: {step.error}", style="bold red")
             yield "cause", Text(step.cause or "")
-            yield "mend", Text(step.mend or "", style="green")
+            yield "fix", Text(step.fix or "", style="green")
     rates = f"{report.usd_per_hour_before:.2f} USD an hour before, {report.usd_per_hour_after:.2f} after"
     yield "cost", Text(f"{rates}, {report.usd:.2f} USD while the change goes on")

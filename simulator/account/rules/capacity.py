@@ -13,15 +13,15 @@ LAUNCH_FAILED = "AsgInstanceLaunchFailures"
 """EKS API, NodegroupIssueCode: what a group shows when its Auto Scaling group gets no instance."""
 
 
-def not_launched(code: str, text: str, cause: str, mend: str) -> Refusal:
+def not_launched(code: str, text: str, cause: str, fix: str) -> Refusal:
     """A group that got no instances: EKS tries until it gives up, and keeps the group under its name as CREATE_FAILED."""
     shown = f"unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. last error: {LAUNCH_FAILED}: Could not launch instances. {code} - {text}"
-    return Refusal(code, shown, cause, mend, retry_s=CAPACITY_S, leaves="failed", remedy="replace", runs=False)
+    return Refusal(code, shown, cause, fix, retry_s=CAPACITY_S, leaves="failed", remedy="replace", runs=False)
 
 
-def replace_after(mend: str, group: Registration) -> str:
-    """A mend that ends with how a failed group is made anew: EKS never tries again by itself."""
-    return f"{mend}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself"
+def replace_after(fix: str, group: Registration) -> str:
+    """A fix that ends with how a failed group is made anew: EKS never tries again by itself."""
+    return f"{fix}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself"
 
 
 def _family(state: AccountState, group: Registration, capacity_type: str) -> tuple[str, int] | None:

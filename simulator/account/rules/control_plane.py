@@ -65,14 +65,14 @@ def service_role_may_act(state: AccountState, request: Registration) -> Refusal 
     )
 
 
-def _degraded(request: Registration, cause: str, mend: str) -> Refusal:
+def _degraded(request: Registration, cause: str, fix: str) -> Refusal:
     name = request.inputs["addonName"]
     return Refusal(
         "InsufficientNumberOfReplicas",
         f"waiting for EKS Add-On ({request.id}) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s):"
         f" InsufficientNumberOfReplicas: The add-on is unhealthy because it doesn't have the desired number of replicas.",
         f"{name}: {cause}",
-        f"{mend}; then `pulumi up`",
+        f"{fix}; then `pulumi up`",
         retry_s=ADDON_S,
         leaves="unready",
         remedy="again",

@@ -116,7 +116,7 @@ def kinds_are_unused(state: AccountState, request: Registration) -> Refusal | No
     chart = chart_of(request)
     if chart is None:
         return None
-    held = [thing for kind in chart.crds for thing in view.objects_of_kind(state, kind) if kind in kinds_with_finalizers()]
+    held = [thing for kind in chart.kinds for thing in view.objects_of_kind(state, kind) if kind in kinds_with_finalizers()]
     if not held:
         return None
     return Refusal(

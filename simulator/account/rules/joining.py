@@ -1,5 +1,6 @@
 """What keeps a node from joining: no way to the control plane or the registries, and no network for its pods."""
 
+from facts.endpoints import NODE_ENDPOINTS
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
@@ -7,14 +8,12 @@ from simulator.account.state import AccountState
 from simulator.account.timeouts import JOIN_S
 from simulator.recording import Registration
 
-ENDPOINTS = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
-"""Services that a node without a way to the internet must reach through endpoints (EKS user guide, private clusters)."""
 CNI_POLICY = "AmazonEKS_CNI_Policy"
 
 
-def _never_joins(request: Registration, cause: str, mend: str, text: str = "Unhealthy nodes in the kubernetes cluster") -> Refusal:
+def _never_joins(request: Registration, cause: str, fix: str, text: str = "Unhealthy nodes in the kubernetes cluster") -> Refusal:
     shown = f"unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. last error: NodeCreationFailure: {text}"
-    return Refusal("NodeCreationFailure", shown, cause, replace_after(mend, request), retry_s=JOIN_S, leaves="failed", remedy="replace")
+    return Refusal("NodeCreationFailure", shown, cause, replace_after(fix, request), retry_s=JOIN_S, leaves="failed", remedy="replace")
 
 
 @rule("settle", kinds.NODE_GROUP, source="EKS user guide, launch-templates: custom security groups replace the cluster's")
@@ -66,7 +65,7 @@ def _missing_way(state: AccountState, subnet: Registration) -> str | None:
         for item in state.ready(kinds.ENDPOINT)
         if item.inputs["vpcId"] == subnet.inputs["vpcId"]
     }
-    lacking = [service for service in (*ENDPOINTS, "s3") if service not in services]
+    lacking = [service for service in (*NODE_ENDPOINTS, "s3") if service not in services]
     return f"no NAT gateway, and no endpoint for {', '.join(lacking)}" if lacking else None
 
 
@@ -76,13 +75,13 @@ def cni_is_there(state: AccountState, request: Registration) -> Refusal | None:
     if not view.desired_size(request):
         return None
     if not view.has_addon(state, "vpc-cni"):
-        cause, mend = "the add-on vpc-cni is not there: container runtime network not ready", "make vpc-cni before the node groups"
+        cause, fix = "the add-on vpc-cni is not there: container runtime network not ready", "make vpc-cni before the node groups"
     elif not _cni_may_attach(state, request):
         cause = f"the VPC CNI has no identity: no association for kube-system/aws-node, and the node role lacks {CNI_POLICY}"
-        mend = "associate a role with kube-system/aws-node before the node groups"
+        fix = "associate a role with kube-system/aws-node before the node groups"
     else:
         return None
-    return _never_joins(request, f"{cause}; nodes of {request.inputs['nodeGroupName']} stay NotReady", mend)
+    return _never_joins(request, f"{cause}; nodes of {request.inputs['nodeGroupName']} stay NotReady", fix)
 
 
 def _cni_may_attach(state: AccountState, request: Registration) -> bool:

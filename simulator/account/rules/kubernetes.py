@@ -95,7 +95,7 @@ def webhook_failed(guard: Guard, kind: str) -> Refusal:
 def one_owner_of_kind(state: AccountState, request: Registration) -> Refusal | None:
     """Two releases do not bring the same CustomResourceDefinition in their templates."""
     chart = chart_of(request)
-    for kind in chart.crds if chart is not None else ():
+    for kind in chart.kinds if chart is not None else ():
         owners = [thing.registration for thing in view.owners_of_kind(state, kind) if thing.registration.urn != request.urn]
         if owners:
             return Refusal(

@@ -13,8 +13,8 @@ from simulator.recording import Registration
 _TEMPLATES = "EKS user guide, launch-templates; EKS API, CreateNodegroup, InvalidParameterException"
 
 
-def _refused(text: str, cause: str, mend: str) -> Refusal:
-    return Refusal("InvalidParameterException", text, cause, mend)
+def _refused(text: str, cause: str, fix: str) -> Refusal:
+    return Refusal("InvalidParameterException", text, cause, fix)
 
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)

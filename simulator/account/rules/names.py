@@ -1,44 +1,18 @@
 """What services refuse about names and tags."""
 
-from simulator.account.conflicts import wording
-from simulator.account.identity import identity
+from facts.resources.table import TYPES
+from simulator.account.conflicts import identity, wording
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
-from simulator.account.timeouts import NAME_LENGTHS
 from simulator.recording import Registration
 
-_TAKEN = {
-    "aws:eks/": ("ResourceInUseException", "EKS API, CreateCluster, CreateNodegroup, CreateAddon"),
-    "aws:iam/": ("EntityAlreadyExists", "IAM API, CreateRole"),
-    "aws:ec2/securityGroup:": ("InvalidGroup.Duplicate", "EC2 API, CreateSecurityGroup"),
-    "aws:ec2/launchTemplate:": ("InvalidLaunchTemplateName.AlreadyExistsException", "EC2 API, CreateLaunchTemplate"),
-    "aws:ec2/placementGroup:": ("InvalidPlacementGroup.Duplicate", "EC2 API, CreatePlacementGroup"),
-    "aws:ec2/routeTableAssociation:": ("Resource.AlreadyAssociated", "EC2 API, AssociateRouteTable"),
-    "aws:ec2/route:": ("RouteAlreadyExists", "EC2 API, CreateRoute"),
-    "aws:vpc/": ("InvalidPermission.Duplicate", "EC2 API, AuthorizeSecurityGroupIngress"),
-    "aws:kms/alias:": ("AlreadyExistsException", "KMS API, CreateAlias"),
-    "aws:cloudwatch/logGroup:": ("ResourceAlreadyExistsException", "CloudWatch Logs API, CreateLogGroup"),
-    "aws:fsx/dataRepositoryAssociation:": ("BadRequest", "FSx API, CreateDataRepositoryAssociation"),
-    "kubernetes:": ("AlreadyExists", "Kubernetes API, measured with pulumi-kubernetes 4.34.2"),
-}
-"""Beginning of a type token to the code for an object that is there already, with its source."""
-REPEATABLE = ("aws:iam/rolePolicy:", "aws:iam/rolePolicyAttachment:", "aws:autoscaling/tag:", "aws:eks/accessPolicyAssociation:")
-"""Put calls, which may be made twice."""
 
-
-def _code_for(resource_type: str) -> str | None:
-    if resource_type.startswith(REPEATABLE):
-        return None
-    return next((code for beginning, (code, _) in _TAKEN.items() if resource_type.startswith(beginning)), None)
-
-
-@rule("create", "aws:*", "kubernetes:*", source="the create call of each service; see _TAKEN")
+@rule("create", "aws:*", "kubernetes:*", source="the create call of each service; facts/resources has code and words")
 def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     """One physical name, or one place, belongs to one object: a second one is refused and never adopted in silence."""
-    code, asked = _code_for(request.type), identity(request)
-    if code is None or asked is None:
+    said, asked = wording(request.type, request.inputs), identity(request)
+    if said is None or asked is None:
         return None
-    said = wording(request.type, request.inputs) or (code, f"{asked} already exists")
     for thing in state.existing(request.type):
         other = thing.registration
         if identity(other) == asked:
@@ -52,10 +26,15 @@ def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     return None
 
 
-@rule("create", *NAME_LENGTHS, source="length limits in the service models of botocore 1.44.5, and Helm's own")
+_LIMITED = [resource_type.token for resource_type in TYPES.values() if resource_type.name_limit]
+
+
+@rule("create", *_LIMITED, source="length limits in the service models of botocore 1.44.5, and Helm's own")
 def name_fits(state: AccountState, request: Registration) -> Refusal | None:
     """No name is longer than its service takes."""
-    key, longest, _ = NAME_LENGTHS[request.type]
+    limit = TYPES[request.type].name_limit
+    assert limit is not None
+    key, longest = limit.input, limit.characters
     name = str(request.inputs.get(key, ""))
     if len(name) <= longest:
         return None

@@ -91,7 +91,7 @@ class Cloud:
                 return Refusal("NotFound", f"{resource_type} {resource_id} does not exist", "somebody has deleted it", hint, remedy="again")
             old = found.registration
             if live_inputs(old.inputs, old.outputs) == inputs and found.status in ("ready", "failed"):
-                # A provider that sees no difference asks AWS nothing, and so mends nothing.
+                # A provider that sees no difference asks AWS nothing, and so fixes nothing.
                 return None
             refusal = self.world.update(old, registration_of(old.urn, resource_type, resource_id, inputs, state))
             self._kept.save(self.world.state)

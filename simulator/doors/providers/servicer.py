@@ -207,7 +207,7 @@ def _refusing(context: grpc.ServicerContext) -> Iterator[None]:
 
 def told(refusal: Refusal) -> str:
     """An error as the engine prints it: the service's own words, then why, and how to go on."""
-    return f"{refusal}\n  cause: {refusal.cause}\n\nhint: {refusal.mend}"
+    return f"{refusal}\n  cause: {refusal.cause}\n\nhint: {refusal.fix}"
 
 
 def _half_made(context: grpc.ServicerContext, resource_id: str, state: dict[str, Any], refusal: Refusal) -> NoReturn:

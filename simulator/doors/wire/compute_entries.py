@@ -9,7 +9,7 @@ from simulator.account.objects import CloudObject, Stray
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Entry, Kind, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import PLAIN, vpc_of
-from simulator.outputs.context import ACCOUNT
+from simulator.outputs import ACCOUNT
 from simulator.recording import Registration
 
 LEFT_BY_CNI, KARPENTER_NODE, LOAD_BALANCER = "interfaces of ", "karpenter node", "load balancer"

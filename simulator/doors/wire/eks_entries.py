@@ -7,7 +7,7 @@ from simulator.account.objects import Status
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Entry, Kind, chosen, tags_of
 from simulator.doors.wire.network_entries import vpc_of
-from simulator.outputs.context import CREATED_AT
+from simulator.outputs import CREATED_AT
 from simulator.recording import Registration
 
 _WORDS: Mapping[Status, str] = {

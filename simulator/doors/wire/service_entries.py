@@ -7,7 +7,7 @@ from simulator.account.objects import Status
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
-from simulator.outputs.context import ACCOUNT, CREATED_AT
+from simulator.outputs import ACCOUNT, CREATED_AT
 from simulator.recording import Registration
 
 _FSX: Mapping[Status, str] = {
@@ -147,9 +147,9 @@ KINDS = (
     Kind("workspace", "aws:amp/workspace:Workspace", _workspace, ("status", "statusCode"), {
         "creating": "CREATING", "ready": "ACTIVE", "failed": "CREATION_FAILED", "unready": "CREATING", "deleting": "DELETING",
     }),
-    Kind("sqs queue", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
+    Kind("sqs", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
     Kind("sqs policy", "aws:sqs/queuePolicy:QueuePolicy", _queue_policy),
-    Kind("event rule", "aws:cloudwatch/eventRule:EventRule", _rule),
+    Kind("rule", "aws:cloudwatch/eventRule:EventRule", _rule),
     Kind("event target", "aws:cloudwatch/eventTarget:EventTarget", _target),
     Kind("group tag", "aws:autoscaling/tag:Tag", _group_tag),
     Kind("environment", kinds.COMPUTE_ENVIRONMENT, _environment, ("status",), _BATCH, is_slow=True),

@@ -12,7 +12,7 @@ from facts.regions import zone_id_prefix
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.entries import Entry
 from simulator.doors.wire.wire import Handler, Refused
-from simulator.outputs.context import ACCOUNT
+from simulator.outputs import ACCOUNT
 
 PLENTY = 100_000.0
 """Value of a quota that nothing limits."""

@@ -171,7 +171,7 @@ def _fact_pairs(run: Run, step: Step, places: dict[int, str]) -> Iterator[tuple[
     if step.error is not None:
         yield "error", f'<span class="bad">{prose(step.error)}</span>'
         yield "cause", prose(step.cause or "not known")
-        yield "mend", prose(step.mend or "not known")
+        yield "fix", prose(step.fix or "not known")
     elif step.cut:
         yield "cut", "The run was killed while this was under way: how it ended was never written down."
     yield "type", escaped(step.type)

@@ -29,7 +29,7 @@ class Step:
     cut: bool = False
     error: str | None = None
     cause: str | None = None
-    mend: str | None = None
+    fix: str | None = None
     waited_for: str | None = None
     """URN of the step of the same run that it waited for last."""
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -215,7 +215,7 @@ def _step(item: StepTimes, operation: Operation, through: Mapping[str, str | Non
         item.cut,
         item.error,
         item.cause,
-        item.mend,
+        item.fix,
         waited_for,
         inputs,
         item.level if isinstance(item, DestroyStep) else None,

@@ -183,4 +183,4 @@ def beside_words(step: Step) -> str:
 def _tooltip(run: Run, step: Step) -> str:
     times = f"{step.operation}: starts at {duration(step.start)}, ends at {duration(step.end)}, {step.seconds:.1f} seconds"
     lines = [f"{step.name} ({short_type(step.type)})", times, *(["on the critical path"] if run.is_critical(step) else [])]
-    return "\n".join([*lines, *(text for text in (step.error, step.cause, step.mend) if text)])
+    return "\n".join([*lines, *(text for text in (step.error, step.cause, step.fix) if text)])

@@ -1,4 +1,4 @@
-"""What went wrong, in the words of those who refused, with the cause, the mend, and what is being paid for meanwhile."""
+"""What went wrong, in the words of those who refused, with the cause, the fix, and what is being paid for meanwhile."""
 
 from collections.abc import Iterator, Sequence
 
@@ -48,7 +48,7 @@ def _refusal(step: Step) -> str:
     tries = f", {step.attempts} tries in {duration(step.seconds)}" if step.attempts > 1 else f", after {duration(step.seconds)}"
     return (
         f'<div class="refusal"><p><b>{escaped(step.name)}</b> <span class="muted">{escaped(short_type(step.type))}{tries}</span></p>'
-        f"{_answer(step.error or '')}{_why(step.cause, step.mend)}</div>"
+        f"{_answer(step.error or '')}{_why(step.cause, step.fix)}</div>"
     )
 
 
@@ -60,8 +60,8 @@ def _answer(error: str) -> str:
     return f'<p class="answer"><span class="bad">{escaped(error)}</span></p>'
 
 
-def _why(cause: str | None, mend: str | None) -> str:
-    said = [(name, words) for name, words in (("Cause", cause), ("Mend", mend)) if words]
+def _why(cause: str | None, fix: str | None) -> str:
+    said = [(name, words) for name, words in (("Cause", cause), ("Fix", fix)) if words]
     return f"<dl>{''.join(f'<dt>{name}</dt><dd>{prose(words)}</dd>' for name, words in said)}</dl>" if said else ""
 
 
@@ -105,7 +105,7 @@ def _standing(report: Report, runs: Sequence[Run]) -> list[CostLine]:
 def _after(runs: Sequence[Run], index: int) -> str:
     run, after = runs[index], runs[index + 1] if index + 1 < len(runs) else None
     if after is None or after.phase != run.phase:
-        return '<p class="bad">Nobody mended it in this rehearsal: the same would happen again.</p>'
+        return '<p class="bad">It was not fixed in this rehearsal: the same would happen again.</p>'
     done = "; ".join(f"<code>{escaped(command)}</code>" for command in after.before)
     return f'<p class="then">Then {done} <span class="muted">\u2192</span> <a href="#{slug(after.title)}">{escaped(after.title)}</a> {escaped(after.words)}.</p>'
 
@@ -113,7 +113,7 @@ def _after(runs: Sequence[Run], index: int) -> str:
 def _problem(problem: Problem) -> str:
     rule = f' <span class="muted">rule {escaped(problem.rule)}</span>'
     return _card(
-        f"The cluster is up, but cannot be used: {escaped(problem.name)}{rule}", _answer(problem.error) + _why(problem.cause, problem.mend)
+        f"The cluster is up, but cannot be used: {escaped(problem.name)}{rule}", _answer(problem.error) + _why(problem.cause, problem.fix)
     )
 
 

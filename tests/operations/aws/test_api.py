@@ -124,7 +124,7 @@ def test_a_throttled_call_is_made_again(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_each_error_is_one_line_with_its_exit_code(error: Exception, code: int, says: str, capsys: pytest.CaptureFixture[str]):
-    """The user's to mend is 2, what AWS refuses is 1; the service's own code and text come first."""
+    """The user's to fix is 2, what AWS refuses is 1; the service's own code and text come first."""
 
     def command() -> int:
         raise error
@@ -137,7 +137,7 @@ def test_each_error_is_one_line_with_its_exit_code(error: Exception, code: int, 
 
 
 @pytest.mark.parametrize("kind", [*sorted(errors.DENIED), "ExpiredToken", "AuthFailure", "Throttling"])
-def test_errors_that_have_a_mend_name_it(kind: str):
+def test_errors_that_have_a_fix_name_it(kind: str):
     """A hint that says where to look next."""
     told = errors.command_error(refusal(kind, "DescribeVpcs"))
     assert told is not None
@@ -145,7 +145,7 @@ def test_errors_that_have_a_mend_name_it(kind: str):
 
 
 def test_an_error_of_our_own_keeps_its_traceback():
-    """A bug told as a user's mistake is never mended."""
+    """A bug told as a user's mistake is never fixed."""
 
     def command() -> int:
         raise KeyError("ours")

@@ -157,7 +157,7 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("leftovers", _deny("ec2.DescribeVolumes"), "fail", "could not check", "trn iam"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_account_is_told_with_its_mend(name: str, spoil: Any, verdict: str, says: str, do: str):
+def test_what_is_wrong_with_an_account_is_told_with_its_fix(name: str, spoil: Any, verdict: str, says: str, do: str):
     """One thing spoilt, one finding that names it."""
     aws = HealthyAccount()
     spoil(aws)

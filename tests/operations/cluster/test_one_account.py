@@ -17,8 +17,6 @@ from tests.simulator.account.standing import recording, standing
 
 CLUSTER = "trainium-dev"
 SAMPLES = 6
-NOT_SWEPT = ("aws:sqs/", "aws:cloudwatch/event", "aws:amp/", "/aws/eks/trainium-dev/pods")
-"""What `trn sweep` does not look for."""
 
 
 def neighbours() -> dict[str, dict[str, Entry]]:
@@ -40,7 +38,7 @@ def swept(world: World) -> list[str]:
 def left(world: World) -> list[str]:
     """What is left of the stack in AWS."""
     found = (f"{item.registration.type} {item.registration.id}" for item in world.state)
-    kept = [what for what in found if not what.startswith("kubernetes:") and not any(name in what for name in NOT_SWEPT)]
+    kept = [what for what in found if not what.startswith("kubernetes:")]
     return sorted([*kept, *(stray.what for stray in world.state.strays.values())])
 
 

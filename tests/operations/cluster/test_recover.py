@@ -250,9 +250,9 @@ def test_without_a_cluster_nothing_in_it_was_made():
 
 def test_types_that_can_exist_twice_are_types_that_are_looked_for():
     """A slip in the table would hide a leak."""
-    from operations.cluster.recover.look import FINDERS
+    from operations.cluster.recover.look import LOOKUPS
 
-    assert FINDERS.keys() >= MADE_TWICE
+    assert LOOKUPS.keys() >= MADE_TWICE
 
 
 # The command
@@ -379,7 +379,7 @@ def test_without_operations_there_is_nothing_to_do(world: Any):
     ],
 )
 def test_what_pulumi_refuses_is_told(world: Any, asked: str, printed: str, code: int, says: str):
-    """In one line with its mend."""
+    """In one line with its fix."""
     world[2].fails[asked] = printed
     found, _, err = trn("--yes")
     assert (found, says in err) == (code, True)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from facts.resources.queries import Lookup
+from facts.resources.table import TYPES
 from operations.aws.api import BotoApi
-from operations.aws.sighting import Sighting
-from operations.cluster.recover.look import FINDERS
+from operations.aws.sighting import Sighting, sightings
+from operations.cluster.recover.look import LOOKUPS
 from operations.cluster.recover.objects import RELEASE, RELEASE_TYPE, SECRETS, Objects
 from simulator.doors.wire.wire import Refused, Wire
-from simulator.outputs.aws import ANSWERS
 from tests.operations.aws.made import CLUSTER, DESCRIBED, LISTED, NETWORK, Made, One
 from tests.operations.fake_kubernetes import FakeCluster
 
@@ -19,12 +20,12 @@ IN_LISTS = (*NETWORK, *LISTED)
 
 def seen(wire: Wire, resource_type: str, inputs: dict[str, Any], cluster: str = CLUSTER) -> list[Sighting]:
     """What is found of one creation."""
-    return list(FINDERS[resource_type](BotoApi("us-west-2", wire.session()), cluster, inputs))
+    return list(sightings(BotoApi("us-west-2", wire.session()), LOOKUPS[resource_type], cluster, inputs))
 
 
 def test_every_type_that_the_program_can_make_is_looked_for():
     """One that is not would leave a recovery to a person."""
-    assert FINDERS.keys() == ANSWERS.keys() == {made.type for made in (*IN_LISTS, *DESCRIBED)}
+    assert {token for token, item in TYPES.items() if isinstance(item.lookup, Lookup)} == {made.type for made in (*IN_LISTS, *DESCRIBED)}
 
 
 @pytest.mark.parametrize("made", IN_LISTS, ids=lambda made: made.type)

@@ -179,7 +179,7 @@ def test_two_shells_have_two_names():
     ],
 )
 def test_what_cannot_be_is_told_before_anything_starts(healthy: Healthy, arguments: tuple[str, ...], code: int, says: str):
-    """With the command that mends it."""
+    """With the command that fixes it."""
     found, _, err = trn("dev", *arguments)
     assert (found, says in err) == (code, True)
     assert healthy.cluster.log == []

@@ -163,12 +163,12 @@ def test_what_is_expected_comes_from_the_hardware_catalogue(instance_type: str, 
 
 def test_findings_are_written_as_junit():
     """For the pipeline that brought the cluster up."""
-    findings = [passed("a", "well"), failed("b", 'no <"device">', "mend & go"), skipped("c", "off"), warned("d", "late", "wait")]
+    findings = [passed("a", "well"), failed("b", 'no <"device">', "fix & go"), skipped("c", "off"), warned("d", "late", "wait")]
     suite = ElementTree.fromstring(junit(findings, "trn status dev"))
     assert suite.attrib == {"name": "trn status dev", "errors": "0", "tests": "4", "failures": "1", "skipped": "1"}
     assert [case.attrib["classname"] for case in suite] == ["a", "b", "c", "d"]
     assert [(part.tag, part.text) for case in suite for part in case] == [
-        ("failure", "mend & go"), ("skipped", None), ("system-out", "wait"),
+        ("failure", "fix & go"), ("skipped", None), ("system-out", "wait"),
     ]  # fmt: skip
 
 

@@ -7,9 +7,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from operations.aws import account_wide, compute, network
 from operations.aws.api import BotoApi
-from operations.aws.found import Found, Kind, Place
+from operations.aws.found import Found, Kind, Place, kind_named
 from operations.aws.network import cluster_vpc_ids
 
 REGION = "us-west-2"
@@ -53,8 +52,11 @@ def _cluster(session: Any, name: str, cidr: str) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        network.VPCS, network.SUBNETS, network.INTERNET_GATEWAYS, network.NAT_GATEWAYS, network.ADDRESSES, network.ROUTE_TABLES,
-        network.SECURITY_GROUPS, compute.VOLUMES, compute.LAUNCH_TEMPLATES, account_wide.LOG_GROUPS, account_wide.IAM_ROLES,
+        kind_named(name)
+        for name in (
+            "VPC", "subnet", "internet gateway", "NAT gateway", "address", "route table", "security group", "volume", "launch template",
+            "log group", "role",
+        )
     ],
     ids=lambda kind: kind.name,
 )  # fmt: skip
@@ -67,7 +69,7 @@ def test_each_kind_is_found_once_for_its_own_cluster(account: BotoApi, kind: Kin
 
 def test_an_interface_without_a_tag_is_found_by_its_vpc(account: BotoApi):
     """The neighbour's lie in another VPC."""
-    ours, theirs = (_found(account, network.INTERFACES_LEFT, name) for name in ("train", "train-2"))
+    ours, theirs = (_found(account, kind_named("network interface"), name) for name in ("train", "train-2"))
     assert ours
     assert all(item.because.startswith("in vpc-") for item in ours)
     assert not {item.id for item in ours} & {item.id for item in theirs}

@@ -66,7 +66,7 @@ def monitored(core: float = 42.5) -> dict[str, Any]:
 
 
 def test_the_exporters_series_are_read():
-    """Of all processes; stamps of creation and what the device mended are left out."""
+    """Of all processes; stamps of creation and what the device fixed are left out."""
     assert from_exporter(series({0: 0.5, 31: 1.0}, 2 * GIB, errors=3, ecc=2)) == Reading({0: 0.5, 31: 1.0}, 2 * GIB + 1, 4, 3)
 
 

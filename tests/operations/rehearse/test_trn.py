@@ -83,7 +83,7 @@ def test_json_to_standard_output_is_nothing_but_json(project: Path, monkeypatch:
 
 
 def test_a_wrong_configuration_exits_with_2_and_no_traceback(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """All mistakes, their mend, and nothing written."""
+    """All mistakes, their fix, and nothing written."""
     path = project / "Pulumi.dev.yaml"
     path.write_text(path.read_text().replace("nat: single", "nat: none").replace("capacityGib: 1200", "capacityGib: 1300"))
     code, out, err = rehearse(project, monkeypatch=monkeypatch)

@@ -26,7 +26,7 @@ def trn(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["rehearse", *arguments], catch_exceptions=False)
 
 
-def test_a_fault_is_told_with_code_cause_mend_and_cost(project: Path):
+def test_a_fault_is_told_with_code_cause_fix_and_cost(project: Path):
     """What a user reads on failure is the point."""
     result = trn("-q", "--fault", "no-capacity@NodeGroup/trn1-32xl", "--json", "report.json")
     lines = {line.split(" ", 1)[0]: line for line in result.output.splitlines()}
@@ -34,7 +34,7 @@ def test_a_fault_is_told_with_code_cause_mend_and_cost(project: Path):
     assert "USD an hour is running" in lines["ready"]
     assert "InsufficientInstanceCapacity" in lines["refused"]
     assert "no capacity for 2 nodes of trn1-32xl" in lines["cause"]
-    assert "pulumi up --replace" in lines["mend"]
+    assert "pulumi up --replace" in lines["fix"]
     assert lines["left"].endswith("nothing")
     assert result.exit_code == 0
     report = json.loads((project / "report.json").read_text())
@@ -54,7 +54,7 @@ def test_a_scenario_is_read_by_its_name():
     assert result.exit_code == 0
 
 
-def test_what_a_rehearsal_cannot_mend_fails_it():
+def test_what_a_rehearsal_cannot_fix_fails_it():
     """A quota is asked for by people."""
     result = trn("-q", "--scenario", "no-quota")
     assert "ask for 256 in Service Quotas (L-2C3B7624)" in result.output

@@ -61,7 +61,7 @@ def test_no_capacity_is_tried_for_half_an_hour():
     assert any(held.init_error for held in engine.state.held.values())
 
 
-def test_a_plain_up_after_no_capacity_is_no_mend():
+def test_a_plain_up_after_no_capacity_is_no_fix():
     """It ends well and the group stays as it was: only what the world says itself tells so."""
     engine = engine_with("no-capacity@trn1-32xl")
     engine.up(recording())
@@ -88,7 +88,7 @@ def test_some_faults_cost_time_only(fault: str):
 
 
 @pytest.mark.parametrize("fault", ["killed@lustre", "killed-on-destroy@lustre"])
-def test_a_kill_is_mended_by_cancelling_and_recovering(fault: str):
+def test_a_kill_is_fixed_by_cancelling_and_recovering(fault: str):
     """The next run neither makes nor forgets anything twice."""
     engine = engine_with(fault)
     ups = bring_up(engine, recording())
@@ -112,21 +112,21 @@ def test_a_node_that_goes_while_a_job_runs_is_told(fault: str, back: str):
 
 
 @pytest.mark.parametrize(
-    ("fault", "cause", "mend"),
+    ("fault", "cause", "fix"),
     [
         ("load-balancer-left", "a load balancer that a Service of type LoadBalancer asked for", "trn sweep --delete"),
         ("karpenter-node-left", "an instance that Karpenter launched", "trn sweep --delete"),
         ("claim-in-use", "is used by a pod that mounts fsx-claim", "trn drain"),
     ],
 )
-def test_what_users_leave_holds_the_destroy_until_it_is_swept(fault: str, cause: str, mend: str):
+def test_what_users_leave_holds_the_destroy_until_it_is_swept(fault: str, cause: str, fix: str):
     """The graph does not know of it: the commands around Pulumi do."""
     engine = engine_with(fault)
     bring_up(engine, recording())
     leave_behind(engine.world)
     runs = take_down(engine)
     assert [cause in step.refusal.cause for step in runs[0].phase.errors if step.refusal] == [True]
-    assert mend in runs[1].before
+    assert fix in runs[1].before
     assert runs[-1].phase.ended_well
     assert engine.world.state.leftovers() == []
 

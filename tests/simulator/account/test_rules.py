@@ -5,12 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.account import charts, kinds
+from facts.charts import Contract, contracts
+from facts.endpoints import NODE_ENDPOINTS
+from simulator.account import kinds
 from simulator.account.allowances import Allowances, Job
+from simulator.account.charts import chart_of
 from simulator.account.consequences import of_deletion
 from simulator.account.judge import ALL_RULES
 from simulator.account.rule import Rule
 from simulator.account.world import World
+from simulator.errors import UnknownType
 from simulator.recording import Registration
 from tests.simulator.account.standing import (
     TRAIN,
@@ -26,6 +30,32 @@ from tests.simulator.account.standing import (
     with_template,
     without,
 )
+
+_USUAL = {"create": (15, 30, 60, "inferred"), "delete": (5, 10, 20, "inferred")}
+_MPI_JOB = ({"name": "mpijobs.kubeflow.org", "kind": "kubeflow.org/MPIJob", "stays": False},)
+_RENDERED = "rendered with Helm 4.3.1 for Kubernetes 1.35, 2026-11"
+FOREIGN = {
+    "jobset": Contract(
+        chart="jobset",
+        version="0.12.0",
+        source=_RENDERED,
+        pods=({"object": "Deployment/jobset-system/jobset-controller-manager", "nodes": "core"},),
+        crds=({"name": "jobsets.jobset.x-k8s.io", "kind": "jobset.x-k8s.io/JobSet", "stays": True},),
+        cluster_objects=("ClusterRole/jobset-controller",),
+        guards={"jobset.x-k8s.io/JobSet": ("CREATE", "UPDATE")},
+        latency_s=_USUAL,
+    ),
+    "mpi-operator": Contract(chart="mpi-operator", version="v0.8.2", source=_RENDERED, crds=_MPI_JOB, latency_s=_USUAL),
+    "training-operator": Contract(chart="training-operator", version="v1.9", source=_RENDERED, crds=_MPI_JOB, latency_s=_USUAL),
+}
+"""Charts that the program does not install, so that no add-on has their contracts."""
+
+
+@pytest.fixture(autouse=True)
+def _foreign_charts_are_known(monkeypatch: pytest.MonkeyPatch):
+    """A cluster may have them by other means."""
+    monkeypatch.setattr("simulator.account.charts.contracts", lambda: {**contracts(), **FOREIGN})
+
 
 RULES = {rule.name: rule for rule in ALL_RULES}
 NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
@@ -232,7 +262,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "take up to",
     ),
     "cluster-security-group": (_in_template_of_cluster_only, "Instances failed to join the kubernetes cluster"),
-    "way-out": (_with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()), "no NAT gateway, and no endpoint for ec2"),
+    "way-out": (
+        _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
+        f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
+    ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
         "container runtime network not ready",
@@ -375,14 +408,14 @@ def test_every_rule_is_broken_below():
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_breaks_a_rule_is_told(name: str):
-    """In the service's words, with its cause and its mend."""
+    """In the service's words, with its cause and its fix."""
     broken, phrase = BROKEN[name]
     world = standing()
     request = broken(world)
     refusal = RULES[name].check(world.state, request)
     assert refusal is not None
-    assert phrase in f"{refusal}; {refusal.cause}; {refusal.mend}"
-    assert all((refusal.code, refusal.text, refusal.cause, refusal.mend))
+    assert phrase in f"{refusal}; {refusal.cause}; {refusal.fix}"
+    assert all((refusal.code, refusal.text, refusal.cause, refusal.fix))
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.stage in ("settle", "verify", "update")])
@@ -481,6 +514,8 @@ def test_a_webhook_without_a_node_for_its_pods_does_not_answer():
     assert RULES["webhook-answers"].check(world.state, JOB) is not None
 
 
-def test_every_known_chart_is_a_chart():
-    """What is not in the table is refused loudly, and what is in it has its facts."""
-    assert {"volcano", "karpenter", "kueue", "neuron-helm-chart"} <= set(charts.known_charts())
+def test_a_chart_without_a_contract_is_refused_with_the_place_for_one():
+    """What it brings would be missing from the cluster in silence."""
+    unknown = extra(kinds.RELEASE, "podinfo", {"chart": "podinfo", "name": "podinfo", "namespace": "default"})
+    with pytest.raises(UnknownType, match=r"addons/NAME/contracts/podinfo\.yaml"):
+        chart_of(unknown)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from facts.resources.table import TYPES
 from simulator.account import kinds
-from simulator.account.conflicts import CONFLICTS, wording
+from simulator.account.conflicts import wording
 from simulator.account.disk import AccountInUse, DamagedAccount, held
 from simulator.account.faults import Faults
 from simulator.account.rules.names import name_is_free
@@ -16,7 +17,6 @@ from simulator.account.world import World
 from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Registration
-from simulator.replacements import FORCES_REPLACEMENT
 from tests.simulator.account.standing import TRAIN, only, standing
 
 GROUP = kinds.LOG_GROUP
@@ -169,7 +169,7 @@ def test_what_is_not_there_cannot_be_updated(cloud: Cloud):
     assert refusal.code == "NotFound"
 
 
-def test_a_group_without_capacity_stays_and_no_update_mends_it(tmp_path: Path):
+def test_a_group_without_capacity_stays_and_no_update_fixes_it(tmp_path: Path):
     """EKS keeps the name taken; a provider that sees no difference asks nothing; any real change is refused."""
     world, group = standing(), only(kinds.NODE_GROUP, TRAIN)
     world.state.remove(group)
@@ -229,10 +229,6 @@ REFUSED = {
         {"name": "train"},
         "InvalidPlacementGroup.Duplicate: The Placement Group 'train' already exists.",
     ),
-    "aws:ec2/subnet:Subnet": (
-        {"vpcId": "vpc-1", "cidrBlock": "10.1.0.0/24"},
-        "InvalidSubnet.Conflict: The CIDR '10.1.0.0/24' conflicts with another subnet",
-    ),
     "aws:ec2/route:Route": (
         {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0"},
         "RouteAlreadyExists: The route identified by 0.0.0.0/0 already exists.",
@@ -265,13 +261,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("resource_type", sorted(CONFLICTS))
+CONFLICTS = sorted(item.token for item in TYPES.values() if item.conflict is not None and item.conflict.text)
+
+
+@pytest.mark.parametrize("resource_type", CONFLICTS)
 def test_a_name_that_is_taken_is_refused_in_the_services_own_words(resource_type: str):
     """A crash that lost the state shows up as this; another name, or another place for it, is free."""
     inputs, text = REFUSED[resource_type]
     assert ": ".join(wording(resource_type, inputs) or ()) == text
-    if resource_type == kinds.SUBNET:
-        return  # its place is told by the rule about overlaps
     world = World()
     world.state.put(Registration("urn:pulumi:a::b::c::first", resource_type, "first", True, False, "", inputs, id="one"))
     second = Registration("urn:pulumi:a::b::c::second", resource_type, "second", True, False, "", inputs, id="two")
@@ -281,8 +278,3 @@ def test_a_name_that_is_taken_is_refused_in_the_services_own_words(resource_type
     )
     third = Registration("urn:pulumi:a::b::c::third", resource_type, "third", True, False, "", elsewhere, id="three")
     assert name_is_free.check(world.state, third) is None
-
-
-def test_conflicts_are_known_types():
-    """A slip in a type's name would switch its rule off."""
-    assert set(CONFLICTS) < set(FORCES_REPLACEMENT)

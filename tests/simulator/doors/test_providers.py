@@ -4,8 +4,7 @@ import pytest
 
 from simulator.doors.protocol import UNKNOWN, plain, secret_keys, struct
 from simulator.doors.providers.values import live_inputs, updated_state, with_unknowns
-from simulator.outputs import aws, kubernetes
-from simulator.replacements import FORCES_REPLACEMENT, changed_paths, deletes_first, replacing_paths
+from simulator.replacements import changed_paths, deletes_first, replacing_paths
 
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 
@@ -45,11 +44,6 @@ def test_an_update_drops_what_is_no_longer_asked_and_keeps_what_was_computed():
     state = {"arn": "arn", "old": 1, "vpcConfig": {"subnetIds": ["a"], "clusterSecurityGroupId": "sg"}}
     after = updated_state(state, {"old": 1, "vpcConfig": {"subnetIds": ["a"]}}, {"vpcConfig": {"subnetIds": ["a", "b"]}})
     assert after == {"arn": "arn", "vpcConfig": {"subnetIds": ["a", "b"], "clusterSecurityGroupId": "sg"}}
-
-
-def test_every_type_says_what_replaces_it():
-    """A type that is missing would be changed in place by mistake."""
-    assert set(FORCES_REPLACEMENT) == {*aws.ANSWERS, *kubernetes.ANSWERS}
 
 
 @pytest.mark.parametrize(

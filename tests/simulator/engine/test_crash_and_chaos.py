@@ -7,8 +7,8 @@ import pytest
 
 from operations.rehearse.random_configurations import random_configuration
 from simulator.account import kinds
+from simulator.account.conflicts import identity
 from simulator.account.faults import FAULTS, Faults
-from simulator.account.identity import identity
 from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.lifecycle import Run
@@ -80,17 +80,17 @@ def test_chaos_draws_every_fault():
 
 
 def test_the_same_seed_gives_the_same_chaos():
-    """A failure that cannot be replayed cannot be mended."""
+    """A failure that cannot be replayed cannot be fixed."""
     assert chaos.run(recording(), 7) == chaos.run(recording(), 7)
 
 
 def test_chaos_notices_an_error_that_does_not_help():
-    """A refusal without a mend leaves its reader alone with a cluster that costs money."""
+    """A refusal without a fix leaves its reader alone with a cluster that costs money."""
     engine = Engine(World(faults=Faults.of([parse_fault("no-capacity@trn1-32xl")])), State())
     phase = engine.up(recording())
     (step,) = phase.errors
     assert step.refusal is not None
-    mute = replace(phase, steps={step.urn: replace(step, refusal=replace(step.refusal, mend=""))})
+    mute = replace(phase, steps={step.urn: replace(step, refusal=replace(step.refusal, fix=""))})
     assert chaos.unhelpful([Run(phase)]) == []
     assert [step.urn in why for why in chaos.unhelpful([Run(mute)])] == [True]
 

@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from facts.resources.latency import Lifetime
+from facts.resources.table import TYPES
 from simulator import latencies
 from simulator.account.world import World
 from simulator.engine import order as engine_order
@@ -187,16 +189,21 @@ def test_a_type_without_a_latency_is_an_error():
         latencies.lifetime(Registration("urn", "aws:s3/bucket:Bucket", "b", True, False, "", {}))
 
 
+def _lifetimes() -> list[Lifetime]:
+    """The usual ones of all types."""
+    return [resource_type.latencies.usual for resource_type in TYPES.values()]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_latencies_stay_within_their_spread(seed: int):
     """A draw outside would be a fact nobody published."""
-    for lifetime in latencies.LIFETIMES.values():
+    for lifetime in _lifetimes():
         for latency in (lifetime.create, lifetime.delete):
-            assert latency.low <= latency.draw(seed, f"urn{seed}", "create") <= latency.high
+            assert latency.low <= latencies.draw(latency, seed, f"urn{seed}", "create") <= latency.high
 
 
 def test_every_latency_names_its_source_and_how_good_it_is():
     """An inference must not pass for a measurement."""
-    for lifetime in latencies.LIFETIMES.values():
+    for lifetime in _lifetimes():
         assert lifetime.create.source.startswith(("published", "measured", "inferred"))
         assert lifetime.delete.source.startswith(("published", "measured", "inferred"))

@@ -55,7 +55,7 @@ def _times(token: str, name: str, start: float, end: float, error: str | None) -
         "cut": False,
         "error": error,
         "cause": None if error is None else "its cause",
-        "mend": None if error is None else "its mend",
+        "fix": None if error is None else "its fix",
         "waited_for": None,
     }
 

@@ -51,7 +51,7 @@ def test_there_is_no_switch_where_all_is_drawn():
 
 def test_a_refused_step_shows_in_shape_and_words():
     """One reader in twelve cannot tell its red from grey; and what to do about it must not need another page."""
-    found = row(section(step(error="Throttling: slow down", cause="too many calls", mend="`pulumi up` again", attempts=3)))
+    found = row(section(step(error="Throttling: slow down", cause="too many calls", fix="`pulumi up` again", attempts=3)))
     wanted = ("stripes", "mark", "<em>refused, 3 tries</em>", "Throttling: slow down", "too many calls", "<code>pulumi up</code> again")
     assert [words for words in wanted if words not in found] == []
 

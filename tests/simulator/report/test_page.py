@@ -120,10 +120,10 @@ def test_hostile_names_are_escaped_everywhere():
             notices=[HOSTILE],
             leftovers=[HOSTILE],
             costs=[cost_line(HOSTILE, 1.0)],
-            resources=[resource(HOSTILE, HOSTILE, 0, 10, error=HOSTILE, cause=HOSTILE, mend=HOSTILE, inputs={HOSTILE: HOSTILE})],
+            resources=[resource(HOSTILE, HOSTILE, 0, 10, error=HOSTILE, cause=HOSTILE, fix=HOSTILE, inputs={HOSTILE: HOSTILE})],
             deletions=[deletion(HOSTILE, HOSTILE, 0, 10), deletion(VPC, "v", 10, 12, waited_for=urn(HOSTILE, HOSTILE))],
             reruns=[up_again(before=[HOSTILE])],
-            problems=[Problem(urn=HOSTILE, name=HOSTILE, rule=HOSTILE, error=HOSTILE, cause=HOSTILE, mend=HOSTILE)],
+            problems=[Problem(urn=HOSTILE, name=HOSTILE, rule=HOSTILE, error=HOSTILE, cause=HOSTILE, fix=HOSTILE)],
             incidents=[Incident(fault=HOSTILE, name=HOSTILE, what=HOSTILE, seconds=None, job=HOSTILE)],
             faults=[HOSTILE],
         ),
@@ -160,7 +160,7 @@ REFUSED = resource(NODE_GROUP, "train", 5, 20, error="InsufficientInstanceCapaci
 
 
 def test_every_run_has_its_tab_and_its_chart():
-    """The runs after a failure are half of the story: what it took to mend it."""
+    """The runs after a failure are half of the story: what it took to fix it."""
     page = page_html(
         report(
             resources=[REFUSED],
@@ -220,5 +220,7 @@ def test_the_legend_explains_the_lower_bound_where_it_is_drawn():
 def test_what_the_page_is_made_from_is_packaged():
     """From a checkout it works without; installed as a package, `trn rehearse` would find neither style nor script."""
     packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["simulator"]
-    beside = {f"drawing/{path.name}" for path in (ROOT / "simulator/drawing").iterdir() if path.is_file() and path.suffix != ".py"}
+    beside = {
+        f"report/drawing/{path.name}" for path in (ROOT / "simulator/report/drawing").iterdir() if path.is_file() and path.suffix != ".py"
+    }
     assert beside <= set(packaged)

@@ -154,7 +154,7 @@ def test_tries_are_counted_in_words():
 
 
 def test_runs_after_the_first_are_drawn_with_what_was_done_before():
-    """A rehearsal that failed once and was mended is two pictures and a command between them."""
+    """A rehearsal that failed once and was fixed is two pictures and a command between them."""
     again = up_again(resource(VPC, "network", 0, 9), before=["trn recover", "pulumi up"])
     svg = timeline_svg(report(reruns=[again], destroy_reruns=[destroy_again(deletion(VPC, "network", 0, 9))]))
     wanted = (

@@ -22,7 +22,7 @@ from tests.simulator.report.builders import (
 )
 
 REFUSED = resource(
-    NODE_GROUP, "train", 15, 2000, error="InsufficientInstanceCapacity: none left", attempts=2, mend="wait; then `pulumi up --replace x`"
+    NODE_GROUP, "train", 15, 2000, error="InsufficientInstanceCapacity: none left", attempts=2, fix="wait; then `pulumi up --replace x`"
 )
 
 
@@ -51,15 +51,15 @@ def test_nothing_wrong_is_nothing_told():
     assert told(report()) == ""
 
 
-def test_a_refusal_has_code_words_cause_mend_and_tries():
-    """The code is what a reader searches for, and the mend is what he came for."""
+def test_a_refusal_has_code_words_cause_fix_and_tries():
+    """The code is what a reader searches for, and the fix is what he came for."""
     page = told(report(resources=[REFUSED], faults=["no-capacity@train"]))
     words = (
         '<span class="bad">InsufficientInstanceCapacity</span> none left',
         "<b>train</b>",
         "NodeGroup, 2 tries in 33 min 05 s",
         "<dt>Cause</dt><dd>its cause</dd>",
-        "<dt>Mend</dt><dd>wait; then <code>pulumi up --replace x</code></dd>",
+        "<dt>Fix</dt><dd>wait; then <code>pulumi up --replace x</code></dd>",
         "<code>no-capacity@train</code>",
         "up: stopped after 33 min 20 s, 1 refused",
     )
@@ -68,7 +68,7 @@ def test_a_refusal_has_code_words_cause_mend_and_tries():
 
 
 def test_every_refusal_of_a_run_is_told():
-    """What was under way when the first was refused may be refused as well, and needs its own mend."""
+    """What was under way when the first was refused may be refused as well, and needs its own fix."""
     page = told(report(resources=[REFUSED, resource(VPC, "other", 0, 9, error="VpcLimitExceeded: 5 of 5")]))
     assert missing(("InsufficientInstanceCapacity", "VpcLimitExceeded", "after 9 s"), page) == []
 
@@ -129,26 +129,26 @@ def test_a_killed_run_names_what_was_under_way():
     assert missing(("up: killed after 9 s", "Cluster <b>control-plane</b>"), told(report(up=killed))) == []
 
 
-def test_the_mend_and_what_came_of_it_are_told():
-    """A failure that is followed by its mend and a ready cluster reads as a recipe."""
+def test_the_fix_and_what_came_of_it_are_told():
+    """A failure that is followed by its fix and a ready cluster reads as a recipe."""
     page = told(report(resources=[REFUSED], reruns=[up_again(resource(NODE_GROUP, "train", 0, 9), before=["trn drain", "pulumi up"])]))
     assert (
         'Then <code>trn drain</code>; <code>pulumi up</code> <span class="muted">→</span> <a href="#up-again">up again</a> ready after 9 s.'
         in page
     )
-    assert "Nobody mended it" not in page
+    assert "It was not fixed" not in page
 
 
-def test_a_failure_that_nobody_mends_says_so():
-    """The destroy after it is no mend."""
+def test_a_failure_that_nobody_fixes_says_so():
+    """The destroy after it is no fix."""
     page = told(report(resources=[REFUSED]))
-    assert "Nobody mended it" in page
+    assert "It was not fixed" in page
     assert "Then" not in page
 
 
 def test_a_cluster_that_is_up_and_useless_is_told():
     """`ready` above a cluster on which no collective works would be believed."""
-    problem = Problem(urn="u", name="nodes", rule="efa-egress", error="EFA unusable", cause="no self egress", mend="add the rule")
+    problem = Problem(urn="u", name="nodes", rule="efa-egress", error="EFA unusable", cause="no self egress", fix="add the rule")
     assert (
         missing(("cannot be used: nodes", "efa-egress", "EFA unusable", "no self egress", "add the rule"), told(report(problems=[problem])))
         == []
@@ -162,7 +162,7 @@ def test_incidents_tell_what_they_mean_for_a_job():
     page = told(report(incidents=[lost, back]))
     words = ("a node of train dies", "the node does not come back", "the gang stops", "10 min 00 s until all nodes are back", "node-lost")
     assert missing(words, page) == []
-    # Amber: the cluster does what it can. Red is for what somebody must mend.
+    # Amber: the cluster does what it can. Red is for what somebody must fix.
     assert page.count('class="trouble calm"') == 2
     assert 'class="trouble"' in told(report(resources=[REFUSED]))
 

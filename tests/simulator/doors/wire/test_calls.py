@@ -8,8 +8,10 @@ import pytest
 
 import operations
 from operations.aws.api import BotoApi, Call
-from operations.cluster.recover.look import FINDERS
-from operations.cluster.sweep.plan import KINDS
+from operations.aws.found import KINDS
+from operations.aws.objects import declared_calls
+from operations.aws.sighting import sightings
+from operations.cluster.recover.look import LOOKUPS
 from operations.cluster.sweep.run import look, place_of
 from simulator.account.world import World
 from simulator.doors.wire import door
@@ -19,14 +21,14 @@ CLUSTER = "trainium-dev"
 
 
 def declared() -> set[str]:
-    """Every call that a module under operations declares."""
+    """Every call that a module under operations declares, and those for the types of facts/resources."""
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.walk_packages(operations.__path__, "operations.")
         if "__main__" not in found.name
     ]
     calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call)]
-    return {f"{call.service}.{call.operation}" for call in calls}
+    return {f"{call.service}.{call.operation}" for call in (*calls, *declared_calls())}
 
 
 def api_of(world: World, **options: Any) -> BotoApi:
@@ -50,8 +52,8 @@ def test_recover_finds_each_object_of_the_shipped_stack(page_size: int):
     api = api_of(standing(), page_size=page_size)
     wrong = {}
     for item in recording().resources():
-        if item.type in FINDERS:
-            seen = list(FINDERS[item.type](api, CLUSTER, item.inputs))
+        if item.type in LOOKUPS:
+            seen = list(sightings(api, LOOKUPS[item.type], CLUSTER, item.inputs))
             if len(seen) != 1 or seen[0].progress != "ready":
                 wrong[item.urn] = seen
     assert wrong == {}

@@ -1,4 +1,4 @@
-"""What an answer may depend on: the seed, the resource's URN, and the provider's region."""
+"""Ids and outputs that each resource type comes back with, shaped like the provider's own and drawn from the seed."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from facts.regions import dns_suffix, partition
+from facts.resources.table import TYPES
 from simulator import chance
 from simulator.errors import UnknownType
 from simulator.recording import Recording, Registration
@@ -25,6 +26,8 @@ class Context:
     dns_suffix: str
     default_tags: Mapping[str, str] = field(default_factory=dict)
     """The AWS provider's own, which it gives to all that it makes."""
+    account: str = ACCOUNT
+    created_at: str = CREATED_AT
 
     def hex(self, length: int = 17, what: str = "id") -> str:
         """Hexadecimal digits that belong to this resource."""
@@ -46,7 +49,7 @@ class Context:
 
     def arn(self, service: str, resource: str, *, regional: bool = True) -> str:
         """An ARN in the provider's region and partition."""
-        return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{ACCOUNT}:{resource}"
+        return f"arn:{self.partition}:{service}:{self.region if regional else ''}:{self.account}:{resource}"
 
 
 def context_of(recording: Recording, registration: Registration, seed: int, key: str) -> Context:
@@ -66,3 +69,22 @@ def default_tags_of(provider: Mapping[str, Any]) -> Mapping[str, str]:
     """The default tags in the inputs of an AWS provider; the engine sends what is no text as JSON (pulumi/pulumi, provider configuration)."""
     given = provider.get("defaultTags") or {}
     return (json.loads(given) if isinstance(given, str) else given).get("tags") or {}
+
+
+def answer(context: Context, resource_type: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Id and outputs of a new resource.
+
+    Raises UnknownType for a type that has no entry.
+    """
+    if resource_type.startswith("pulumi:providers:"):
+        return context.uuid(), dict(inputs)
+    if resource_type not in TYPES:
+        raise UnknownType(f"the simulated cloud does not know {resource_type} (resource {name}); add it to facts/resources with its source")
+    resource_id, computed = TYPES[resource_type].make(context, inputs)
+    return resource_id, {**inputs, **computed, **all_tags(resource_type, inputs, context.default_tags)}
+
+
+def all_tags(resource_type: str, inputs: Mapping[str, Any], default_tags: Mapping[str, str]) -> dict[str, Any]:
+    """`tagsAll`: a resource's own tags over the default tags of its provider; nothing for a type that takes none."""
+    takes_tags = resource_type in TYPES and TYPES[resource_type].takes_tags
+    return {"tagsAll": {**default_tags, **(inputs.get("tags") or {})}} if takes_tags else {}

@@ -1,0 +1,105 @@
+"""What each chart, and each add-on that EKS manages, brings into a cluster: one contract for each, read from its file.
+
+A contract is a YAML file in the folder of the add-on that installs the chart (`addons/NAME/contracts/CHART.yaml`), written
+from the chart's own files and from what it renders. Values, pods and images are what the program is checked against; kinds,
+webhooks, hook Jobs, finalizers and latencies are what the simulated cluster and the lower bound of a run are made from.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from facts.resources.latency import Latency, Lifetime
+
+ADDONS = Path(__file__).parent.parent / "addons"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """One chart at one version, or one EKS add-on. Values by dotted path; a `*` in a path stands for any key."""
+
+    chart: str
+    version: str = ""
+    """Of the chart that it was written for; empty for an EKS add-on."""
+    managed: Sequence[str] = ()
+    """Builds of the EKS add-on that it was written for; empty for a chart."""
+    source: str
+    """Where it was read, and when."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults. A list is one value: what is given replaces it whole, so nothing below it is compared."""
+    open: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults of maps that the chart hands on to Kubernetes: anything may stand below."""
+    kubernetes: Sequence[str] = ()
+    """Minors for which the chart renders."""
+    pods: Sequence[Mapping[str, Any]] = ()
+    """What makes pods: `object`, the `nodes` it is meant for (core, neuron or all), the paths of its `tolerations`, `selector` and `requests`, what it `tolerates` by default, and the switch `when` it is made."""
+    crds: Sequence[Mapping[str, Any]] = ()
+    """CRDs by `name`, each with its `kind` as `group/Kind`; one that `stays` is not deleted with the release."""
+    images: Sequence[Mapping[str, str]] = ()
+    """Images, each with the path of its `repository` or `registry`, and the switch `when` it is pulled."""
+    guards: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Kinds (`group/Kind`) that its fail-closed webhooks are asked about, and on which operations."""
+    guards_off_by: Mapping[str, str] = field(default_factory=dict)
+    """Guarded kinds to the value, dotted, that removes the guard when it is false."""
+    install_jobs: bool = False
+    """Whether hook Jobs run before it is installed."""
+    delete_jobs_with: str = ""
+    """Values section that brings hook Jobs before its deletion, when anything below it is switched on."""
+    cluster_objects: Sequence[str] = ()
+    """Cluster-wide objects (`Kind/name`) that another chart brings too."""
+    cluster_objects_off_by: str = ""
+    """Value, dotted, that leaves them out when it is false."""
+    finalizers: Sequence[str] = ()
+    """Kinds whose objects only its controller can release."""
+    needs: str = ""
+    """Chart whose kinds its pods cannot start without."""
+    latency_s: Mapping[str, tuple[float, float, float, str]]
+    """Seconds to `create` and to `delete` it: shortest, typical, longest, and the source."""
+
+    @property
+    def needs_node(self) -> bool:
+        """Whether it always has pods for untainted nodes, so that its install waits for one."""
+        return any(pod["nodes"] == "core" and "when" not in pod for pod in self.pods)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds that go with the release, and all their objects with them."""
+        return tuple(crd["kind"] for crd in self.crds if not crd["stays"])
+
+    @property
+    def kinds_that_stay(self) -> tuple[str, ...]:
+        """Kinds from the chart's `crds/` folder, which Helm never deletes."""
+        return tuple(crd["kind"] for crd in self.crds if crd["stays"])
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """How long it takes to install and to delete."""
+        return Lifetime(Latency(*self.latency_s["create"]), Latency(*self.latency_s["delete"]))
+
+
+@cache
+def contracts() -> Mapping[str, Contract]:
+    """All contracts, by the name of chart or EKS add-on.
+
+    Raises ValueError for a chart that two files describe.
+    """
+    found: dict[str, Contract] = {}
+    for contract in _read(ADDONS):
+        if contract.chart in found:
+            raise ValueError(f"two contracts of {contract.chart}")
+        found[contract.chart] = contract
+    return found
+
+
+def contract_file(chart: str) -> Path:
+    """The file of one contract, from the root of the tree."""
+    return next(ADDONS.glob(f"*/contracts/{chart}.yaml")).relative_to(ADDONS.parent)
+
+
+def _read(folder: Path) -> Iterator[Contract]:
+    for path in sorted(folder.glob("*/contracts/*.yaml")):
+        yield Contract(**yaml.safe_load(path.read_text()))

@@ -1,0 +1,31 @@
+"""Build backend of the project (PEP 517): setuptools for an editable install, a refusal for anything else.
+
+The folders of this repository have names such as `components` and `facts`; a wheel would put them at the top of another
+environment's packages. And the program is what a user edits: it is run from a checkout.
+"""
+
+import sys
+from typing import Any, NoReturn
+
+from setuptools.build_meta import build_editable, get_requires_for_build_editable, prepare_metadata_for_build_editable
+
+__all__ = ["build_editable", "get_requires_for_build_editable", "prepare_metadata_for_build_editable"]
+REFUSAL = (
+    "trn is not installed as a package, it is run from its checkout: clone the repository, run `make venv` in it,"
+    " then use .venv/bin/trn. To use another environment: pip install --editable . inside the checkout"
+)
+
+
+def get_requires_for_build_wheel(config_settings: Any = None) -> NoReturn:
+    """Called first by `pip install .` and `pip wheel .`; exits with the sentence."""
+    sys.exit(REFUSAL)
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> NoReturn:
+    """Exits with the sentence, for a build front end that asks for no requirements."""
+    sys.exit(REFUSAL)
+
+
+def build_sdist(sdist_directory: str, config_settings: Any = None) -> NoReturn:
+    """Exits with the sentence: a source distribution would be installed as a wheel."""
+    sys.exit(REFUSAL)

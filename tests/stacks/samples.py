@@ -1,0 +1,47 @@
+"""Stacks that together register every type, in every way of buying capacity and reaching out."""
+
+from functools import cache
+from typing import Any
+
+from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import AMI_RELEASES
+from simulator.recording import Recording
+from tests.stacks.addon_sets import ALTERNATIVES, everything
+from tests.support import dev_configuration, merged, record_stack
+
+RELEASE = AMI_RELEASES["1.35"]
+PRIVATE = {
+    "nat": "none",
+    "s3Endpoint": True,
+    "interfaceEndpoints": list(NODE_ENDPOINTS),
+}
+
+
+def _group(**keys: Any) -> dict[str, Any]:
+    return merged(dev_configuration(), nodeGroups={"more": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": RELEASE, **keys}})
+
+
+def configurations() -> dict[str, dict[str, Any]]:
+    """Configurations by what is special about each."""
+    dev = dev_configuration()
+    return {
+        "shipped": dev,
+        **{name: everything(name) for name in ALTERNATIVES},
+        "capacity block": _group(capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0"),
+        "capacity reservation": _group(capacityReservationId="cr-0123456789abcdef0"),
+        "spot": _group(capacityType="SPOT"),
+        "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
+        "private network": merged(dev, network=PRIVATE),
+        "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}}),
+        "key given": merged(dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/0f8c"}),
+        "access entries": merged(dev, controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}}),
+    }
+
+
+@cache
+def recorded(name: str) -> Recording:
+    """One of them, recorded."""
+    return record_stack(configurations()[name])
+
+
+SAMPLES = tuple(configurations())
