@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: rehearse test check bench docs clean venv
+.PHONY: rehearse test check bench mutants docs clean venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
@@ -20,6 +20,10 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench
+
+# Which small changes no test notices: every edge of the program, and SAMPLE others (SEED picks them). Takes long.
+mutants: $(STAMP)
+	@$(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0)
 
 # Everything under docs/ that is made from the code.
 docs: $(STAMP)

@@ -59,7 +59,7 @@ class ControlPlane(Component):
     """The group that EKS makes: on every node, or the node never reaches the API server."""
     kubeconfig: pulumi.Output[str]
 
-    def __init__(self, name: str, args: ControlPlaneArgs, aws_provider: aws.Provider, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:ControlPlane", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
@@ -73,7 +73,7 @@ class ControlPlane(Component):
             ),
             self._child,
         )
-        self.cluster = self._cluster(role, self._log_group(), aws_provider)
+        self.cluster = self._cluster(role, self._log_group())
         api = self.cluster.eks_cluster
         self.name, self.arn, self.endpoint = api.name, api.arn, api.endpoint
         self.security_group_id = self.cluster.cluster_security_group_id
@@ -84,7 +84,7 @@ class ControlPlane(Component):
             self._access_entry(key, entry)
         self.register_outputs({"name": self.name})
 
-    def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup, aws_provider: aws.Provider) -> eks.Cluster:
+    def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup) -> eks.Cluster:
         args = self._args
         # The component waits 305 s in each `up` for a public endpoint it cannot reach, unless this is a plain False.
         public = bool(args.public_access_cidrs)
@@ -110,9 +110,9 @@ class ControlPlane(Component):
             vpc_cni_options=eks.VpcCniOptionsArgs(addon_version=args.vpc_cni_version, log_level="INFO"),
             kube_proxy_addon_options=eks.KubeProxyAddonOptionsArgs(version=args.kube_proxy_version),
             coredns_addon_options=eks.CoreDnsAddonOptionsArgs(enabled=False),
-            # The attachment is no dependency of the component's cluster, and without our provider the component would
-            # bring a second one of an older version, with the environment's region.
-            opts=pulumi.ResourceOptions(parent=self, providers=[aws_provider], depends_on=[*role.grants, log_group]),
+            # The attachment is no dependency of the component's cluster. Our provider comes from the parent: without it the
+            # component would bring a second one of an older version, with the environment's region.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*role.grants, log_group]),
         )
 
     def _access_entry(self, key: str, entry: AccessEntryArgs) -> None:

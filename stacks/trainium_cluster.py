@@ -118,7 +118,7 @@ class TrainiumCluster(Component):
             encryption_key_arn=plane.encryption_key_arn,
             deletion_protection=plane.deletion_protection,
         )
-        return ControlPlane("control-plane", args, self._aws, self._child)
+        return ControlPlane("control-plane", args, self._child)
 
     def _make_node_groups(self) -> NodeGroup:
         """All groups, side by side; the core group is returned, since what runs in the cluster waits for it."""

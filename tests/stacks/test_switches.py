@@ -173,11 +173,11 @@ def test_endpoints_answer_by_the_services_own_name_to_nodes_and_pods():
         assert inputs["serviceName"] == f"com.amazonaws.us-west-2.{service}"
         assert len(inputs["subnetIds"]) == 2
     rules = [
-        item.inputs["cidrIpv4"]
+        tuple(item.inputs[key] for key in ("cidrIpv4", "ipProtocol", "fromPort", "toPort"))
         for item in recording.of_type("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
         if "cidrIpv4" in item.inputs
     ]
-    assert sorted(rules) == ["10.1.0.0/21", "100.64.0.0/16"]
+    assert sorted(rules) == [("10.1.0.0/21", "tcp", 443, 443), ("100.64.0.0/16", "tcp", 443, 443)]
     assert recording.of_type("aws:ec2/natGateway:NatGateway") == []
 
 

@@ -320,6 +320,19 @@ def test_a_folder_that_cannot_be_written_is_told(project: Path):
     assert "hint: name a folder with --folder" in error
 
 
+def test_what_is_told_keeps_its_brackets(project: Path):
+    """In a message with markup `[blue]` would be a colour, and the name a wrong one."""
+    code, error = engine("--stack", "[blue]", "--", "up")
+    assert code == 2
+    assert "[blue]" in error
+    code, error = engine("--folder", "Pulumi.yaml/[blue]", "--", "up")
+    assert code == 1
+    assert "/Pulumi.yaml/[blue]" in error
+    engine("--folder", "[blue]", "--", "up")
+    assert "objects in " in engine("--folder", "[blue]", "--", "up")[1]
+    assert "/[blue]/" in engine("--folder", "[blue]", "--", "up")[1].splitlines()[-1]
+
+
 def test_an_unknown_stack_is_told_as_everywhere(project: Path):
     """With those that are there."""
     code, error = engine("--stack", "prod", "--", "up")
