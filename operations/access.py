@@ -31,7 +31,7 @@ class Access(Protocol):
         """AWS in a region, for a stack."""
         ...
 
-    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
+    def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
         """The cluster that `DescribeCluster` described, reached through the same account."""
         ...
 

@@ -10,7 +10,8 @@ import functools
 import inspect
 import platform
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +36,8 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.practice.events import event, job
+from operations.practice.up import down, up
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
@@ -46,6 +49,8 @@ CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
+PRACTICE = (up, job, event, down)
+"""Commands below `trn practice`."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
@@ -87,6 +92,9 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
 
 # Plain help: rich's takes longer to load than all commands together.
 app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
+practice_app = typer.Typer(
+    help="A simulated account that is kept on disk, for trying every command.", no_args_is_help=True, rich_markup_mode=None
+)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
@@ -104,13 +112,38 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Act on the stack's simulated account in build/practice instead of AWS: `trn practice up`.")
+    ] = False,
     _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions and exit.")] = False,
 ) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
+    if practice:
+        context.with_resource(practising())
+
+
+@contextmanager
+def practising() -> Iterator[None]:
+    """Everything that a command does, it does to the practice accounts."""
+    from operations.access import using
+    from operations.practice.access import Practice
+
+    given = Practice()
+    with using(given):
+        try:
+            yield
+        finally:
+            # Of a command that printed no result.
+            given.announce(on_standard_error=True)
+            given.close()
 
 
 for command in CLUSTER:
     add(app, command)
+app.add_typer(practice_app, name="practice")
+for command in PRACTICE:
+    add(practice_app, command)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(ending(rehearse))

@@ -14,7 +14,7 @@ from operations.errors import CommandError
 class Pulumi(Protocol):
     """What destroy and recover need of Pulumi. Commands begin with `pulumi`."""
 
-    def run(self, command: tuple[str, ...], environment: Mapping[str, str]) -> tuple[int, str]:
+    def run(self, command: tuple[str, ...], environment: Mapping[str, str], /) -> tuple[int, str]:
         """Run a command with more environment, passing on what it prints; its exit code, and what it printed."""
         ...
 

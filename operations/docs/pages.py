@@ -15,7 +15,7 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import cluster_tags
-from operations.docs import architecture, change_table
+from operations.docs import architecture, change_table, practice_page
 from operations.docs.commands import operations_page
 from operations.docs.configuration_keys import section_in
 from operations.program import rehearse_stack
@@ -43,7 +43,7 @@ def pages() -> dict[str, str]:
     }
 
 
-SLOW_PAGES = {"docs/changes.md": change_table.page}
+SLOW_PAGES = {"docs/changes.md": change_table.page, "docs/practice.md": practice_page.page}
 """File name to what makes it, a rehearsal for each line: compared a part at a time."""
 
 

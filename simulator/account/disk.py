@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from simulator.account.state import AccountState
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
-_CREATIONS, _STRAYS = "creations.json", "strays.json"
+_CREATIONS, _STRAYS, _OTHERS = "creations.json", "strays.json", "others.json"
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
 Key = tuple[str, str]
@@ -81,6 +81,7 @@ class AccountFolder:
     _objects: dict[Key, tuple[Registration, Status]] = field(default_factory=dict)
     _strays: tuple[Stray, ...] = ()
     _creations: dict[str, int] = field(default_factory=dict)
+    _others: str = "{}"
 
     def load_into(self, state: AccountState) -> None:
         """Fill an empty account with what the folder holds; a folder that is not there holds nothing.
@@ -91,10 +92,13 @@ class AccountFolder:
             with _whole(path, "no object of the simulated account"):
                 found = Object(**json.loads(path.read_text()))
                 state.add(found.registration, found.status)
-        for path, put in (
-            (self.folder / _CREATIONS, state.creations.update),
-            (self.folder / _STRAYS, lambda said: _put_strays(state, said)),
-        ):
+        records: Mapping[str, Callable[[Any], None]] = {
+            _CREATIONS: state.creations.update,
+            _STRAYS: lambda written: _put_strays(state, written),
+            _OTHERS: state.others.update,
+        }
+        for name, put in records.items():
+            path = self.folder / name
             if path.exists():
                 with _whole(path, "no record of the simulated account"):
                     put(json.loads(path.read_text()))
@@ -107,6 +111,9 @@ class AccountFolder:
         strays = tuple(state.strays.values())
         if self._strays != strays:
             write_whole(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in strays]))
+        others = json.dumps(state.others)
+        if self._others != others:
+            write_whole(self.folder / _OTHERS, others)
         there = {(existing.registration.type, existing.registration.id): existing for existing in state}
         for key, existing in there.items():
             before = self._objects.get(key)
@@ -121,6 +128,7 @@ class AccountFolder:
             (existing.registration.type, existing.registration.id): (existing.registration, existing.status) for existing in state
         }
         self._strays, self._creations = tuple(state.strays.values()), dict(state.creations)
+        self._others = json.dumps(state.others)
 
 
 def _put_strays(state: AccountState, written: list[dict[str, Any]]) -> None:

@@ -37,7 +37,7 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
     before: tuple[str, ...] = ()
     force: frozenset[str] = frozenset()
     while len(runs) < MOST_RUNS:
-        kill = _kill(engine.world.faults, recording, "killed")
+        kill = next_kill(engine.world.faults, recording, "killed")
         name = "up again" if runs else "up"
         phase = engine.up(recording, force=force, kill=kill, listener=tell(name, recording))
         runs.append(Run(phase, before))
@@ -63,7 +63,7 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
     before: tuple[str, ...] = ()
     while len(runs) < MOST_RUNS:
         graph = engine.state.recording()
-        kill = _kill(engine.world.faults, graph, "killed-on-destroy")
+        kill = next_kill(engine.world.faults, graph, "killed-on-destroy")
         phase = engine.destroy(kill=kill, listener=tell("destroy again" if runs else "destroy", graph))
         runs.append(Run(phase, before))
         if phase.ended_well or _stuck(runs):
@@ -72,7 +72,7 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
     return runs
 
 
-def _kill(faults: Faults, graph: Recording, name: str) -> Kill | None:
+def next_kill(faults: Faults, graph: Recording, name: str) -> Kill | None:
     """The kill that is asked for next; of several resources of one name it meets the one that takes longest."""
     operation = "create" if name == "killed" else "delete"
     for fault in faults.active:

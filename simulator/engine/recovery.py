@@ -88,11 +88,16 @@ def _drain(state: State, world: World) -> list[str]:
     return [DRAIN]
 
 
-def _forget(state: State, world: World) -> list[str]:
+def drop_unreachable(state: State, world: World) -> None:
+    """Drop from the state what lived in a cluster that is gone."""
     if not world.state.ready(kinds.CLUSTER):
         for urn, held in list(state.held.items()):
             if kinds.is_kubernetes(held.registration.type):
                 state.forget(urn)
+
+
+def _forget(state: State, world: World) -> list[str]:
+    drop_unreachable(state, world)
     return [FORGET]
 
 

@@ -21,6 +21,7 @@ def iam(
 
     Example: trn iam dev --deployer --output build/iam
     """
+    from operations.access import access
     from operations.cluster.iam.documents import Permissions, deployer_permissions, documents, operator_permissions, statements
     from operations.output import results, write_json
     from operations.program import record_stack, settings_of
@@ -44,6 +45,7 @@ def iam(
     if output is not None:
         _write({name: json.dumps(document, indent=2) + "\n" for name, document in policies.items()}, output)
     elif json_file is None:
+        access().announce(on_standard_error=True)
         results().print(json.dumps(policies, indent=2), markup=False, soft_wrap=True)
     return 0
 

@@ -37,7 +37,7 @@ def verify(
     from operations.cluster.status.subject import Subject
     from operations.cluster.verify.stage import Stage
     from operations.cluster.verify.trials import TRIALS, chosen, tried, verdict
-    from operations.findings import exit_code, print_findings
+    from operations.findings import exit_code, print_findings, skipped
     from operations.interruption import ended_like_by_hand
     from operations.junit import write_junit
     from operations.kube.cluster import cluster_of
@@ -52,9 +52,13 @@ def verify(
     subject = Subject(settings, api, cluster_of(api, settings.name))
     looked = [name for name in CHECKS if name in names]
     findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
-    with told_steps() as tell, ended_like_by_hand():
-        stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
-        findings += tried(stage, [name for name in TRIALS if name in names])
+    trials = [name for name in TRIALS if name in names]
+    if access().is_practice:
+        findings += [skipped(name, "no container runs in a practice account") for name in trials]
+    else:
+        with told_steps() as tell, ended_like_by_hand():
+            stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
+            findings += tried(stage, trials)
     said = verdict(settings.name, findings)
     write_json({"stack": stack, "healthy": exit_code(findings) == 0, "verdict": said, "findings": findings}, json_file)
     if junit:

@@ -7,6 +7,7 @@ from simulator.account.world import World
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
+from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -37,6 +38,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(Eks(inventory, ignores_filters=given.ignores_filters).handlers())
     services = Services(inventory, region=given.region, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())
+    handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 
 

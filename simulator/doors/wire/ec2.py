@@ -71,7 +71,12 @@ class Ec2:
             raise Refused("DependencyViolation", f"The internetGateway '{which}' has dependencies and cannot be deleted.")
 
     def _instances(self, given: Entry) -> Entry:
-        found = filters.listed(self._inventory.look("instance"), given, ignored=self._ignores_filters)
+        there = self._inventory.look("instance")
+        named = given.get("InstanceIds") or list(there)
+        for which in named:
+            if which not in there:
+                raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{which}' does not exist")
+        found = filters.listed({which: there[which] for which in named}, given, ignored=self._ignores_filters)
         return {"Reservations": [{"Instances": [entry]} for entry in found]}
 
     def _terminate(self, given: Entry) -> Entry:

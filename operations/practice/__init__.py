@@ -1,0 +1,1 @@
+"""Practice: the commands of `trn` against a simulated account that is kept on disk."""

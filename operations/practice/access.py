@@ -1,0 +1,95 @@
+"""How a command reaches the practice account in place of AWS: boto3 and Kubernetes clients that end in the simulated account."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from operations.aws.api import Api, BotoApi
+from operations.engine.project import PRACTICE, practice_folder
+from operations.errors import MISUSE, CommandError
+from operations.kube.api import Kubernetes, KubernetesClient
+from operations.practice.account import PracticeAccount
+from operations.practice.engines import engine_of
+from operations.practice.kubernetes import SimulatedClient
+from operations.practice.pulumi import PracticeCli, RehearsalEngine
+from operations.pulumi import Pulumi
+from operations.stack_file import read_stack_file
+from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire.door import Options, session
+
+LINE = f"practice: this is a simulated account in {PRACTICE}/, not AWS"
+PAGE_SIZE = 100
+ADDRESS = "203.0.113.7"
+"""Of the block that is kept for documentation (RFC 5737), as in the shipped stack file."""
+
+
+class PracticeApi(BotoApi):
+    """boto3 whose calls end in a practice account."""
+
+    def __init__(self, region: str, session: Any, account: PracticeAccount) -> None:
+        super().__init__(region, session)
+        self.account = account
+
+
+@dataclass
+class Practice:
+    """The practice accounts that one command uses, each opened when it is first asked for."""
+
+    is_practice = True
+    _accounts: dict[str, PracticeAccount] = field(default_factory=dict)
+    _is_announced: bool = False
+
+    def account(self, stack: str) -> PracticeAccount:
+        """The account of a stack, held until the command ends. Raises AccountInUse, DamagedAccount."""
+        if stack not in self._accounts:
+            self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
+        return self._accounts[stack]
+
+    def close(self) -> None:
+        """Let others have the accounts."""
+        for account in self._accounts.values():
+            account.close()
+        self._accounts.clear()
+
+    def leftovers(self, stack: str) -> int:
+        """How many objects are in a stack's account."""
+        return len(self.account(stack).world.state.leftovers())
+
+    def aws(self, stack: str, region: str, /) -> Api:
+        """Real boto3 clients, answered by the account."""
+        account = self.account(stack)
+        options = Options(region, page_size=PAGE_SIZE, after_call=lambda _operation: account.save())
+        return PracticeApi(region, session(account.world, options), account)
+
+    def kubernetes(self, api: Api, _entry: dict[str, Any], /) -> Kubernetes:
+        """The same client as for a cluster on AWS, answered by the account."""
+        assert isinstance(api, PracticeApi)
+        return KubernetesClient(SimulatedClient(ApiServer(api.account.world), api.account.save), lambda: "practice")
+
+    def pulumi(self, stack: str, /) -> Pulumi:
+        """The engine that brought the stack up. Raises CommandError where none did."""
+        stack_file = read_stack_file(stack)
+        account = self.account(stack)
+        engine = engine_of(account.folder, stack_file)
+        if engine is None:
+            raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
+        return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
+
+    def pause(self, seconds: float) -> None:
+        """Nothing is waited for: time passes whenever a command looks."""
+
+    def own_address(self) -> str:
+        """An address that no machine has."""
+        return ADDRESS
+
+    def need_tools(self, *tools: str) -> None:
+        """Raises CommandError: no container runs in practice."""
+        wrong = f"{' and '.join(tools)} cannot reach a practice account: no container runs in it"
+        raise CommandError(wrong, "`trn --practice status` and `trn --practice logs` show what there is", code=MISUSE)
+
+    def announce(self, *, on_standard_error: bool) -> None:
+        """Say once that it is practice."""
+        if not self._is_announced:
+            self._is_announced = True
+            Console(stderr=on_standard_error, highlight=False, soft_wrap=True).print(LINE, markup=False)

@@ -1,0 +1,58 @@
+"""One stack's practice account: opened with its lock, saved after every change, and closed."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from operations.engine.project import EngineFolder
+from simulator.account import kinds
+from simulator.account.disk import AccountFolder, held
+from simulator.account.state import AccountState
+from simulator.account.world import World
+
+
+@dataclass
+class PracticeAccount:
+    """The account of one stack, held by this process while it is open."""
+
+    folder: EngineFolder
+    world: World = field(default_factory=World)
+    _kept: AccountFolder = field(init=False)
+    _lock: ExitStack = field(default_factory=ExitStack)
+
+    def open(self) -> "PracticeAccount":
+        """Hold the folder and read it. Raises AccountInUse, DamagedAccount."""
+        self._lock.enter_context(held(self.folder.account))
+        try:
+            state = AccountState()
+            self._kept = AccountFolder(self.folder.account)
+            self._kept.load_into(state)
+        except BaseException:
+            self._lock.close()
+            raise
+        self.world.state = state
+        self._settle_kubernetes()
+        return self
+
+    def save(self) -> None:
+        """Write what has changed."""
+        self._kept.save(self.world.state)
+
+    def close(self) -> None:
+        """Let others have it. Opening it again reads what they did."""
+        self.save()
+        self._lock.close()
+
+    def pass_time(self) -> None:
+        """Everything that AWS was asked for ends: what is being created is there, what is being deleted is gone."""
+        for item in list(self.world.state):
+            if item.status == "creating":
+                self.world.orphan(item.registration)
+            elif item.status == "deleting":
+                self.world.finish_delete(item.registration)
+        self.save()
+
+    def _settle_kubernetes(self) -> None:
+        """Behind the API server nothing waits for a look: it ended when its caller did."""
+        for item in list(self.world.state):
+            if kinds.is_kubernetes(item.registration.type) and item.status == "creating":
+                self.world.orphan(item.registration)

@@ -1,0 +1,118 @@
+"""Brings a stack up in its practice account, and takes it down, with the engine that has it."""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from operations.engine.process import Providers, run_cli
+from operations.engine.project import EngineFolder, environment, refuse_secrets
+from operations.engine.run import find_cli, make_stack, report, requested_faults, with_event_log
+from operations.errors import MISUSE, CommandError
+from operations.practice.account import PracticeAccount
+from operations.practice.engines import EngineName, engine_for, engine_of
+from operations.practice.pulumi import RehearsalEngine, error_text
+from operations.program import record_stack, settings_of
+from operations.rehearse.progress import Progress
+from operations.stack_file import StackFile
+from simulator.account.allowances import Job
+from simulator.account.faults import Faults
+from simulator.engine.clock import Step
+from simulator.engine.lifecycle import next_kill
+from simulator.engine.run import Phase
+from simulator.engine.state import Pending
+from simulator.faults_syntax import parse_fault
+
+_KILLS = ("killed", "killed-on-destroy")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an `up` or a `down` ended."""
+
+    engine: EngineName
+    ended_well: bool
+    seconds: float = 0.0
+    """Virtual time; 0 with the real engine, which tells its own."""
+    resource_count: int = 0
+    """Resources that were created, changed or deleted."""
+    errors: Sequence[str] = ()
+    under_way: Sequence[Pending] = ()
+    unused_faults: Sequence[str] = ()
+    """Faults that met no resource."""
+    """Operations whose end nobody knows, where the run was killed."""
+
+
+def chosen_engine(folder: EngineFolder, stack_file: StackFile, wanted: EngineName | None) -> EngineName:
+    """The engine of the next run. Raises CommandError where the stack is in the state of the other one."""
+    there = engine_of(folder, stack_file)
+    if wanted is not None and there not in (None, wanted):
+        raise CommandError(
+            f"stack `{stack_file.stack}` was brought up by the other engine, {there}",
+            f"`trn practice down {stack_file.stack}` first",
+            code=MISUSE,
+        )
+    return wanted or engine_for(folder, stack_file)
+
+
+def refuse_faults(engine: EngineName, faults: Sequence[str]) -> None:
+    """Raises CommandError for a fault that the engine cannot meet, FaultSyntaxError for one that there is not."""
+    requests = [parse_fault(text) for text in faults]
+    Faults.of(requests)
+    kills = [request for request in requests if request.name in _KILLS]
+    if engine == "pulumi" and kills:
+        hint = "kill-provider@RESOURCE kills its provider; or stop it with Ctrl-C; or add --engine rehearsal"
+        raise CommandError(f"the Pulumi CLI cannot be killed by a fault: {kills[0]}", hint, code=MISUSE)
+
+
+def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[str], progress: Progress, *, down: bool) -> Outcome:
+    """One run of the rehearsal's engine, up or down. Ctrl-C ends it as a kill does."""
+    settings = settings_of(stack_file)
+    account.pass_time()
+    world = account.world
+    world.state.job = Job(settings.training.neuron_sdk)
+    world.faults = Faults.of([parse_fault(text) for text in faults])
+    engine = RehearsalEngine(account, stack_file)
+    graph = engine.state.load().recording() if down else record_stack(stack_file)
+    kill = next_kill(world.faults, graph, _KILLS[down])
+
+    def listener(clock: float, step: Step, ended: bool) -> None:
+        progress.watch("destroy" if down else "up", graph, clock, step, ended)
+
+    try:
+        with progress:
+            phase = engine.drive(
+                lambda made: made.destroy(kill=kill, listener=listener) if down else made.up(graph, kill=kill, listener=listener)
+            )
+    except KeyboardInterrupt:
+        account.pass_time()
+        return Outcome("rehearsal", False, under_way=engine.state.load().pending)
+    if down and phase.ended_well:
+        engine.forget_all()
+    pending = [] if down and phase.ended_well else engine.state.load().pending
+    return replace(_outcome(phase, pending), unused_faults=world.faults.unused())
+
+
+def _outcome(phase: Phase, pending: Sequence[Pending]) -> Outcome:
+    count = sum(1 for step in phase.steps.values() if step.end > step.start and step.refusal is None and not step.cut)
+    texts = [error_text(step) for step in phase.errors]
+    return Outcome("rehearsal", phase.ended_well, phase.seconds, count, texts, pending if phase.killed else ())
+
+
+def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str], *, down: bool) -> Outcome:
+    """One run of the real CLI: `pulumi up` or `pulumi destroy`, and `pulumi stack rm` once nothing is left."""
+    pulumi = find_cli()
+    refuse_secrets(stack_file)
+    requests = requested_faults(tuple(faults))
+    words = ("destroy", "--yes", "--skip-preview") if down else ("up", "--yes", "--skip-preview")
+    providers = Providers(folder, time_scale=0, faults=tuple(faults))
+    try:
+        variables = environment(folder, stack_file.stack, providers.attach())
+        folder.prepare(stack_file)
+        make_stack(pulumi, folder, stack_file, variables)
+        code = run_cli([pulumi, *with_event_log(words, folder.events)], variables, folder.project)
+        if down and code == 0:
+            remove = [pulumi, "stack", "rm", "--yes", "--non-interactive", "--stack", stack_file.stack]
+            subprocess.run(remove, env=variables, cwd=folder.project, capture_output=True, check=False)
+    finally:
+        died = providers.stop() < 0
+    return Outcome("pulumi", report(code, folder, requests, died=died) == 0)

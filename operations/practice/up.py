@@ -1,0 +1,79 @@
+"""`trn practice up` and `trn practice down`: a stack in a simulated account that is kept on disk."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from operations.options import Faults, JsonFile, Quiet, Stack
+
+Engine = Annotated[
+    Literal["pulumi", "rehearsal"] | None,
+    typer.Option("--engine", help="pulumi: the real CLI; rehearsal: the engine of `trn rehearse`. Else the CLI where it is on PATH."),
+]
+Speed = Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view; the rehearsal's engine only.")]
+
+
+def up(
+    stack: Stack = "dev", fault: Faults = None, engine: Engine = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None
+) -> int:
+    """Bring a stack up in its practice account, in build/practice/STACK. No account of AWS is touched.
+
+    Afterwards `trn --practice COMMAND` runs any command against it. Run it again to change the stack, or to go on after a failure.
+
+    Example: trn practice up dev --fault killed@control-plane
+    """
+    return _run(stack, fault, engine, speed, quiet=quiet, json_file=json_file, down=False)
+
+
+def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
+    """Destroy a stack in its practice account, as `pulumi destroy` does: what users left in the cluster can stop it.
+
+    `trn --practice destroy` also drains before it and sweeps after it.
+
+    Example: trn practice down dev
+    """
+    return _run(stack, fault, None, speed, quiet=quiet, json_file=json_file, down=True)
+
+
+def _run(
+    stack: str,
+    fault: list[str] | None,
+    wanted: Literal["pulumi", "rehearsal"] | None,
+    speed: float,
+    *,
+    quiet: bool,
+    json_file: JsonFile,
+    down: bool,
+) -> int:
+    from operations.access import using
+    from operations.engine.project import practice_folder
+    from operations.engine.run import writing
+    from operations.errors import MISUSE, CommandError
+    from operations.output import errors, results, write_json
+    from operations.practice.access import Practice
+    from operations.practice.engines import engine_of
+    from operations.practice.run import by_pulumi, chosen_engine, refuse_faults, rehearsed
+    from operations.practice.view import as_data, lines
+    from operations.rehearse.progress import Progress
+    from operations.stack_file import read_stack_file
+
+    stack_file, folder, faults = read_stack_file(stack), practice_folder(stack), tuple(fault or ())
+    if down and engine_of(folder, stack_file) is None:
+        raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
+    engine = chosen_engine(folder, stack_file, wanted)
+    refuse_faults(engine, faults)
+    practice = Practice()
+    with writing(), using(practice):
+        console = results(json_file)
+        try:
+            if engine == "pulumi":
+                outcome = by_pulumi(folder, stack_file, faults, down=down)
+            else:
+                progress = Progress(errors(), quiet=quiet, speed=speed)
+                outcome = rehearsed(practice.account(stack), stack_file, faults, progress, down=down)
+            write_json(as_data(stack, outcome), json_file)
+            for line in lines(stack, outcome, practice.leftovers(stack), down=down):
+                console.print(line, markup=False, soft_wrap=True)
+        finally:
+            practice.close()
+    return 0 if outcome.ended_well else 1

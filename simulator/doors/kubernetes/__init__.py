@@ -1,0 +1,1 @@
+"""The account behind the Kubernetes API: what the API server of the simulated cluster holds, request by request."""

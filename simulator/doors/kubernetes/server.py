@@ -1,0 +1,223 @@
+"""The API server of the simulated cluster: a request in, a status and a body out, judged by the rules of the account."""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from simulator.account import kinds, view
+from simulator.account.objects import Stray
+from simulator.account.world import World
+from simulator.doors.kubernetes.nodes import Object
+from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown
+from simulator.doors.kubernetes.pods import LOG, metrics
+from simulator.doors.kubernetes.resources import ServedKind, served_kinds
+from simulator.recording import Registration
+
+USERS = "urn:pulumi:users::cluster"
+"""Begins the URNs of objects that no program made."""
+_PATH = re.compile(
+    r"/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))"
+    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/))?(?:/(?P<plural>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<rest>.+))?)?)?"
+)
+_REASONS = {200: "OK", 201: "Created", 404: "Not Found", 409: "Conflict", 422: "Unprocessable Entity"}
+
+
+class NoServer(Exception):
+    """There is no control plane that answers."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the API server sends."""
+
+    status: int
+    body: bytes
+
+    @property
+    def reason(self) -> str:
+        """HTTP's words for the status."""
+        return _REASONS[self.status]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a path names."""
+
+    kind: ServedKind
+    version: str
+    namespace: str
+    name: str
+    rest: str
+    query: dict[str, str] = field(default_factory=dict)
+
+
+def _json(value: Any, status: int = 200) -> Answer:
+    return Answer(status, json.dumps(value).encode())
+
+
+_NOT_FOUND = _json({"kind": "Status", "reason": "NotFound"}, 404)
+
+
+@dataclass(frozen=True)
+class ApiServer:
+    """Answers for the cluster of one account."""
+
+    world: World
+
+    def answer(self, method: str, path: str, body: Object | None = None) -> Answer:
+        """Answer one request. Raises NoServer where no control plane answers."""
+        state = self.world.state
+        if not view.api_answers(state):
+            raise NoServer("no control plane answers")
+        parts = urlsplit(path)
+        match = _PATH.fullmatch(parts.path.rstrip("/"))
+        if match is None:
+            return _NOT_FOUND
+        group, version = match["group"] or "", match["core"] or match["version"]
+        served = [kind for kind in served_kinds(state) if kind.group == group]
+        if match["plural"] is None:
+            return self._discovery(served)
+        kind = next((kind for kind in served if kind.plural == match["plural"]), None)
+        if kind is None:
+            return _NOT_FOUND
+        query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+        place = _Place(kind, version, match["namespace"] or "", unquote(match["name"] or ""), match["rest"] or "", query)
+        return self._acted(method, place, body or {})
+
+    def _discovery(self, served: list[ServedKind]) -> Answer:
+        if not served:
+            return _NOT_FOUND
+        return _json({"resources": [{"name": kind.plural, "kind": kind.kind, "namespaced": kind.is_namespaced} for kind in served]})
+
+    def _acted(self, method: str, place: _Place, body: Object) -> Answer:
+        if method == "POST":
+            return self._create(place, body)
+        if method == "DELETE":
+            return self._delete(place)
+        if method == "PATCH":
+            return self._patch(place, body)
+        if place.rest:
+            return self._below(place)
+        return self._read(place) if place.name else self._list(place)
+
+    def _list(self, place: _Place) -> Answer:
+        key, _, value = place.query.get("labelSelector", "").partition("=")
+        found = [
+            item
+            for item in objects(self.world.state, place.kind)
+            if place.namespace in ("", item["metadata"].get("namespace"))
+            and (not key or item["metadata"].get("labels", {}).get(key) == value)
+        ]
+        return _json({"items": found})
+
+    def _read(self, place: _Place) -> Answer:
+        for item in objects(self.world.state, place.kind):
+            metadata = item["metadata"]
+            if metadata["name"] == place.name and (not place.namespace or metadata.get("namespace", "default") == place.namespace):
+                return _json(item)
+        return _NOT_FOUND
+
+    def _below(self, place: _Place) -> Answer:
+        """Logs of pods, and what their ports and those of Services answer through the proxy."""
+        name, _, port = place.name.partition(":")
+        target = self._read(replace(place, name=name, rest=""))
+        if target.status == 404:
+            return _NOT_FOUND
+        if place.rest == "log":
+            return Answer(200, f"{LOG}\n".encode())
+        if place.kind.kind == "Pod" and place.rest == "proxy/metrics":
+            return Answer(200, metrics(self.world.state, json.loads(target.body)["spec"].get("nodeName", "")).encode())
+        # Of Services only etcd's answers anything.
+        is_etcd = port == "2379" and place.rest.startswith("proxy/v2/keys") and bool(self.world.state.ready(kinds.STATEFUL_SET))
+        return _json({"action": "get", "node": {"dir": True}}) if is_etcd else _NOT_FOUND
+
+    def _create(self, place: _Place, body: Object) -> Answer:
+        if place.kind.is_namespaced and not view.namespace_exists(self.world.state, place.namespace):
+            return _NOT_FOUND
+        if place.kind.kind == "Command":
+            return self._close_queue(body)
+        name = body["metadata"]["name"]
+        if find(self.world.state, place.kind, place.namespace, name) is not None:
+            return _json({"kind": "Status", "reason": "AlreadyExists", "message": f"{place.kind.plural} {name!r} already exists"}, 409)
+        token = place.kind.type_token(place.version)
+        metadata = {**body["metadata"], **({"namespace": place.namespace} if place.kind.is_namespaced else {})}
+        which = f"{place.namespace}/{name}" if place.kind.is_namespaced else name
+        inputs = {**body, "metadata": metadata}
+        made = Registration(f"{USERS}::{token}::{which}", token, which, True, False, "", inputs, id=which, outputs=dict(inputs))
+        self.world.state.add(made, "ready")
+        for stray in strays_of(self.world, made):
+            self.world.state.add_stray(stray)
+        return _json(shown(self.world.state.existing(token)[-1]), 201)
+
+    def _close_queue(self, command: Object) -> Answer:
+        """Volcano acts on its commands."""
+        queue = find(self.world.state, ServedKind("scheduling.volcano.sh", "Queue"), "", command["target"]["name"])
+        if queue is not None:
+            queue.registration = replace(queue.registration, outputs={**queue.registration.outputs, "status": {"state": "Closed"}})
+        return _json(command, 201)
+
+    def _patch(self, place: _Place, body: Object) -> Answer:
+        item = find(self.world.state, place.kind, place.namespace, place.name)
+        if item is None:
+            return _NOT_FOUND
+        made = item.registration
+        item.registration = replace(made, inputs=_merged(made.inputs, body), outputs=_merged(made.outputs, body))
+        return _json(shown(item))
+
+    def _delete(self, place: _Place) -> Answer:
+        state = self.world.state
+        if place.kind.kind == "Secret" and place.kind.group == "":
+            release = release_of_secret(state, place.namespace, place.name)
+            if release is not None:
+                state.remove(release)
+                return _json({})
+        item = find(state, place.kind, place.namespace, place.name)
+        if item is None:
+            return _NOT_FOUND
+        made = item.registration
+        for stray in strays_of(self.world, made):
+            state.strays.pop(stray.name, None)
+        refusal = self.world.begin_delete(made)
+        self.world.faults.ended(made)
+        if refusal is not None:
+            return _json({"kind": "Status", "reason": refusal.code, "message": refusal.text}, 422)
+        self.world.finish_delete(made)
+        return _json({})
+
+
+def strays_of(world: World, made: Registration) -> list[Stray]:
+    """What the cluster's controllers make for an object of a user: a load balancer for a Service, a pod that mounts a claim."""
+    metadata = made.inputs["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace", "default")
+    kind = kinds.object_kind(made.type)
+    spec = made.inputs.get("spec") or {}
+    if kind == "v1/Service" and spec.get("type") == "LoadBalancer":
+        groups = view.node_groups(world.state)
+        subnets = sorted({subnet for group in groups for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
+        what = f"the load balancer of Service {namespace}/{name}"
+        return [Stray(f"load balancer {namespace}/{name}", what, made.urn, tuple(subnets), usd_per_hour=0.0225)]
+    claims = sorted(set(_claims(spec)))
+    return [Stray(f"pod on {claim} {namespace}/{name}", f"a pod of {name} that mounts {claim}", made.urn) for claim in claims]
+
+
+def _claims(value: Any) -> list[str]:
+    """Claims that the pods of a spec mount, however deep they are in it."""
+    if isinstance(value, dict):
+        own = [value["persistentVolumeClaim"]["claimName"]] if "persistentVolumeClaim" in value else []
+        return [*own, *(claim for item in value.values() for claim in _claims(item))]
+    return [claim for item in value for claim in _claims(item)] if isinstance(value, list) else []
+
+
+def _merged(before: Any, patch: Any) -> Any:
+    """JSON merge patch (RFC 7386)."""
+    if not isinstance(before, dict | type(None)) or not isinstance(patch, dict):
+        return patch
+    merged = {**(before or {})}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = _merged(merged.get(key), value)
+    return merged

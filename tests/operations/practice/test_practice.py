@@ -1,0 +1,178 @@
+"""A stack's life in practice: the commands of AWS, against an account on disk."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from operations.cli import app
+from operations.docs.practice_page import page
+from operations.engine.project import practice_folder
+from operations.practice.access import LINE
+from operations.practice.account import PracticeAccount
+from simulator.account.disk import held
+from simulator.engine.disk import StateFolder
+from tests.support import ROOT
+
+
+def trn(command: str, *, answer: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, shlex.split(command), input=answer, catch_exceptions=False)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def leftovers() -> list[tuple[str, str]]:
+    """Everything in the account on disk."""
+    account = PracticeAccount(practice_folder("dev")).open()
+    try:
+        return account.world.state.leftovers()
+    finally:
+        account.close()
+
+
+UP = "practice up dev --quiet"
+KILLED = f"{UP} --fault 'killed@Cluster/*'"
+
+
+def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):
+    """Up, status, destroy with its drain and sweep: the account is empty, and no engine has the stack any more."""
+    assert trn(UP)[0] == 0
+    code, out, _ = trn("--practice status dev")
+    assert (code, "trainium-dev is as it should be" in out) == (0, True)
+    code, out, _ = trn("--practice destroy dev --yes")
+    assert (code, "sweep    0 deleted, 0 left" in out) == (0, True)
+    assert leftovers() == []
+    assert not StateFolder(practice_folder("dev").rehearsal).exists
+
+
+def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
+    """What the killed run was making is found in the account, imported, and deleted with the rest."""
+    code, out, _ = trn(KILLED)
+    assert (code, "creating Cluster control-plane-eksCluster: nobody knows how it ended" in out) == (1, True)
+    assert [item.registration.name for item in StateFolder(practice_folder("dev").rehearsal).load().pending]
+    code, out, err = trn("--practice recover dev --yes")
+    assert (code, "import     Cluster control-plane-eksCluster trainium-dev" in err) == (0, True)
+    assert StateFolder(practice_folder("dev").rehearsal).load().pending == []
+    assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
+
+
+def test_what_a_killed_run_left_is_swept_without_a_recovery(project: Path):
+    """`down` deletes what the state knows; the sweep finds the rest by its tags."""
+    assert trn(KILLED)[0] == 1
+    assert trn("practice down dev --quiet")[0] != 2
+    assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 2
+    Path("state.json").write_text('{"deployment": {"resources": []}}')
+    assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 0
+    # Kinds that the sweep does not look for.
+    unswept = ("aws:cloudwatch/logGroup:LogGroup /aws/eks/trainium-dev/pods", "aws:amp/workspace:Workspace")
+    assert [what for _, what in leftovers() if not what.startswith(unswept)] == []
+
+
+def test_a_job_holds_its_nodes_until_it_is_drained(project: Path):
+    """Its pods are placed, shown by logs and top, and keep `down` from deleting the file system's claim."""
+    assert trn(UP)[0] == 0
+    assert trn("practice job dev bert")[0] == 0
+    code, out, _ = trn("--practice top dev --json -")
+    assert (code, [row["pods"] for row in json.loads(out)]) == (0, [["training/bert-worker-0"], ["training/bert-worker-1"]])
+    assert "bert-worker-1" in trn("--practice logs bert")[1]
+    code, out, _ = trn("practice down dev --quiet")
+    assert (code, "fsx-claim is used by a pod of bert that mounts fsx-claim" in out) == (1, True)
+    code, out, _ = trn("--practice drain dev --yes")
+    assert (code, out.endswith("drained: the cluster is idle\n")) == (0, True)
+    assert trn("practice down dev --quiet")[0] == 0
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("what", ["load-balancer", "claim-in-use", "karpenter-node"])
+def test_what_pulumi_does_not_know_of_goes_with_trn_destroy(project: Path, what: str):
+    """Drained where Kubernetes has it, swept where only AWS does."""
+    assert trn(UP)[0] == 0
+    before = len(leftovers())
+    assert trn(f"practice event dev {what}")[0] == 0
+    assert len(leftovers()) > before
+    if trn("--practice destroy dev --yes")[0]:
+        # The instance holds the subnet, and Pulumi knows nothing of it.
+        assert what == "karpenter-node"
+        assert trn("--practice sweep dev --delete --yes")[0] == 0
+        assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
+
+
+def test_a_group_is_scaled_and_status_agrees(project: Path):
+    """EKS's own size is what counts, and the nodes follow it."""
+    assert trn(UP)[0] == 0
+    assert trn("--practice scale trn1-32xl 0")[0] == 0
+    assert "nodes ready      trn1-32xl: 0 of 0" in trn("--practice status dev")[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "stream"),
+    [
+        ("status dev", 1), ("status dev --json -", 2), ("sweep dev", 1), ("sweep dev --json -", 2), ("drain dev --yes --json -", 2),
+        ("kubeconfig dev", 2), ("top dev", 1), ("check dev", 1), ("cost dev", 1), ("iam dev --operator", 2), ("verify dev", 1),
+    ],
+)  # fmt: skip
+def test_every_command_says_that_it_is_practice(up: Path, command: str, stream: int):
+    """On standard output; on standard error where standard output is data."""
+    _, *streams = trn(f"--practice {command}")
+    assert streams[stream - 1].count(LINE) == 1
+    assert LINE not in streams[2 - stream]
+
+
+@pytest.fixture
+def up(project: Path) -> Path:
+    """A stack that is up."""
+    assert trn(UP)[0] == 0
+    return project
+
+
+def test_what_no_container_can_show_is_refused_or_skipped(up: Path):
+    """A shell needs a container; verify says which trials it did not make."""
+    code, _, err = trn("--practice shell dev")
+    assert (code, "no container runs in it" in err) == (2, True)
+    code, out, _ = trn("--practice verify dev")
+    assert (code, "not tried: driver" in out) == (0, True)
+
+
+def test_a_second_command_is_refused_while_one_runs(up: Path):
+    """With the process that has the account, and what to do."""
+    with held(practice_folder("dev").account):
+        code, _, err = trn("--practice status dev")
+    assert (code, "another run has the simulated account" in err) == (1, True)
+    assert trn("--practice status dev")[0] == 0
+
+
+def test_a_damaged_file_is_named(up: Path):
+    """And nothing is written over it."""
+    broken = sorted(practice_folder("dev").account.glob("aws.ec2.Vpc/*.json"))[0]
+    broken.write_text("{")
+    code, _, err = trn("--practice status dev")
+    assert (code, str(broken) in err) == (1, True)
+    assert broken.read_text() == "{"
+
+
+def test_nothing_is_up_and_unknown_stacks_are_told(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Each with what to do; so is a folder without a project."""
+    for command in ("practice down dev", "--practice recover dev"):
+        code, _, err = trn(command)
+        assert (code, "`trn practice up dev` brings it up" in err) == (2, True)
+    assert "there is no Pulumi.prod.yaml" in trn("practice up prod")[2]
+    assert "there is no cluster `trainium-dev`" in trn("--practice status dev")[2]
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "Pulumi.yaml").unlink()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "no Pulumi.yaml in" in trn("--practice status dev")[2]
+
+
+def test_the_other_engine_does_not_take_a_stack(up: Path):
+    """Two states of one stack would each know half."""
+    code, _, err = trn(f"{UP} --engine pulumi")
+    assert (code, "was brought up by the other engine, rehearsal" in err) == (2, True)
+
+
+def test_the_page_is_what_the_commands_print():
+    """Every command of the bad night, run again."""
+    assert page() == (ROOT / "docs/practice.md").read_text()
