@@ -9,6 +9,7 @@ from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud, tag_list
+from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.fake_kubernetes import busy
 from tests.operations.running_cluster import RunningCluster
@@ -38,7 +39,7 @@ class Healthy:
 
     def __init__(self) -> None:
         self.settings: Settings = settings_of(read_stack_file("dev", ROOT))
-        self.cloud, self.cluster = Cloud(), RunningCluster()
+        self.cloud, self.cluster = Cloud(surroundings=HealthyAccount().around), RunningCluster()
         busy(self.cluster)
         leave_control_plane(self.cloud, NAME)
         self.control_plane: dict[str, Any] = self.cloud.of("cluster")[NAME]

@@ -11,10 +11,9 @@ from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner, Result
 
 from operations.cli import app
+from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import Cloud
-from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.aws.wire import Refused
 from tests.operations.cluster.test_cost import product
 from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
@@ -42,14 +41,13 @@ class World:
         self.healthy = Healthy()
         self.cloud: Cloud = self.healthy.cloud
         if name in ("sweep", "destroy"):
-            self.cloud.things.clear()
+            self.cloud.world.state.others.clear()
             leave_everything(self.cloud, NAME)
             leave_control_plane(self.cloud, NAME)
             self.cloud.of("cluster")[NAME]["endpoint"] = "https://example"
         put(self.healthy.cluster, "bert-worker-0", "bert", {"running": {}})
         update = {"update": {"id": "u-1", "status": "Successful"}}
         self.cloud.wire.handlers = {
-            **HealthyAccount().wire.handlers,
             **self.cloud.wire.handlers,
             "eks.UpdateNodegroupConfig": lambda given: {"update": {"id": "u-1", "status": "InProgress"}},
             "eks.DescribeUpdate": lambda given: update,

@@ -7,6 +7,7 @@ from simulator.account.world import World
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
+from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -20,11 +21,11 @@ class Options:
     page_size: int = 2
     delays: Delays = field(default_factory=Delays)
     ignores_filters: bool = False
-    """Whether lists answer with everything: then only the caller's own judgement stands between it and other people's things."""
+    """Whether lists answer with everything: then only the caller's own checks keep it from objects that are not the cluster's."""
     surroundings: Surroundings | None = None
     """Without them, the region as the catalogue knows it."""
     after_call: Callable[[str], None] = lambda _operation: None
-    """Called after each answered call: whoever keeps the account on disk writes it down then."""
+    """Called after each answered call: an account that is kept on disk is written then."""
 
 
 def wire(world: World, options: Options | None = None) -> Wire:
@@ -37,9 +38,10 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(Eks(inventory, ignores_filters=given.ignores_filters).handlers())
     services = Services(inventory, region=given.region, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())
+    handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 
 
 def session(world: World, options: Options | None = None) -> WireSession:
-    """In place of a boto3 session, for `operations.aws.api.BotoApi` and whoever else takes one."""
+    """In place of a boto3 session, for `operations.aws.api.BotoApi` and all other code that takes one."""
     return wire(world, options).session()

@@ -34,7 +34,10 @@ class Eks:
         yield "autoscaling.DescribeTags", self._group_tags
 
     def _cluster(self, name: str) -> Entry:
-        return self._inventory.one("cluster", f"No cluster found for name: {name}.", name=name)[1]
+        entry = self._inventory.look("cluster").get(name)
+        if entry is None:
+            raise Refused("ResourceNotFoundException", f"No cluster found for name: {name}.", 404)
+        return entry
 
     def _delete_cluster(self, given: Entry) -> Entry:
         if self._members("node group", "nodegroupName", {"clusterName": given["name"]}):

@@ -75,11 +75,13 @@ class Inventory:
                 yield item.registration.id, with_state(entry, kind.state, kind.words.get(item.status))
 
     def one(self, kind: str, message: str, **members: str) -> tuple[str, Entry]:
-        """Id and entry of the object with these members; a member that an entry lacks is taken to fit.
+        """Id and entry of the object with these members; a member that an entry lacks is taken to fit. Time passes after the look.
 
         Raises Refused where there is none.
         """
-        for which, entry in self.look(kind).items():
+        entries = self.entries(kind)
+        self.look(kind)
+        for which, entry in entries.items():
             if all(entry.get(key, value) == value for key, value in members.items()):
                 return which, entry
         raise Refused(KINDS[kind].not_found, message, 404)

@@ -147,9 +147,9 @@ KINDS = (
     Kind("workspace", "aws:amp/workspace:Workspace", _workspace, ("status", "statusCode"), {
         "creating": "CREATING", "ready": "ACTIVE", "failed": "CREATION_FAILED", "unready": "CREATING", "deleting": "DELETING",
     }),
-    Kind("sqs queue", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
+    Kind("sqs", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
     Kind("sqs policy", "aws:sqs/queuePolicy:QueuePolicy", _queue_policy),
-    Kind("event rule", "aws:cloudwatch/eventRule:EventRule", _rule),
+    Kind("rule", "aws:cloudwatch/eventRule:EventRule", _rule),
     Kind("event target", "aws:cloudwatch/eventTarget:EventTarget", _target),
     Kind("group tag", "aws:autoscaling/tag:Tag", _group_tag),
     Kind("environment", kinds.COMPUTE_ENVIRONMENT, _environment, ("status",), _BATCH, is_slow=True),

@@ -1,4 +1,4 @@
-"""IAM, KMS, CloudWatch Logs, FSx, SQS, EventBridge, AMP and Batch."""
+"""IAM, KMS, CloudWatch Logs, FSx and Batch."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
 from simulator.outputs import ACCOUNT
 
-_HIDDEN = frozenset({"tags", "attached", "inline"})
+_HIDDEN = frozenset({"tags", "attached", "inline", "targets"})
 
 
 class Services:
-    """Answers of the services outside EC2 and EKS over one account."""
+    """Answers of these services over one account."""
 
     def __init__(self, inventory: Inventory, *, region: str, caller_role: str, ignores_filters: bool) -> None:
         self._inventory, self._region, self._caller_role, self._ignores_filters = inventory, region, caller_role, ignores_filters
@@ -21,11 +21,10 @@ class Services:
         """By `service.Operation`."""
         yield from self._identity()
         yield from self._storage()
-        yield from self._messages()
         yield from self._batch()
 
     def _identity(self) -> Iterator[tuple[str, Handler]]:
-        yield "iam.ListRoles", lambda _: {"Roles": [_plain(self._role(name)) for name in self._inventory.look("role")]}
+        yield "iam.ListRoles", lambda _: {"Roles": [plain(self._role(name)) for name in self._inventory.look("role")]}
         yield "iam.GetRole", self._get_role
         yield "iam.ListRoleTags", lambda given: {"Tags": tag_list(self._role(given["RoleName"]).get("tags", {}))}
         yield "iam.ListAttachedRolePolicies", lambda given: {"AttachedPolicies": list(self._attached(given["RoleName"]).values())}
@@ -50,7 +49,7 @@ class Services:
 
     def _get_role(self, given: Entry) -> Entry:
         role = self._role(given["RoleName"])
-        return {"Role": {**_plain(role), "Tags": tag_list(role.get("tags", {}))}}
+        return {"Role": {**plain(role), "Tags": tag_list(role.get("tags", {}))}}
 
     def _attached(self, role: str) -> dict[str, Entry]:
         """Policies attached to a role, by ARN."""
@@ -129,74 +128,6 @@ class Services:
         prefix = given.get("logGroupNamePrefix", "")
         return {"logGroups": [entry for name, entry in self._inventory.look("log group").items() if name.startswith(prefix)]}
 
-    def _messages(self) -> Iterator[tuple[str, Handler]]:
-        yield "sqs.GetQueueUrl", lambda given: {"QueueUrl": self._queue(given["QueueName"])["QueueUrl"]}
-        yield "sqs.GetQueueAttributes", self._queue_attributes
-        yield "events.DescribeRule", lambda given: _plain(self._rule(given["Name"]))
-        yield "events.ListTargetsByRule", self._targets
-        yield "amp.ListWorkspaces", self._workspaces
-        yield "amp.DeleteWorkspace", lambda given: self._inventory.delete("workspace", given["workspaceId"])
-        yield "sqs.ListQueues", self._queues
-        yield "sqs.ListQueueTags", self._queue_tags
-        yield "sqs.DeleteQueue", lambda given: self._inventory.delete("sqs queue", given["QueueUrl"])
-        yield "events.ListRules", self._rules
-        yield "events.ListTagsForResource", self._rule_tags
-        yield "events.RemoveTargets", self._remove_targets
-        yield "events.DeleteRule", self._delete_rule
-
-    def _queues(self, given: Entry) -> Entry:
-        prefix = given.get("QueueNamePrefix", "")
-        entries = self._inventory.look("sqs queue").values()
-        return {"QueueUrls": [each["QueueUrl"] for each in entries if self._ignores_filters or each["QueueName"].startswith(prefix)]}
-
-    def _queue_tags(self, given: Entry) -> Entry:
-        found = self._inventory.one("sqs queue", "The specified queue does not exist.", QueueUrl=given["QueueUrl"])[1]
-        return {"Tags": found.get("tags", {})}
-
-    def _rules(self, given: Entry) -> Entry:
-        prefix = given.get("NamePrefix", "")
-        entries = self._inventory.look("event rule").values()
-        return {"Rules": [_plain(each) for each in entries if self._ignores_filters or each["Name"].startswith(prefix)]}
-
-    def _rule_tags(self, given: Entry) -> Entry:
-        return {"Tags": tag_list(self._rule(given["ResourceARN"].rsplit("/", 1)[-1]).get("tags", {}))}
-
-    def _remove_targets(self, given: Entry) -> Entry:
-        for which, entry in self._inventory.look("event target").items():
-            if entry["Rule"] == given["Rule"] and entry["Id"] in given["Ids"]:
-                self._inventory.delete("event target", which)
-        return {"FailedEntryCount": 0, "FailedEntries": []}
-
-    def _delete_rule(self, given: Entry) -> Entry:
-        if self._targets({"Rule": given["Name"]})["Targets"]:
-            raise Refused("ValidationException", "Rule can't be deleted since it has targets.")
-        return self._inventory.delete("event rule", self._rule(given["Name"])["Name"])
-
-    def _queue(self, name: str) -> Entry:
-        message = "The specified queue does not exist."
-        return self._inventory.one("sqs queue", message, QueueName=name)[1]
-
-    def _queue_attributes(self, given: Entry) -> Entry:
-        url = given["QueueUrl"]
-        self._inventory.one("sqs queue", "The specified queue does not exist.", QueueUrl=url)
-        policy = self._inventory.look("sqs policy").get(url)
-        return {"Attributes": {"Policy": policy["Policy"]} if policy else {}}
-
-    def _rule(self, name: str) -> Entry:
-        return self._inventory.one("event rule", f"Rule {name} does not exist on EventBus default.", Name=name)[1]
-
-    def _targets(self, given: Entry) -> Entry:
-        self._rule(given["Rule"])
-        found = (entry for entry in self._inventory.look("event target").values() if entry["Rule"] == given["Rule"])
-        return {"Targets": [{"Id": entry["Id"], "Arn": entry["Arn"]} for entry in found]}
-
-    def _workspaces(self, given: Entry) -> Entry:
-        alias = given.get("alias")
-        entries = self._inventory.look("workspace").values()
-        return {
-            "workspaces": [each for each in entries if self._ignores_filters or alias is None or str(each.get("alias")).startswith(alias)]
-        }
-
     def _batch(self) -> Iterator[tuple[str, Handler]]:
         for kind, name, parameter in (("queue", "JobQueue", "jobQueue"), ("environment", "ComputeEnvironment", "computeEnvironment")):
             yield f"batch.Describe{name}s", self._lister(kind, f"{parameter}s")
@@ -223,6 +154,6 @@ class Services:
         return answer
 
 
-def _plain(entry: Entry) -> Entry:
+def plain(entry: Entry) -> Entry:
     """An entry without what its service shows elsewhere."""
     return {key: value for key, value in entry.items() if key not in _HIDDEN}

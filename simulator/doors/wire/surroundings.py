@@ -16,13 +16,15 @@ from simulator.outputs import ACCOUNT
 
 PLENTY = 100_000.0
 """Value of a quota that nothing limits."""
+_OTHER_VCPUS = {"p5.48xlarge": 192}
+"""vCPUs of a type that neighbours run and the catalogue lacks (EC2 instance types, P5)."""
 NEWEST_RELEASE = "20260714"
 """Date of the AMI releases that are taken without a pin (facts/neuron_releases.py)."""
 
 
 @dataclass
 class Surroundings:
-    """Mutable, so that one thing at a time can be spoilt."""
+    """Mutable, so that a test can make one of them wrong at a time."""
 
     caller: str = f"arn:aws:sts::{ACCOUNT}:assumed-role/deployer/practice"
     role_arn: str = f"arn:aws:iam::{ACCOUNT}:role/deployer"
@@ -32,14 +34,16 @@ class Surroundings:
     offered: dict[str, list[str]] = field(default_factory=dict)
     """Instance type to the zone ids that offer it."""
     quotas: dict[str, float] = field(default_factory=dict)
-    """Quota code to value; plenty for any other code where `quotas_are_complete` is false."""
-    quotas_are_complete: bool = False
+    """Quota code to value."""
     addons: dict[str, str] = field(default_factory=dict)
     """Managed add-on to the version that EKS has of it."""
-    images: set[str] | None = None
-    """Names of public images; None: every name there is."""
-    recommended: dict[str, str] | None = None
-    """AMI release by variant; None: the newest known, for any Kubernetes version."""
+    images: set[str] = field(default_factory=set)
+    """Names of public images."""
+    recommended: dict[str, str] = field(default_factory=dict)
+    """AMI release by variant."""
+    is_complete: bool = False
+    """Whether quotas, images and releases are all that there are. Otherwise any other quota has plenty, each image that is
+    asked for exists, and the newest release known is recommended."""
     standard_support_ends: str | None = "2027-03-27T00:00:00Z"
     """None: EKS does not offer the version."""
     reservations: dict[str, Entry] = field(default_factory=dict)
@@ -129,7 +133,7 @@ class Surroundings:
 
     def _images(self, given: Entry) -> Entry:
         names = given["Filters"][0]["Values"]
-        return {"Images": [{"Name": name} for name in names if self.images is None or name in self.images]}
+        return {"Images": [{"Name": name} for name in names if name in self.images or not self.is_complete]}
 
     def _quota(self, given: Entry) -> Entry:
         # Applied values exist for the vCPU quotas only; the others have AWS's default.
@@ -139,7 +143,7 @@ class Surroundings:
 
     def _value(self, given: Entry) -> Entry:
         code = given["QuotaCode"]
-        if code not in self.quotas and self.quotas_are_complete:
+        if code not in self.quotas and self.is_complete:
             raise Refused("NoSuchResourceException", f"no quota {code}")
         named = {"QuotaCode": code, "ServiceCode": given["ServiceCode"], "QuotaName": f"quota {code}"}
         return {**named, "Value": self.quotas.get(code, PLENTY)}
@@ -147,7 +151,7 @@ class Surroundings:
     def _parameter(self, given: Entry) -> Entry:
         parts = given["Name"].split("/")
         variant, minor = parts[-3], parts[5]
-        found = f"{minor}.0-{NEWEST_RELEASE}" if self.recommended is None else self.recommended.get(variant)
+        found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_RELEASE}")
         if found is None:
             raise Refused("ParameterNotFound", given["Name"])
         return {"Parameter": {"Name": given["Name"], "Value": found}}
@@ -165,9 +169,9 @@ class Surroundings:
 
 
 def _types(given: Entry) -> Entry:
-    known = {**CORE_TYPES, **NEURON_TYPES}
+    known = _OTHER_VCPUS | {name: item.vcpu_count for name, item in {**CORE_TYPES, **NEURON_TYPES}.items()}
     names = [name for name in given["InstanceTypes"] if name in known]
-    return {"InstanceTypes": [{"InstanceType": name, "VCpuInfo": {"DefaultVCpus": known[name].vcpu_count}} for name in names]}
+    return {"InstanceTypes": [{"InstanceType": name, "VCpuInfo": {"DefaultVCpus": known[name]}} for name in names]}
 
 
 def _is_priced(text: str, given: Entry) -> bool:

@@ -81,11 +81,11 @@ def leave_balancers(cloud: Cloud, cluster: str, mark: str) -> None:
     """A network load balancer with its target group and interface, and one of the old kind."""
     arn = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:loadbalancer/net/{mark}/50dc6c495c0c9188"
     target = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:targetgroup/{mark}/73e2d6bc24d8a067"
-    cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": f"k8s-{mark}", "VpcId": f"vpc-{mark}"})
-    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}"})
-    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": "vpc-0"})
-    cloud.tags[arn] = cloud.tags[target] = {"elbv2.k8s.aws/cluster": cluster}
-    cloud.tags[f"classic-{mark}"] = {f"kubernetes.io/cluster/{cluster}": "owned"}
+    ours = tag_list({"elbv2.k8s.aws/cluster": cluster})
+    cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": f"k8s-{mark}", "VpcId": f"vpc-{mark}", "Tags": ours})
+    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}", "Tags": ours})
+    owned = tag_list({f"kubernetes.io/cluster/{cluster}": "owned"})
+    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": "vpc-0", "Tags": owned})
     eni = {"NetworkInterfaceId": f"eni-of-{arn}", "Status": "in-use", "VpcId": f"vpc-{mark}", "SubnetId": f"subnet-{mark}"}
     cloud.put("interface", f"eni-of-{arn}", {**eni, "Groups": [{"GroupId": f"sg-elb-{mark}"}], "TagSet": []})
 
@@ -141,10 +141,10 @@ def leave_control_plane(cloud: Cloud, cluster: str, mark: str = "a") -> None:
     """The cluster itself with a node group and two access entries, one of them EKS's own."""
     tags = {"trn:cluster": cluster}
     cloud.put("cluster", cluster, {"name": cluster, "status": "ACTIVE", "tags": tags, "resourcesVpcConfig": {"vpcId": f"vpc-{mark}"}})
-    cloud.put("node group", "core", {"nodegroupName": "core", "status": "ACTIVE", "tags": tags})
+    cloud.put("node group", "core", {"clusterName": cluster, "nodegroupName": "core", "status": "ACTIVE", "tags": tags})
     for name, its in (("team", tags), ("node", {})):
         principal = f"arn:aws:iam::{ACCOUNT}:role/{name}"
-        cloud.put("access entry", principal, {"principalArn": principal, "tags": its})
+        cloud.put("access entry", principal, {"clusterName": cluster, "principalArn": principal, "tags": its})
 
 
 def _fs(mark: str) -> str:

@@ -18,10 +18,15 @@ from operations.cli import app
 from operations.errors import CommandError
 from operations.run_command import run_command
 from operations.stack_file import StackFileError
-from tests.operations.aws.wire import Refused, Wire, refusal
+from simulator.doors.wire.wire import Refused, Wire
 from tests.support import ROOT
 
 DESCRIBE_VPCS = Call("ec2", "DescribeVpcs")
+
+
+def refusal(code: str, operation: str, message: str = "refused") -> ClientError:
+    """The error that boto3 raises for a code."""
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
 
 def vpcs(count: int) -> Wire:

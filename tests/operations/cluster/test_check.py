@@ -21,10 +21,10 @@ from operations.cluster.check.subject import Subject
 from operations.findings import Finding, exit_code
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
+from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.aws.wire import Refused
 from tests.support import ROOT, dev_configuration, merged
 
 TODAY = date(2026, 11, 21)
@@ -85,7 +85,7 @@ def _deny(name: str):
 
 
 def _set(attribute: str, **values: Any):
-    return lambda aws: getattr(aws, attribute).update(values)
+    return lambda aws: getattr(aws.around, attribute).update(values)
 
 
 def _add_running(count: int, kind: str = "m5.xlarge", **entry: Any):
@@ -116,12 +116,12 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
     ("name", "spoil", "verdict", "says", "do"),
     [
         ("permissions", _set("denied_actions") , "pass", "IAM allows all", ""),
-        ("permissions", lambda aws: aws.denied_actions.update({"eks:CreateCluster", "iam:PassRole"}), "fail", "denies 2 of", "trn iam dev --deployer"),
-        ("permissions", lambda aws: setattr(aws, "caller", "arn:aws:iam::111122223333:user/anna"), "pass", "IAM allows all", ""),
+        ("permissions", lambda aws: aws.around.denied_actions.update({"eks:CreateCluster", "iam:PassRole"}), "fail", "denies 2 of", "trn iam dev --deployer"),
+        ("permissions", lambda aws: setattr(aws.around, "caller", "arn:aws:iam::111122223333:user/anna"), "pass", "IAM allows all", ""),
         ("permissions", _deny("iam.SimulatePrincipalPolicy"), "fail", "could not check", "trn iam"),
         ("dry runs", _set("refused_dry_runs", CreateVpc="UnauthorizedOperation"), "fail", "ec2:CreateVpc", "organisation"),
         ("dry runs", _set("refused_dry_runs", CreateVpc="VpcLimitExceeded"), "fail", "could not check: VpcLimitExceeded", "run it again"),
-        ("zones", lambda aws: aws.zones.pop("usw2-az1"), "fail", "usw2-az1 is no zone of us-west-2", "usw2-az4"),
+        ("zones", lambda aws: aws.around.zones.pop("usw2-az1"), "fail", "usw2-az1 is no zone of us-west-2", "usw2-az4"),
         ("zones", _set("zones", **{"usw2-az1": ("available", "not-opted-in")}), "fail", "not-opted-in", "opt in"),
         ("zones", _set("zones", **{"usw2-az1": ("impaired", "opted-in")}), "fail", "impaired", "another zone"),
         ("offerings", _set("offered", **{"trn1.32xlarge": ["usw2-az1"]}), "fail", "not offered in usw2-az4, but in usw2-az1", "33 minutes"),
@@ -130,9 +130,9 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("vCPU quotas", _set("quotas", **{"L-2C3B7624": 512}), "pass", "allows 512", ""),
         ("vCPU quotas", _set("quotas", **{"L-1216C47A": 23}), "warn", "an update needs 16 more", "ask for 24"),
         ("vCPU quotas", _set("quotas", **{"L-1216C47A": 24}), "warn", "all groups at their largest need 32", "ask for 32"),
-        ("vCPU quotas", _add_running(1, "trn1.2xlarge"), "fail", "128 in use by others", "ask for 384"),
-        ("vCPU quotas", _add_running(1, "trn1.2xlarge", Tags=tag_list({"trn:cluster": "trainium-dev"})), "warn", "0 in use by others", ""),
-        ("vCPU quotas", _add_running(1, "trn1.2xlarge", InstanceLifecycle="capacity-block"), "warn", "0 in use by others", ""),
+        ("vCPU quotas", _add_running(1, "trn1.32xlarge"), "fail", "128 in use by others", "ask for 384"),
+        ("vCPU quotas", _add_running(1, "trn1.32xlarge", Tags=tag_list({"trn:cluster": "trainium-dev"})), "warn", "0 in use by others", ""),
+        ("vCPU quotas", _add_running(1, "trn1.32xlarge", InstanceLifecycle="capacity-block"), "warn", "0 in use by others", ""),
         ("vCPU quotas", _add_running(1, "p5.48xlarge"), "warn", "0 in use by others", ""),
         ("vCPU quotas", _deny("service-quotas.GetServiceQuota"), "fail", "could not check", "trn iam"),
         ("network quotas", _add_vpcs(5), "fail", "needs 1 VPC, 5 in use by others", "ask for 6"),
@@ -141,15 +141,15 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("network quotas", _set("quotas", **{"L-0263D0A3": 0}), "fail", "needs 1 address", "quotas/L-0263D0A3"),
         ("network quotas", _set("quotas", **{"L-A4707A72": 0}), "fail", "internet gateway", "quotas/L-A4707A72"),
         ("cluster quota", _set("quotas", **{"L-1194D53C": 1}), "fail", "1 in use by others", "services/eks"),
-        ("cluster quota", lambda aws: aws.clusters.append("trainium-dev"), "pass", "1 in use by others", ""),
+        ("cluster quota", lambda aws: aws.put("cluster", "trainium-dev", {"name": "trainium-dev", "status": "ACTIVE"}), "pass", "1 in use by others", ""),
         ("storage quota", _set("quotas", **{"L-8F1B9C74": 1199}), "fail", "needs 1200 GiB", "services/fsx"),
-        ("AMI releases", lambda aws: aws.images.clear(), "fail", "neuron release 1.35.4-20260505 is not in us-west-2", "describe-images"),
-        ("AMI releases", lambda aws: aws.recommended.pop("standard"), "fail", "publishes no standard AMI", "another minor"),
-        ("Kubernetes", lambda aws: setattr(aws, "standard_support_ends", ""), "fail", "does not offer 1.35", "kubernetesVersion"),
-        ("Kubernetes", lambda aws: setattr(aws, "standard_support_ends", "2027-01-10T00:00:00Z"), "warn", "until 2027-01-10", "newer minor"),
-        ("Kubernetes", lambda aws: setattr(aws, "standard_support_ends", "2026-11-20T00:00:00Z"), "warn", "six times", "newer minor"),
+        ("AMI releases", lambda aws: aws.around.images.clear(), "fail", "neuron release 1.35.4-20260505 is not in us-west-2", "describe-images"),
+        ("AMI releases", lambda aws: aws.around.recommended.pop("standard"), "fail", "publishes no standard AMI", "another minor"),
+        ("Kubernetes", lambda aws: setattr(aws.around, "standard_support_ends", ""), "fail", "does not offer 1.35", "kubernetesVersion"),
+        ("Kubernetes", lambda aws: setattr(aws.around, "standard_support_ends", "2027-01-10T00:00:00Z"), "warn", "until 2027-01-10", "newer minor"),
+        ("Kubernetes", lambda aws: setattr(aws.around, "standard_support_ends", "2026-11-20T00:00:00Z"), "warn", "six times", "newer minor"),
         ("add-ons", _set("addons", coredns="v1.14.0-eksbuild.1"), "fail", "coredns has no v1.13.2-eksbuild.31", "v1.14.0-eksbuild.1, v0.1.0"),
-        ("add-ons", lambda aws: aws.addons.pop("coredns"), "fail", "coredns has no", "none"),
+        ("add-ons", lambda aws: aws.around.addons.pop("coredns"), "fail", "coredns has no", "none"),
         ("leftovers", lambda aws: leave_everything(aws, "trainium-dev"), "fail", "in the way: launch template, log group", "trn sweep dev"),
         ("leftovers", lambda aws: leave_everything(aws, "trainium-dev-2"), "pass", "nothing of an earlier", ""),
         ("leftovers", _add_vpcs(1, {"trn:cluster": "trainium-dev"}), "warn", "VPC vpc-0 of an earlier", "trn sweep dev"),
@@ -214,7 +214,7 @@ def test_a_reservation_is_there_right_large_enough_and_in_its_time(change: dict[
     """A block that was paid for and is in another zone is the dearest slip there is."""
     aws = HealthyAccount()
     if change is not None:
-        aws.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, **change}
+        aws.around.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, **change}
     group = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     finding, *offers = check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": group}))
     assert (finding.verdict, says in finding.what) == (verdict, True)
@@ -228,7 +228,7 @@ BLOCK_GROUP = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-01
 def test_blocks_on_offer_are_listed_with_their_price_and_what_buys_them():
     """Where the group's own is missing: the earliest first, three at most, in the group's zone, of its size and the length asked for."""
     aws = HealthyAccount()
-    aws.blocks = [
+    aws.around.blocks = [
         block("cb-later", "us-west-24", "2026-11-28", "1032.00"),
         block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00"),
         block("cb-first", "us-west-24", "2026-11-23", "1099.20"),
@@ -257,10 +257,10 @@ def test_where_no_block_is_on_offer_that_is_said_with_the_zones_that_have_one():
     subject = subject_of(aws, nodeGroups={"trn1-32xl": BLOCK_GROUP})
     _, none = check("reservations", subject)
     assert none.what == "2 x trn1.32xlarge for 24 h: nowhere in us-west-2 before 2027-01-16"
-    aws.blocks = [block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00")]
+    aws.around.blocks = [block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00")]
     _, none = check("reservations", subject)
     assert "only in usw2-az1" in none.what
-    aws.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, "EndDate": "2026-11-22T11:30:00Z"}
+    aws.around.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, "EndDate": "2026-11-22T11:30:00Z"}
     aws.wire.denied.add("ec2.DescribeCapacityBlockOfferings")
     assert [finding.verdict for finding in check("reservations", subject)] == ["warn", "fail"]
     plain = {"capacityReservationId": "cr-0123456789abcdef0"}
@@ -295,7 +295,7 @@ def karpenter(**pool: Any) -> dict[str, Any]:
 def test_karpenters_pools_draw_on_the_same_quotas():
     """What it may buy stands in no node group. A static pool is full from the start."""
     aws = HealthyAccount()
-    aws.quotas["L-34B43A08"] = 8
+    aws.around.quotas["L-34B43A08"] = 8
     found = {finding.what.split(" in ")[0]: finding for finding in check("vCPU quotas", subject_of(aws, **karpenter()))}
     assert [finding.verdict for finding in found.values()] == ["warn"] * 3
     assert any("all groups at their largest need 896" in finding.what for finding in found.values())
@@ -314,11 +314,11 @@ def test_karpenters_pools_are_held_against_what_is_offered_and_reserved():
         if finding.verdict == "fail"
     ]
     assert "`addons.karpenter.neuronPools.big`" in wrong.do
-    aws.reservations[RESERVATION["CapacityReservationId"]] = RESERVATION
+    aws.around.reservations[RESERVATION["CapacityReservationId"]] = RESERVATION
     block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": RESERVATION["CapacityReservationId"]}
     (fits,) = check("reservations", subject_of(aws, **karpenter(**block)))
     assert fits.verdict == "pass"
-    aws.reservations.clear()
+    aws.around.reservations.clear()
     missing, offer = check("reservations", subject_of(aws, **karpenter(**block)))
     assert (missing.do.startswith("`addons.karpenter.neuronPools.big.capacityReservationId`"), "3 x trn1.32xlarge" in offer.what) == (
         True,
@@ -334,14 +334,14 @@ def test_the_driver_is_held_against_the_training_images_runtime():
     configuration = merged(dev_configuration(), training={"neuronSdk": "2.31"})
     for group in configuration["nodeGroups"].values():
         del group["releaseVersion"]
-    aws.recommended["neuron"] = "1.35.4-20260505"
+    aws.around.recommended["neuron"] = "1.35.4-20260505"
     stack_file = _stack_file(configuration)
     subject = replace(subject_of(aws), settings=settings_of(stack_file))
-    aws.recommended["neuron"] = "1.35.4-20260318"
+    aws.around.recommended["neuron"] = "1.35.4-20260318"
     found = [finding for finding in check("AMI releases", subject) if finding.check == "driver"]
     assert {finding.verdict for finding in found} == {"fail"}
     assert "runtime 2.32 and later need a driver newer than 2.26" in found[0].what
-    aws.recommended["neuron"] = "unreadable"
+    aws.around.recommended["neuron"] = "unreadable"
     assert worst(check("AMI releases", subject)).do.startswith("pin `nodeGroups.trn1-32xl.releaseVersion`")
 
 
@@ -490,7 +490,7 @@ def test_the_command_lists_findings_and_exits_by_them(aws: HealthyAccount):
     assert "warn quota" in out
     data = yaml.safe_load(Path("check.json").read_text())
     assert {"check", "verdict", "what", "do"} == set(data["findings"][0])
-    aws.images.clear()
+    aws.around.images.clear()
     code, out, _ = trn("dev")
     assert (code, "fail AMI" in out, "-> `nodeGroups" in out) == (1, True, True)
 
@@ -505,7 +505,7 @@ def test_expired_credentials_end_it_with_2_and_one_line(aws: HealthyAccount):
 
 def test_the_root_user_is_warned_of(aws: HealthyAccount):
     """IAM simulates nothing for it."""
-    aws.caller = "arn:aws:iam::111122223333:root"
+    aws.around.caller = "arn:aws:iam::111122223333:root"
     code, out, _ = trn()
     assert (code, "the account's root user" in out, "may do everything" in out) == (0, True, True)
 

@@ -16,7 +16,7 @@ from operations.aws.pricing import LivePrice, live_prices
 from operations.cli import app
 from operations.cluster.cost.bill import Bill, Line, bill_of, differences, repriced
 from operations.stack_file import read_stack_file
-from tests.operations.aws.wire import Wire
+from simulator.doors.wire.wire import Wire
 from tests.support import ROOT
 
 

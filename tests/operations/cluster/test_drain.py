@@ -33,9 +33,9 @@ from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
 from operations.errors import CommandError
 from operations.kube.api import Bearer, KubernetesClient, Unreachable, connect, token
+from simulator.doors.wire.wire import Wire
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane
-from tests.operations.aws.wire import Wire
 from tests.operations.fake_kubernetes import FakeCluster, busy
 from tests.operations.stops import stop_after
 from tests.support import ROOT

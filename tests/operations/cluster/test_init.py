@@ -148,8 +148,8 @@ def test_a_zone_that_was_not_seen_to_offer_the_type_is_noted(project: Path):
 def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeypatch: pytest.MonkeyPatch):
     """Then no table is needed."""
     aws = HealthyAccount()
-    aws.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
-    aws.zones["usw2-az1"] = ("available", "not-opted-in")
+    aws.around.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
+    aws.around.zones["usw2-az1"] = ("available", "not-opted-in")
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
     assert trn("night", "--live", "--yes", "--instance-type", "trn1.2xlarge", *ADDRESS)[0] == 0
     assert written(project)["network"]["zones"] == ["usw2-az3", "usw2-az2"]
@@ -163,7 +163,7 @@ def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, mo
     """With the command that buys each: its id is what is asked for next."""
     aws = HealthyAccount()
     sold = f"{datetime.now(UTC).date() + timedelta(days=1)}"
-    aws.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
+    aws.around.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
     said = "us-west-2\ntrn1.32xlarge\nusw2-az4\nmine\n2\ncapacity-block\ncr-0123456789abcdef0\n0\n198.18.0.7/32\nnone\n"
     code, _, err = trn("night", "--live", answers=said)
@@ -174,7 +174,7 @@ def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, mo
     given = ("night", "--yes", "--force", "--live", "--capacity", "capacity-block")
     code, _, err = trn(*given)
     assert (code, "buys the first one on offer; then add --reservation" in err, "cb-1" in err) == (2, True, True)
-    aws.blocks.pop(0)
+    aws.around.blocks.pop(0)
     code, _, err = trn(*given)
     assert (code, "no block of 24 h is on offer in usw2-az4, but in usw2-az1" in err) == (2, True)
     assert trn(*given, "--block-hours", "25")[0] == 2

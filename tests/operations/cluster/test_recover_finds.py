@@ -11,8 +11,8 @@ from operations.aws.api import BotoApi
 from operations.aws.sighting import Sighting, sightings
 from operations.cluster.recover.look import LOOKUPS
 from operations.cluster.recover.objects import RELEASE, RELEASE_TYPE, SECRETS, Objects
+from simulator.doors.wire.wire import Refused, Wire
 from tests.operations.aws.made import CLUSTER, DESCRIBED, LISTED, NETWORK, Made, One
-from tests.operations.aws.wire import Refused, Wire
 from tests.operations.fake_kubernetes import FakeCluster
 
 IN_LISTS = (*NETWORK, *LISTED)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from operations.aws.api import BotoApi
 from operations.aws.node_groups import resize, scaling, sized
 from operations.cli import app
-from tests.operations.aws.wire import Refused, Wire
+from simulator.doors.wire.wire import Refused, Wire
 from tests.support import ROOT
 
 

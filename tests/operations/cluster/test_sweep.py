@@ -18,9 +18,9 @@ from operations.cli import app
 from operations.cluster.sweep.plan import plan_sweep, state_ids
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
+from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.aws.wire import Refused
 from tests.operations.stops import stop_after
 from tests.support import ROOT
 

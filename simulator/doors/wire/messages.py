@@ -1,0 +1,90 @@
+"""SQS, EventBridge and AMP."""
+
+from collections.abc import Iterator
+
+from simulator.doors.wire.entries import Entry, tag_list
+from simulator.doors.wire.inventory import Inventory
+from simulator.doors.wire.services import plain
+from simulator.doors.wire.wire import Handler, Refused
+
+
+class Messages:
+    """Answers of these services over one account."""
+
+    def __init__(self, inventory: Inventory, *, ignores_filters: bool) -> None:
+        self._inventory, self._ignores_filters = inventory, ignores_filters
+
+    def handlers(self) -> Iterator[tuple[str, Handler]]:
+        """By `service.Operation`."""
+        yield "sqs.GetQueueUrl", lambda given: {"QueueUrl": self._queue(given["QueueName"])["QueueUrl"]}
+        yield "sqs.GetQueueAttributes", self._queue_attributes
+        yield "sqs.ListQueues", self._queues
+        yield "sqs.ListQueueTags", lambda given: {"Tags": self._queue_at(given["QueueUrl"])["tags"]}
+        yield "sqs.DeleteQueue", lambda given: self._inventory.delete("sqs", given["QueueUrl"])
+        yield "events.ListRules", self._rules
+        yield "events.ListTagsForResource", lambda given: {"Tags": tag_list(self._rule(given["ResourceARN"].rsplit("/")[-1])["tags"])}
+        yield "events.RemoveTargets", self._remove_targets
+        yield "events.DeleteRule", self._delete_rule
+        yield "amp.DeleteWorkspace", lambda given: self._inventory.delete("workspace", given["workspaceId"])
+        yield "events.DescribeRule", lambda given: plain(self._rule(given["Name"]))
+        yield "events.ListTargetsByRule", self._targets
+        yield "amp.ListWorkspaces", self._workspaces
+
+    def _queue(self, name: str) -> Entry:
+        message = "The specified queue does not exist."
+        return self._inventory.one("sqs", message, QueueName=name)[1]
+
+    def _queue_attributes(self, given: Entry) -> Entry:
+        url = given["QueueUrl"]
+        self._queue_at(url)
+        policy = self._inventory.look("sqs policy").get(url)
+        return {"Attributes": {"Policy": policy["Policy"]} if policy else {}}
+
+    def _rule(self, name: str) -> Entry:
+        return self._inventory.one("rule", f"Rule {name} does not exist on EventBus default.", Name=name)[1]
+
+    def _targets(self, given: Entry) -> Entry:
+        self._rule(given["Rule"])
+        return {"Targets": list(self._targets_of(given["Rule"]).values())}
+
+    def _targets_of(self, rule: str) -> dict[str, Entry]:
+        """Targets of a rule, by their ids in the account."""
+        entries = self._inventory.look("event target").items()
+        found = {which: {"Id": each["Id"], "Arn": each["Arn"]} for which, each in entries if each["Rule"] == rule}
+        return found | {each["Id"]: each for each in self._rule(rule).get("targets", ())}
+
+    def _remove_targets(self, given: Entry) -> Entry:
+        rule = self._rule(given["Rule"])
+        for which, target in self._targets_of(given["Rule"]).items():
+            if target["Id"] in given["Ids"] and target in rule.get("targets", ()):
+                rule["targets"].remove(target)
+            elif target["Id"] in given["Ids"]:
+                self._inventory.delete("event target", which)
+        return {"FailedEntryCount": 0, "FailedEntries": []}
+
+    def _delete_rule(self, given: Entry) -> Entry:
+        if self._targets_of(given["Name"]):
+            raise Refused("ValidationException", "Rule can't be deleted since it has targets.")
+        return self._inventory.delete("rule", given["Name"])
+
+    def _rules(self, given: Entry) -> Entry:
+        prefix = "" if self._ignores_filters else given.get("NamePrefix", "")
+        found = (entry for name, entry in self._inventory.look("rule").items() if name.startswith(prefix))
+        return {"Rules": [{"Name": entry["Name"], "Arn": entry["Arn"]} for entry in found]}
+
+    def _queues(self, given: Entry) -> Entry:
+        prefix = "" if self._ignores_filters else given.get("QueueNamePrefix", "")
+        return {"QueueUrls": [url for url in self._inventory.look("sqs") if url.rsplit("/")[-1].startswith(prefix)]}
+
+    def _queue_at(self, url: str) -> Entry:
+        found = self._inventory.entries("sqs").get(url)
+        if found is None:
+            raise Refused("AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.")
+        return found
+
+    def _workspaces(self, given: Entry) -> Entry:
+        alias = given.get("alias")
+        entries = self._inventory.look("workspace").values()
+        return {
+            "workspaces": [each for each in entries if self._ignores_filters or alias is None or str(each.get("alias")).startswith(alias)]
+        }
