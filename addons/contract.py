@@ -76,7 +76,7 @@ def _matches(parts: Sequence[str], path: Sequence[str]) -> bool:
 
 @cache
 def _parts(path: str) -> tuple[str, ...]:
-    """Parts of a dotted path; a part that has dots of its own, such as a file name, stands in `[...]`."""
+    """Parts of a dotted path; a part that has dots of its own, such as a file name, is written in `[...]`."""
     found: list[str] = []
     for part in path.split("."):
         if found and found[-1].startswith("[") and not found[-1].endswith("]"):

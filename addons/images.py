@@ -1,4 +1,4 @@
-"""Images of an air-gapped cluster: where each stands in a mirror, and the Helm values that point a chart there."""
+"""Images of an air-gapped cluster: where each is in a mirror, and the Helm values that point a chart there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +37,7 @@ def overlaid(values: Mapping[str, Any], over: Mapping[str, Any]) -> Values:
 
 
 def value_at(values: Mapping[str, Any], path: str) -> Any:
-    """What stands at a dotted path; None where nothing does."""
+    """The value at a dotted path; None where there is none."""
     found: Any = values
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None

@@ -31,7 +31,7 @@ class SharedStorageArgs:
 
 
 class SharedStorage(Addon):
-    """The claim goes before the volume, the volume before the file system and the driver."""
+    """The claim is deleted before the volume, the volume before the file system and the driver."""
 
     def __init__(self, name: str, args: SharedStorageArgs, site: Site, *, after: list[pulumi.Resource]) -> None:
         """`after`: driver, and file system with its rules."""
@@ -51,7 +51,7 @@ class SharedStorage(Addon):
                 "persistent_volume_reclaim_policy": "Retain",
                 "mount_options": ["flock"],
                 "storage_class_name": "",
-                # Nobody else's claim may take the volume.
+                # No other claim may take the volume.
                 "claim_ref": {"namespace": namespace, "name": args.claim_name},
                 "csi": {
                     "driver": DRIVER,

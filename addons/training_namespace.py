@@ -7,7 +7,7 @@ from addons.site import Site
 
 
 class TrainingNamespace(Addon):
-    """Goes after everything in it, and before the add-ons made before it: those clean up after objects in it."""
+    """Deleted after everything in it, and before the add-ons made before it: those clean up after objects in it."""
 
     resource: k8s.core.v1.Namespace
 

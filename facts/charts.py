@@ -20,7 +20,7 @@ ADDONS = Path(__file__).parent.parent / "addons"
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """One chart at one version, or one EKS add-on. Values by dotted path; a `*` in a path stands for any key."""
+    """One chart at one version, or one EKS add-on. Values by dotted path; a `*` in a path matches any key."""
 
     chart: str
     version: str = ""
@@ -32,7 +32,7 @@ class Contract:
     values: Mapping[str, Any] = field(default_factory=dict)
     """Defaults. A list is one value: what is given replaces it whole, so nothing below it is compared."""
     open: Mapping[str, Any] = field(default_factory=dict)
-    """Defaults of maps that the chart hands on to Kubernetes: anything may stand below."""
+    """Defaults of maps that the chart passes on to Kubernetes: any keys are allowed in them."""
     kubernetes: Sequence[str] = ()
     """Minors for which the chart renders."""
     pods: Sequence[Mapping[str, Any]] = ()

@@ -42,7 +42,7 @@ def ec2_trust(region_dns_suffix: str) -> Document:
 def pod_identity_trust(cluster: str, namespace: str, service_account: str) -> Document:
     """Trust of a role for one service account of one cluster.
 
-    Without the conditions every association that anybody makes in the account could use the role.
+    Without the conditions any association in the account could use the role.
     """
     return document(
         {

@@ -39,16 +39,16 @@ def container_insights_log_group(cluster: str, part: str) -> str:
 
 
 def log_group_names(cluster: str) -> tuple[str, ...]:
-    """Every log group that the program makes, or that AWS makes anew for the cluster, by its exact name.
+    """Every log group that the program makes, or that AWS creates again for the cluster, by its exact name.
 
-    Those that AWS makes itself carry no tag: the name is all that tells them apart.
+    Those that AWS makes itself carry no tag: only the name identifies them.
     """
     insights = (container_insights_log_group(cluster, part) for part in CONTAINER_INSIGHTS)
     return (control_plane_log_group(cluster), pod_log_group(cluster), *insights)
 
 
 def interruption_queue_name(cluster: str) -> str:
-    """The queue in which Karpenter is told of instances that will stop."""
+    """The queue from which Karpenter reads which instances will stop."""
     return f"{cluster}-karpenter"
 
 

@@ -1,4 +1,4 @@
-"""The shortest time in which this cluster could possibly be ready, whatever the program's own dependencies say.
+"""The shortest time in which this cluster could possibly be ready, without regard to the program's own dependencies.
 
 The chains are AWS's and Kubernetes' own: a subnet needs its kinds.VPC, a control plane its subnets, a node its control plane and
 a way out. They name resource types and the identifiers that inputs carry, and never look at a recorded dependency.

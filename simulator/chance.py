@@ -1,4 +1,4 @@
-"""Chance that depends on nothing but a seed and a key: the same run anywhere, whatever came before it."""
+"""Chance that depends on nothing but a seed and a key: the same on every machine and in every order of calls."""
 
 import hashlib
 

@@ -34,7 +34,7 @@ class CostItem:
 
 
 def items(recording: Recording) -> list[CostItem]:
-    """All lines, dearest first."""
+    """All lines, highest price first."""
     found = [item for registration in recording.resources() for item in _lines(recording, registration)]
     return sorted(found, key=lambda item: (-(item.usd_per_hour or 0), item.urn, item.what))
 

@@ -61,7 +61,7 @@ def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
 
 def leave_behind(world: World) -> None:
     """What users and controllers have made beside the program, as the world's faults ask for it."""
-    standing = sorted((thing.registration for thing in world.state if thing.status == "ready"), key=lambda item: item.urn)
+    standing = sorted((existing.registration for existing in world.state if existing.status == "ready"), key=lambda item: item.urn)
     for registration in standing:
         while (kind := world.faults.take("after", registration)) is not None:
             world.state.add_stray(_STRAYS[kind.name](world, registration))

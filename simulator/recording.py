@@ -79,5 +79,5 @@ class Recording:
 
 
 def exists_in_cloud(registration: Registration) -> bool:
-    """Whether a registration stands for something outside the engine: components and providers do not."""
+    """Whether a registration has an object outside the engine: components and providers have none."""
     return registration.custom and not registration.type.startswith("pulumi:providers:")

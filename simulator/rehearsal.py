@@ -29,7 +29,7 @@ class Stack:
     project: str
     name: str
     configuration: Mapping[str, str]
-    """Full keys to text, as the engine hands them over."""
+    """Full keys to text, as the engine passes them."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Rehearsal:
 
 
 Watch = Callable[[str, Recording, float, Step, bool], None]
-"""Told what happens: run (`up`, `up again`, `destroy`, `destroy again`), graph, clock, step, whether it has ended."""
+"""Called at each event with: run (`up`, `up again`, `destroy`, `destroy again`), graph, clock, step, whether it has ended."""
 
 
 def record_program(stack: Stack, seed: int) -> Recording:

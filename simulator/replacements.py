@@ -1,4 +1,4 @@
-"""What a change of a resource comes to: which inputs changed, whether it is replaced, and what goes first."""
+"""What a change does to a resource: which inputs changed, whether it is replaced, and whether the old one is deleted first."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

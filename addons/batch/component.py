@@ -1,7 +1,7 @@
 """AWS Batch on the stack's node groups as a component.
 
-Batch makes its own way into a cluster with API authentication: an access entry for its service-linked role, which nobody
-else may make. RBAC objects for the user `aws-batch` are bypassed there; the right to the namespace is an access policy
+In a cluster with API authentication Batch makes its own access entry, for its service-linked role; no other caller may
+make it. RBAC objects for the user `aws-batch` are bypassed there; the right to the namespace is an access policy
 (Batch user guide, eks-access-entries, 2026-10).
 """
 
@@ -52,7 +52,7 @@ def pod_properties(image: str, instance: InstanceType) -> dict[str, Any]:
 
 
 class Batch(Addon):
-    """The right to the namespace goes first, then the queue, the environment, and the namespace last.
+    """Deleted in this order: the right to the namespace, the queue, the environment, the namespace.
 
     Batch keeps an environment that a queue names, and one whose namespace is gone is INVALID.
     """
@@ -87,7 +87,7 @@ class Batch(Addon):
             principal_arn=role_arn,
             policy_arn=iam.access_policy_arn(regions.partition(cluster.region), NAMESPACE_POLICY),
             access_scope={"type": "namespace", "namespaces": [namespace]},
-            # Batch makes the entry with the environment. Old first: an association made over the old one goes with it.
+            # Batch makes the entry with the environment. Old first: an association made over the old one is deleted with it.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[environment], delete_before_replace=True),
         )
         if settings.image is not None:

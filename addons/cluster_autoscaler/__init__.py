@@ -16,7 +16,7 @@ class ClusterAutoscalerSettings(AddonSettings):
     enabled: bool = False
     """Watch for pods without a node."""
     idle_minutes: int = Field(default=20, ge=1)
-    """Minutes without need after which a node goes."""
+    """Minutes without need after which a node is removed."""
     longest_start_minutes: int = Field(default=30, ge=5)
     """Minutes that a node may take to join before its group counts as failing. Neuron nodes need more than the usual 15."""
 

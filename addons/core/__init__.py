@@ -26,7 +26,7 @@ DECLARATIONS = (
     ),
     Declaration("kube-proxy", "kube-proxy", "Routes Services", "control-plane", "kube-system", "all", managed=("kube-proxy",)),
     Declaration(
-        "eks-pod-identity-agent", "Pod Identity agent", "Hands AWS identities to pods", "eks-pod-identity-agent", "kube-system", "all",
+        "eks-pod-identity-agent", "Pod Identity agent", "Gives AWS identities to pods", "eks-pod-identity-agent", "kube-system", "all",
         managed=("eks-pod-identity-agent",),
     ),
     Declaration(

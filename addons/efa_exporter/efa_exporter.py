@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: one line per scrape and node helps nobody."""
+        """Log nothing: one line per scrape and node would be noise."""
 
 
 if __name__ == "__main__":

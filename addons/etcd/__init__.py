@@ -11,7 +11,7 @@ class EtcdSettings(AddonSettings):
     enabled: bool = True
     """Services `etcd-server` and `etcd-client` in the training namespace; `c10d` rendezvous needs neither."""
     persistent: bool = False
-    """Keep the data on a gp3 volume. Rendezvous state is throw-away, so by default it goes with the pod."""
+    """Keep the data on a gp3 volume. Rendezvous state can be lost, so by default it is deleted with the pod."""
 
 
 DECLARATION = Declaration(

@@ -26,7 +26,7 @@ def fluent_bit_values(cluster: Cluster) -> Values:
         "tolerations": [{"operator": "Exists"}],
         "serviceAccount": {"name": SERVICE_ACCOUNT},
         "cloudWatchLogs": {
-            # us-east-1 by default, whatever the cluster's region.
+            # us-east-1 by default, also in other regions.
             "region": cluster.region,
             "logGroupName": log_group(cluster),
             # The program's: one that Fluent Bit made would keep its logs for ever and outlive the cluster.
@@ -54,7 +54,7 @@ def _s3_output(bucket: str, cluster: Cluster) -> str:
 
 
 class FluentBit(Addon):
-    """Needs the API server only: its pods follow the nodes. The log group goes after the last writer."""
+    """Needs the API server only: its pods follow the nodes. The log group is deleted after the last writer."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("FluentBit", name, site)

@@ -24,7 +24,7 @@ from facts.policies.scaling import karpenter_policies
 NODE_PURPOSE = "karpenter-node"
 GENERAL = "general"
 POOL_DELETE = "45m"
-"""A pool goes when its last instance has gone: drained for up to 30 minutes, then shut down."""
+"""A pool is deleted when its last instance has ended: drained for up to 30 minutes, then shut down."""
 
 
 def queue_name(cluster: Cluster) -> str:
@@ -73,7 +73,7 @@ class Karpenter(Addon):
         below = pulumi.ResourceOptions(parent=self)
         queue = InterruptionQueue(f"{name}-interruptions", queue_name=queue_name(cluster), opts=below)
         nodes = node_role(f"{name}-nodes", cluster.name, cluster.region, below, purpose=NODE_PURPOSE)
-        # Managed groups let their role in by themselves; for instances of Karpenter nobody does.
+        # EKS makes the access entry for the role of a managed group; for Karpenter's instances the program must make it.
         entry = aws.eks.AccessEntry(
             self.named(f"{name}-nodes"), cluster_name=site.control_plane_name, principal_arn=nodes.arn, type="EC2_LINUX", opts=self.child()
         )

@@ -63,7 +63,7 @@ def neuron_node_pool_spec(name: str, pool: KarpenterNeuronPool, zone_id: str) ->
         name,
         requirements,
         labels=labels,
-        # The default of 720 h ends whatever trains on the node by then; expiry ignores budgets.
+        # The default of 720 h would end a training job on the node at that age; expiry ignores budgets.
         expireAfter="Never",
         # Without it a pod that forbids disruption holds the pool's deletion for ever.
         terminationGracePeriod="30m",

@@ -20,7 +20,10 @@ def kueue_values(namespace: str) -> Values:
 
 
 class Kueue(Addon):
-    """Comes after all other releases and goes before them. Queues go before flavors, and both before the release: it holds their finalizers."""
+    """Installed after all other releases and deleted before them.
+
+    Queues are deleted before flavors, and both before the release, whose controller removes their finalizers.
+    """
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("Kueue", name, site)

@@ -44,7 +44,7 @@ def load_balancer_controller_policy(partition: str) -> Document:
 
 
 class LoadBalancerController(Addon):
-    """Comes before the training namespace and goes after it, so that it can delete what Services there made."""
+    """Installed before the training namespace and deleted after it, so that it can delete what Services there made."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("LoadBalancerController", name, site)

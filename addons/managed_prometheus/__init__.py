@@ -9,7 +9,7 @@ class ManagedPrometheusSettings(AddonSettings):
     """Amazon Managed Service for Prometheus."""
 
     enabled: bool = False
-    """Make a workspace and let Prometheus write to it. Billed by samples; the workspace, and what is in it, goes with the stack."""
+    """Make a workspace and let Prometheus write to it. Billed by samples; the workspace, with its data, is deleted with the stack."""
 
 
 DECLARATION = Declaration(

@@ -19,5 +19,5 @@ def metrics_server_values() -> Values:
 
 
 def make(site: Site) -> Addon:
-    """The add-on of a cluster. It goes while untainted nodes are there: a dead API service holds namespaces."""
+    """The add-on of a cluster. It is deleted while untainted nodes are there: a dead API service blocks the deletion of namespaces."""
     return PlainChart("MetricsServer", "metrics-server", METRICS_SERVER, NAMESPACE, metrics_server_values(), site)

@@ -12,7 +12,7 @@ from addons.versions import MPI_OPERATOR_IMAGE
 
 
 class MpiOperator(Addon):
-    """Starts when untainted nodes are there; goes before its CRD, which takes all MPIJobs along."""
+    """Starts when untainted nodes are there; is deleted before its CRD, whose deletion deletes all MPIJobs."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("MpiOperator", name, site)

@@ -8,7 +8,7 @@ LABELS = own_labels(NAME)
 RULES: tuple[Values, ...] = (
     {"apiGroups": [""], "resources": ["configmaps", "secrets", "services"], "verbs": ["create", "list", "update", "watch"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": ALL_VERBS},
-    # The launcher's own Role has it, and nobody may hand out more than they have.
+    # The launcher's own Role has it, and Kubernetes refuses a Role with more rights than its creator has.
     {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "list", "update", "watch"]},

@@ -1,4 +1,4 @@
-"""EKS's node monitoring agent: finds broken kernels, disks, networks and Neuron devices, and tells EKS node repair."""
+"""EKS's node monitoring agent: finds broken kernels, disks, networks and Neuron devices, and reports them to EKS node repair."""
 
 from addons.declaration import Declaration
 from addons.section import AddonSettings
@@ -16,7 +16,7 @@ class NodeMonitoringSettings(AddonSettings):
 DECLARATION = Declaration(
     key="nodeMonitoring",
     title="EKS node monitoring agent",
-    purpose="Tells node repair of broken devices, disks and networks, not of nodes alone that stop being ready",
+    purpose="Reports broken devices, disks and networks to node repair, which else sees only nodes that are not ready",
     component="node-monitoring",
     namespace="kube-system",
     nodes="all",

@@ -18,7 +18,7 @@ class PrometheusSettings(AddonSettings):
     enabled: bool = False
     """Prometheus with exporters of nodes and objects, monitors of what trains, and alerts."""
     retention_hours: int = Field(default=48, ge=2, le=720)
-    """Hours that metrics stay in the cluster. They go with the pod; what must stay longer goes to Amazon Managed Prometheus."""
+    """Hours that metrics stay in the cluster. They are lost with the pod; send what must stay longer to Amazon Managed Prometheus."""
     alertmanager: bool = False
     """Also run Alertmanager. Without it alerts are seen in Prometheus and Grafana only."""
 

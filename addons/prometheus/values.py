@@ -18,7 +18,7 @@ def prometheus_values(cluster: Cluster, remote_write_url: pulumi.Input[str] | No
     off = {"enabled": False}
     spec: Values = {
         "retention": f"{settings.retention_hours}h",
-        # No claim: one outlives the release, and its volume the cluster. What must stay longer goes to the workspace.
+        # No claim: it would stay after the release, and its volume after the cluster. What must stay longer is sent to the workspace.
         "retentionSize": "8GB",
         "externalLabels": {"cluster": cluster.name},
         "resources": {"requests": {"cpu": "200m", "memory": "1Gi"}, "limits": {"memory": "4Gi"}},
@@ -39,7 +39,7 @@ def prometheus_values(cluster: Cluster, remote_write_url: pulumi.Input[str] | No
         "alertmanager": {"enabled": settings.alertmanager},
         # Grafana is an add-on of its own.
         "grafana": off,
-        # On EKS nobody may scrape these: their alerts would fire for ever.
+        # On EKS these cannot be scraped: their alerts would never stop.
         "kubeControllerManager": off,
         "kubeEtcd": off,
         "kubeProxy": off,
@@ -60,7 +60,7 @@ def _monitor(selector: dict[str, str], namespace: str, endpoints: str, port: str
     return {
         "namespaceSelector": {"matchNames": [namespace]},
         "selector": {"matchLabels": selector},
-        # The exporters know instances, not nodes; jobs are told apart by node.
+        # The exporters know instances, not nodes; jobs are distinguished by node.
         endpoints: [{"port": port, "relabelings": [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}]}],
     }
 

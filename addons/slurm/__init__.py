@@ -29,5 +29,5 @@ DECLARATION = Declaration(
     charts=(SLURM_OPERATOR_CRDS, SLURM_OPERATOR, SLURM),
     needs=("neuron", "certManager"),
     after=("certManager",),
-    leaves=("Secret slurm-operator-webhook-ca with the webhook's certificate, until its namespace goes",),
+    leaves=("Secret slurm-operator-webhook-ca with the webhook's certificate, until its namespace is deleted",),
 )

@@ -14,7 +14,7 @@ STATE = "slurm-state"
 
 
 class Slurm(Addon):
-    """The Slurm cluster goes before the operator, the operator before its kinds, and all of them before cert-manager.
+    """The Slurm cluster is deleted before the operator, the operator before its kinds, and all of them before cert-manager.
 
     With the operator gone nothing ends slurmd, and with its webhooks dead nothing changes a Slurm object.
     """

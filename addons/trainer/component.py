@@ -10,7 +10,7 @@ RUNTIME = "torch-neuron"
 
 
 class Trainer(Addon):
-    """Starts when untainted nodes are there; its runtime goes before its webhook."""
+    """Starts when untainted nodes are there; its runtime is deleted before its webhook."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("Trainer", name, site)

@@ -14,7 +14,7 @@ from addons.versions import TRAINING_OPERATOR_IMAGE
 
 
 class TrainingOperator(Addon):
-    """Starts when untainted nodes are there; goes before its CRDs, which take all jobs along."""
+    """Starts when untainted nodes are there; is deleted before its CRDs, whose deletion deletes all jobs."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("TrainingOperator", name, site)
@@ -27,7 +27,7 @@ class TrainingOperator(Addon):
         account = k8s.core.v1.ServiceAccount(self.named(name), metadata=metadata, opts=self.in_cluster(namespace))
         rights = self._rights(name, account)
         stored: Any = {**metadata, "name": CERTIFICATE}
-        # Empty: the operator writes the certificate, and no field of ours stands in its way.
+        # Empty: the operator writes the certificate, and the program owns no field that it would overwrite.
         secret = k8s.core.v1.Secret(self.named(name), metadata=stored, opts=self.in_cluster(namespace))
         hooks: Any = webhooks()
         # Before the operator, which is ready only when it has written its certificate authority in there.

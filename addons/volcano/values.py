@@ -47,7 +47,7 @@ def networks(settings: VolcanoSettings, cluster: Cluster) -> list[str]:
 
 
 def is_hierarchy(queues: Mapping[str, Queue]) -> bool:
-    """Whether any queue stands below another."""
+    """Whether any queue has a parent queue."""
     return any(queue.parent is not None for queue in queues.values())
 
 

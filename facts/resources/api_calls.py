@@ -10,7 +10,7 @@ from typing import Any
 
 Convert = Callable[[Any], Any]
 Member = str | tuple[str, "Convert | Members | list[Members]"]
-"""Where an input goes: `A.B` is member B of structure A, `A[]` the only entry of list A.
+"""Where an input is in the request: `A.B` is member B of structure A, `A[]` the only entry of list A.
 
 Alone, or with what becomes of the value: a function, the members of a structure, or a list of such structures.
 """

@@ -39,7 +39,7 @@ GROUP_TAG = ResourceType(
         )
     ),
     costs=Without("a tag has no price"),
-    leftover=Without("it goes with the group, and that with its node group"),
+    leftover=Without("it is deleted with the group, and that with its node group"),
     second="same",
 )
 TYPES = (GROUP_TAG,)

@@ -37,7 +37,7 @@ def deletion(operation: str, parameter: str, key: str = "", *, steps: Sequence[A
 
 
 def rights(read: str, made: str, changed: str, *, tagged: bool = True) -> Rights:
-    """Reads cannot be narrowed, creation goes by the region, everything else by the cluster's tag."""
+    """IAM cannot narrow reads; it narrows creation to the region, and everything else to the cluster's tag."""
     grants = (Grant("ec2", read), Grant("ec2", made, IN_REGION), Grant("ec2", changed, TAGGED))
     tags = (Grant("ec2", "CreateTags", _TAGS_AT_CREATION), Grant("ec2", "DeleteTags", TAGGED)) if tagged else ()
     return Rights(tuple(grant for grant in (*grants, *tags) if grant.operations))

@@ -75,7 +75,7 @@ POD_BLOCK = ResourceType(
     deletion=deletion("DisassociateVpcCidrBlock", "AssociationId"),
     rights=rights("DescribeVpcs", "", "AssociateVpcCidrBlock DisassociateVpcCidrBlock"),
     costs=_FREE,
-    leftover=Without("it goes with its VPC"),
+    leftover=Without("it is deleted with its VPC"),
 )
 
 
@@ -203,7 +203,7 @@ NAT_GATEWAY = ResourceType(
 
 
 def _is_main(entry: Entry) -> bool:
-    """Of the main route table, which goes with its VPC."""
+    """Of the main route table, which is deleted with its VPC."""
     return any(association.get("Main") for association in entry.get("Associations", ()))
 
 
@@ -253,7 +253,7 @@ ROUTE = ResourceType(
     deletion=Deletion("ec2", "DeleteRoute", {"RouteTableId": "RouteTableId", "DestinationCidrBlock": "DestinationCidrBlock"}),
     rights=rights("DescribeRouteTables", "", "CreateRoute ReplaceRoute DeleteRoute"),
     costs=_FREE,
-    leftover=Without("it goes with its route table"),
+    leftover=Without("it is deleted with its route table"),
     conflict=Conflict(
         ("routeTableId", "destinationCidrBlock"), "RouteAlreadyExists", "The route identified by {destinationCidrBlock} already exists."
     ),

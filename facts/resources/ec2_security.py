@@ -44,7 +44,7 @@ SECURITY_GROUP = ResourceType(
         Stage.NETWORK,
         _GROUPS,
         "tags or VPC",
-        # The VPC's own goes with it.
+        # The VPC's own group is deleted with it.
         leaves=lambda entry: entry["GroupName"] == "default",
         scopes=BALANCERS,
     ),
@@ -110,7 +110,7 @@ def _rule(way: str, *, egress: bool) -> ResourceType:
             f"AuthorizeSecurityGroup{way} ModifySecurityGroupRules RevokeSecurityGroup{way}",
         ),
         costs=Without("a security group has no price"),
-        leftover=Without("it goes with its security group"),
+        leftover=Without("it is deleted with its security group"),
         conflict=Conflict((), "InvalidPermission.Duplicate"),  # EC2 API, AuthorizeSecurityGroupIngress
     )
 

@@ -15,7 +15,7 @@ from facts.resources.rights import CLUSTER, IN_REGION, TAGGED, Grant, Rights, li
 _IN_USE = "ResourceInUseException"  # EKS API, errors of the Create actions
 _ABSENT = "ResourceNotFoundException"
 _TAGGING = Tagging("eks", "TagResource", "UntagResource", "resourceArn", "tags", shape="mapping", read="ListTagsForResource")
-_WITH_CLUSTER = Without("it goes with its cluster")
+_WITH_CLUSTER = Without("it is deleted with its cluster")
 _STATES = States("status", "ACTIVE", ("CREATING", "UPDATING", "PENDING"), ("FAILED", "CREATE_FAILED"), ("DELETING", "DELETE_FAILED"))
 
 
@@ -399,7 +399,7 @@ ACCESS_POLICY = ResourceType(
         _part_grants("DescribeCluster", "access-entry", "AssociateAccessPolicy DisassociateAccessPolicy ListAssociatedAccessPolicies")
     ),
     costs=Without("an access policy has no price"),
-    leftover=Without("it goes with its access entry"),
+    leftover=Without("it is deleted with its access entry"),
     second="same",
 )
 

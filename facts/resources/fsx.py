@@ -156,7 +156,7 @@ DATA_REPOSITORY = ResourceType(
         lambda inputs: {"bucket": (inputs["dataRepositoryPath"].removeprefix("s3://").split("/")[0],)},
     ),
     costs=Without("it bills by requests to the bucket, not by the hour"),
-    leftover=Without("it goes with its file system"),
+    leftover=Without("it is deleted with its file system"),
     conflict=Conflict((), "BadRequest"),  # FSx API, CreateDataRepositoryAssociation
 )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """By what an object can be found again when its id was never written down: its name, its place, or its tags.
 
-A run that is killed leaves objects whose ids nobody knows. What has an identity can then be found, and imported or
+A run that is killed leaves objects whose ids are in no state. What has an identity can then be found, and imported or
 deleted; what has none is a silent leak.
 """
 
@@ -9,7 +9,7 @@ from facts.resources.resource_type import Identity
 
 
 def by(*keys: str) -> Identity:
-    """Objects that these inputs tell apart."""
+    """Objects that these inputs identify."""
 
     def find(inputs: Inputs) -> str | None:
         values = [inputs.get(key) for key in keys]
@@ -19,7 +19,7 @@ def by(*keys: str) -> Identity:
 
 
 def by_name_tag(*keys: str) -> Identity:
-    """Objects without a name: their `Name` tag tells them apart, beside the inputs that say what they belong to."""
+    """Objects without a name: their `Name` tag identifies them, beside the inputs that say what they belong to."""
 
     def find(inputs: Inputs) -> str | None:
         name = (inputs.get("tags") or {}).get("Name")
@@ -30,7 +30,7 @@ def by_name_tag(*keys: str) -> Identity:
 
 
 def by_all(*keys: str) -> Identity:
-    """Objects that these inputs tell apart, whether they are set or not."""
+    """Objects that these inputs identify, whether they are set or not."""
     return lambda inputs: " ".join(str(inputs.get(key)) for key in keys)
 
 

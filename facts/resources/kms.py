@@ -23,7 +23,7 @@ def _make_key(draw: Draw, inputs: Inputs) -> Answer:
     return key, {"keyId": key, "arn": draw.arn("kms", f"key/{key}")}
 
 
-# KMS lists no tags with its keys: the tagging API finds them, and KMS tells the rest.
+# KMS lists no tags with its keys: the tagging API finds them, and KMS describes them.
 _TAGGED_KEYS = Query("resourcegroupstaggingapi", "GetResources", "ResourceTagMappingList", "ResourceARN", filters="TagFilters")
 _DETAIL = Detail(
     Query(
@@ -104,7 +104,7 @@ ALIAS = ResourceType(
         )
     ),
     costs=Without("an alias has no price"),
-    leftover=Without("it goes with its key"),
+    leftover=Without("it is deleted with its key"),
     # KMS API, CreateAlias
     conflict=Conflict(("name",), "AlreadyExistsException", "An alias with the name {name} already exists"),
     name_limit=NameLimit("name", 256, "KMS API, CreateAlias"),

@@ -11,7 +11,7 @@ _NO_AWS_CALL = Without("the API server of the cluster makes it, not AWS")
 _BY_NAME = Without("it is found by kind, name and namespace behind the API server")
 _NO_RIGHT = Without("Kubernetes' own access control grants it, not IAM")
 _FREE = Without("Kubernetes objects have no price")
-_GONE = Without("it goes with the control plane")
+_GONE = Without("it is deleted with the control plane")
 _OBJECT = ("metadata.name", "metadata.namespace")
 _USUAL = both(0.1, 0.3, 0.6, "measured: Kubernetes provider against an API server of 1.35, 2026-11-21")
 _GRACE = "inferred: grace period 30 s"
@@ -107,7 +107,7 @@ CLAIM = _kind(
     delete=Latency(0.5, 1, 3, "measured"),
     make=_make_claim,
 )
-# Data of a Secret, as of a ConfigMap, changes in place: the provider is told that they are mutable.
+# Data of a Secret, as of a ConfigMap, changes in place: an option of the provider makes them mutable.
 SECRET = _kind("core/v1:Secret", "type")
 SERVICE = _kind("core/v1:Service", "spec.clusterIP", plural="services", latencies=Latencies(_USUAL, _service_lifetime))
 SERVICE_ACCOUNT = _kind("core/v1:ServiceAccount")

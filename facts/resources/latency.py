@@ -36,7 +36,7 @@ class Latencies:
     special: Callable[[Inputs], Lifetime | None] = lambda inputs: None
     """The lifetime of a resource that these inputs make unusual; None where it is as usual."""
     updates: Mapping[str, Latency] = field(default_factory=dict)
-    """Changed input to latency; the empty input stands for all others. Without an entry a change takes one request."""
+    """Changed input to latency; the empty input means all others. Without an entry a change takes one request."""
 
     def of(self, inputs: Inputs) -> Lifetime:
         """Latencies of the resource that has these inputs."""

@@ -22,7 +22,7 @@ class States:
     """Where an answer holds the state of an object, and the service's words for it."""
 
     key: str = ""
-    """Place in an entry, with dots; empty where the service tells no state."""
+    """Place in an entry, with dots; empty where the service reports no state."""
     ready: str = ""
     making: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Detail:
-    """A call that tells more of one object; what it answers is added to the entry."""
+    """A call that returns more about one object; its answer is added to the entry."""
 
     query: Query
     parameters: Mapping[str, str]
@@ -84,13 +84,13 @@ class Detail:
 
 
 Mark = Literal["named", "owned", "part"]
-"""What tells a cluster's own object from another's: the tags of the cluster and `Name`; the tag of the cluster; or nothing,
+"""What identifies a cluster's own object: the tags of the cluster and `Name`; the tag of the cluster; or nothing,
 since it is a part of, or has the name of, what is the cluster's own."""
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """How one object is found by the inputs it was made from, when nobody knows its id."""
+    """How one object is found by the inputs it was made from, when its id is not known."""
 
     query: Query
     mark: Mark
@@ -111,7 +111,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Step:
-    """A call that goes before a deletion."""
+    """A call that is made before a deletion."""
 
     operation: str
     parameters: Mapping[str, str]
@@ -122,7 +122,7 @@ class Step:
     asks: Detail | None = None
     """Call that lists the parts."""
     needs: tuple[str, Any] | None = None
-    """Place in the entry and its value; `True` stands for any value that is not empty. Otherwise the call is not made."""
+    """Place in the entry and its value; `True` matches any value that is not empty. Otherwise the call is not made."""
     instead: bool = False
     """It is made in place of the deletion, which a later round makes."""
 
@@ -137,7 +137,7 @@ class Deletion:
     """Parameter to place in the entry; `A[]` takes a list of one."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
-    """What must go first, as the service does not do it by itself."""
+    """What must be deleted first, as the service does not do it by itself."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Tagging:
 
 
 class Stage(IntEnum):
-    """When a sweep deletes: what holds others goes before them."""
+    """When a sweep deletes: an object is deleted before those that it blocks."""
 
     JOBS = 1
     NODES = 2
@@ -201,7 +201,7 @@ class Leftover:
     prefix: str = ""
     """Parameter that takes the first part of a name: it only shortens the answer, the tags decide."""
     detail: Detail | None = None
-    """Call that tells the tags, where the list does not."""
+    """Call that returns the tags, where the list does not."""
     label: str | Callable[[Entry], str] = ""
     """What is shown beside the id, with places of the entry in braces; empty for the `Name` tag."""
     id: str = ""
@@ -209,7 +209,7 @@ class Leftover:
     usd_per_hour: Callable[[Entry], float | None] = free
     """None where the price is not known."""
     leaves: Callable[[Entry], bool] = lambda entry: False
-    """True for what goes by itself, or cannot be deleted."""
+    """True for what is removed without a request, or cannot be deleted."""
     scopes: tuple[Scope, ...] = TAGGED
     """What its deletion is narrowed to."""
     is_data: bool = False

@@ -38,7 +38,7 @@ class Changes:
     """Input with the physical name: set by the program, a replacement deletes first (pulumi/pulumi-terraform-bridge
     pkg/tfbridge/provider.go)."""
     deletes_first: bool = False
-    """A replacement deletes first, whatever the names are."""
+    """A replacement deletes first, even if the names differ."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Listed:
     """What bills by the hour at a list price."""
 
     price: str | Callable[[Inputs], str]
-    """Entry of `facts.prices.PRICES`, or how the inputs tell it."""
+    """Entry of `facts.prices.PRICES`, or a function of the inputs that gives it."""
     what: str
     """As users read it, with inputs and `{quantity}` in braces."""
     quantity: Callable[[Inputs], float] = lambda inputs: 1
@@ -96,7 +96,7 @@ class ResourceType:
     latencies: Latencies
     changes: Changes
     identity: Identity
-    """What tells an object from all others of its type, from its inputs: its name, its place or its tags. None where nothing
+    """What identifies an object among all of its type, from its inputs: its name, its place or its tags. None where nothing
     does: such an object is lost when a run is killed before its id is written down."""
     creation: Creation | Without
     lookup: Lookup | Without

@@ -12,7 +12,7 @@ class Scope:
     """What a permission is narrowed to.
 
     `{partition}`, `{region}` and `{cluster}` are filled in for one stack; other names in braces are names of the recorded
-    resource, so that no scope is a pattern which somebody keeps by hand.
+    resource, so that no scope is a pattern kept by hand.
     """
 
     resource: str = "*"

@@ -87,7 +87,7 @@ QUEUE_POLICY = ResourceType(
         lambda inputs: {"queue": (inputs["queueUrl"].rsplit("/", 1)[-1],)},
     ),
     costs=_FREE,
-    leftover=Without("it goes with its queue"),
+    leftover=Without("it is deleted with its queue"),
     second="same",
 )
 

@@ -37,7 +37,7 @@ def _swept() -> tuple[ResourceType | Foreign, ...]:
 
 
 SWEPT: tuple[ResourceType | Foreign, ...] = _swept()
-"""All kinds that a sweep finds, in the order in which they can be deleted: what holds others goes before them."""
+"""All kinds that a sweep finds, in the order in which they can be deleted: an object before those that it blocks."""
 
 
 def absent_codes() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What tells an object from all others of its type, and how services word it that one is there already."""
+"""What identifies an object among all of its type, and the errors of services for a duplicate."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from simulator.recording import Registration
 
 
 def identity(registration: Registration) -> str | None:
-    """What tells this object from all others of its type; None where nothing does."""
+    """What identifies this object among all of its type; None where nothing does."""
     return _identity(registration.type, registration.inputs)
 
 

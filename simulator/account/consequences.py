@@ -1,4 +1,4 @@
-"""What a deletion brings about beyond the thing itself: what goes with it, and what it leaves in the account."""
+"""What a deletion causes beyond the object itself: what is deleted with it, and what it leaves in the account."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from simulator.recording import Registration
 
 @dataclass(frozen=True)
 class Consequence:
-    """One thing that a deletion brings about."""
+    """One effect of a deletion."""
 
     name: str
     types: tuple[str, ...]
@@ -39,7 +39,7 @@ def of_deletion(state: AccountState, gone: Registration) -> None:
 
 @_consequence(kinds.NODE_GROUP, source="pulumi/pulumi-eks#1226; terraform-aws-modules/terraform-aws-eks#2048")
 def cni_leaks_interfaces(state: AccountState, group: Registration) -> None:
-    """When nodes go after the VPC CNI, the interfaces that it had made for their pods stay, in nobody's use, and hold subnet and group."""
+    """Nodes deleted after the VPC CNI leave the interfaces that it made for their pods; unused, they block the subnet and the group."""
     if not view.desired_size(group) or view.has_addon(state, "vpc-cni") or view.cluster(state) is None:
         return
     carried = tuple(sorted({group_id for ids in view.security_groups_of(state, group) for group_id in ids}))
@@ -50,9 +50,13 @@ def cni_leaks_interfaces(state: AccountState, group: Registration) -> None:
 
 @_consequence(kinds.CLUSTER, source="EKS API, DeleteCluster; aws/karpenter-provider-aws#1268, pulumi/pulumi-awsx#905")
 def all_that_the_cluster_stored_goes(state: AccountState, gone: Registration) -> None:
-    """With the control plane goes all that it stored; instances and load balancers that its controllers had made stay."""
+    """Deleting the control plane deletes all that it stored; instances and load balancers that its controllers made stay."""
     parts = (kinds.ADDON, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.POD_IDENTITY)
-    held = [thing.registration for thing in state if kinds.is_kubernetes(thing.registration.type) or thing.registration.type in parts]
+    held = [
+        existing.registration
+        for existing in state
+        if kinds.is_kubernetes(existing.registration.type) or existing.registration.type in parts
+    ]
     group = (gone.outputs.get("vpcConfig") or {}).get("clusterSecurityGroupId")
     _remove_all(state, [*held, *_naming(state, "securityGroupId", group, kinds.INGRESS, kinds.EGRESS)])
     for name in [name for name in state.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
@@ -73,14 +77,14 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 @_consequence(*_PARTS, source="EC2, FSx, KMS and SQS APIs, the Delete actions")
 def parts_go_along(state: AccountState, gone: Registration) -> None:
-    """Routes, rules, associations and policies go with what they are part of, whoever deletes it."""
+    """Routes, rules, associations and policies are deleted with what they are part of."""
     for key, kind in _PARTS[gone.type]:
         _remove_all(state, _naming(state, key, gone.id, kind))
 
 
 @_consequence(kinds.NODE_GROUP, source="Auto Scaling API, DeleteAutoScalingGroup: tags go with their group")
 def group_tags_go_along(state: AccountState, gone: Registration) -> None:
-    """Tags that the program put on an Auto Scaling group go with it."""
+    """Tags that the program put on an Auto Scaling group are deleted with it."""
     names = {each["name"] for resource in gone.outputs.get("resources") or () for each in resource.get("autoscalingGroups") or ()}
     tags = [item.registration for item in state.existing("aws:autoscaling/tag:Tag")]
     _remove_all(state, [tag for tag in tags if tag.inputs["autoscalingGroupName"] in names])
@@ -108,15 +112,15 @@ def backups_stay(state: AccountState, gone: Registration) -> None:
 
 @_consequence(kinds.LOG_GROUP, source="EKS user guide, control-plane-logs")
 def log_group_returns(state: AccountState, gone: Registration) -> None:
-    """A control plane that is still there writes its log group anew, and the new one never expires."""
+    """A control plane that is still there creates its log group again, and the new one never expires."""
     found = view.cluster(state)
     if found is not None and gone.inputs["name"] == f"/aws/eks/{found.registration.id}/cluster":
-        state.add_stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS made anew and which never expires", gone.urn))
+        state.add_stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS created again and which never expires", gone.urn))
 
 
 @_consequence(kinds.COMPUTE_ENVIRONMENT, source="Batch user guide, eks-access-entries: deleting an environment does not remove the entry")
 def batch_keeps_its_way_in(state: AccountState, gone: Registration) -> None:
-    """The access entry that Batch made for its role stays on the cluster, which can never again take it back in this mode."""
+    """The access entry that Batch made for its role stays on the cluster, and Batch cannot delete it in this mode."""
     role = gone.inputs.get("serviceRole")
     if role and view.cluster(state) is not None:
         what = "access entry of AWSServiceRoleForBatch, which Batch made and keeps"
@@ -125,13 +129,13 @@ def batch_keeps_its_way_in(state: AccountState, gone: Registration) -> None:
 
 @_consequence(kinds.NAMESPACE, source="Kubernetes API, namespace deletion")
 def namespace_takes_its_objects(state: AccountState, gone: Registration) -> None:
-    """With a namespace goes all that is in it, whoever made it."""
+    """Deleting a namespace deletes all objects in it, also those that the program did not make."""
     name = gone.inputs["metadata"]["name"]
     inside = [
-        thing.registration
-        for thing in state
-        if kinds.is_kubernetes(thing.registration.type)
-        and name in (thing.registration.inputs.get("namespace"), thing.registration.inputs.get("metadata", {}).get("namespace"))
+        existing.registration
+        for existing in state
+        if kinds.is_kubernetes(existing.registration.type)
+        and name in (existing.registration.inputs.get("namespace"), existing.registration.inputs.get("metadata", {}).get("namespace"))
     ]
     for registration in inside:
         state.remove(registration)
@@ -143,8 +147,8 @@ def chart_takes_or_leaves_its_kinds(state: AccountState, gone: Registration) -> 
     chart = chart_of(gone)
     for kind in chart.kinds if chart is not None else ():
         if not view.knows_kind(state, kind):
-            for thing in view.objects_of_kind(state, kind):
-                state.remove(thing.registration)
+            for existing in view.objects_of_kind(state, kind):
+                state.remove(existing.registration)
     if gone.type != kinds.RELEASE:
         return
     for kind in chart.kinds_that_stay if chart is not None and not gone.inputs.get("skipCrds") else ():

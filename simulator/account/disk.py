@@ -1,6 +1,6 @@
-"""The account kept in a folder: one file an object, so that whoever deletes a file loses an object.
+"""The account kept in a folder: one file for each object; deleting the file deletes the object.
 
-A file is written when a request is accepted, before the time that the object takes has passed: whoever dies meanwhile
+A file is written when a request is accepted, before the time that the object takes has passed: a process that dies meanwhile
 leaves an object that is being made, as on AWS.
 """
 
@@ -114,17 +114,19 @@ class AccountFolder:
         others = json.dumps(state.others)
         if self._others != others:
             write_whole(self.folder / _OTHERS, others)
-        there = {(thing.registration.type, thing.registration.id): thing for thing in state}
-        for key, thing in there.items():
+        there = {(existing.registration.type, existing.registration.id): existing for existing in state}
+        for key, existing in there.items():
             before = self._objects.get(key)
-            if before is None or before[0] is not thing.registration or before[1] != thing.status:
-                write_whole(path_of(self.folder, *key), json.dumps(asdict(Object.of(thing)), indent=1))
+            if before is None or before[0] is not existing.registration or before[1] != existing.status:
+                write_whole(path_of(self.folder, *key), json.dumps(asdict(Object.of(existing)), indent=1))
         for key in self._objects.keys() - there.keys():
             path_of(self.folder, *key).unlink(missing_ok=True)
         self._remember(state)
 
     def _remember(self, state: AccountState) -> None:
-        self._objects = {(thing.registration.type, thing.registration.id): (thing.registration, thing.status) for thing in state}
+        self._objects = {
+            (existing.registration.type, existing.registration.id): (existing.registration, existing.status) for existing in state
+        }
         self._strays, self._creations = tuple(state.strays.values()), dict(state.creations)
         self._others = json.dumps(state.others)
 

@@ -29,7 +29,7 @@ class FaultKind:
     source: str
     when: When
     types: tuple[str, ...]
-    """Type tokens that it can strike; one that ends in `*` stands for all that begin so."""
+    """Type tokens that it can strike; one that ends in `*` matches all that begin so."""
     refuse: Callable[[Registration], Refusal] | None = None
     """The refusal that it brings; None where it only delays, kills or happens."""
     delay_s: float = 0.0
@@ -51,13 +51,13 @@ class Fault:
     resource: str | None
     remaining: int
     held: set[str] = field(default_factory=set)
-    """URNs of operations that it stands against at this moment."""
+    """URNs of operations that it refuses at this moment."""
 
     def matches(self, registration: Registration) -> bool:
         """Whether it is meant for this resource: named by its logical name, with `*` where wanted, or any that it can strike."""
         if not self.kind.can_strike(registration):
             return False
-        # A node group and its launch template share a name: `NodeGroup/NAME` tells them apart.
+        # A node group and its launch template share a name: `NodeGroup/NAME` names one of them.
         kind = registration.type.rsplit(":", 1)[-1]
         return self.resource is None or any(fnmatch(name, self.resource) for name in (registration.name, f"{kind}/{registration.name}"))
 
@@ -70,7 +70,7 @@ class Faults:
     """All faults of a run. Mutable: a fault that has struck is used up."""
 
     active: list[Fault] = field(default_factory=list)
-    told: Callable[[str, str], None] = lambda _fault, _urn: None
+    on_strike: Callable[[str, str], None] = lambda _fault, _urn: None
     """Called with a fault and the URN of the resource that it strikes."""
 
     @classmethod
@@ -83,10 +83,10 @@ class Faults:
 
     def copy(self) -> "Faults":
         """The same faults, to be used up on their own."""
-        return Faults([replace(fault, held=set(fault.held)) for fault in self.active], self.told)
+        return Faults([replace(fault, held=set(fault.held)) for fault in self.active], self.on_strike)
 
     def strike(self, stage: Stage, registration: Registration) -> Refusal | None:
-        """The refusal of a fault that stands against this operation, until the operation ends."""
+        """The refusal by a fault that holds this operation; it holds until the operation ends."""
         for fault in self.active:
             if fault.kind.when != stage or fault.kind.refuse is None or not fault.matches(registration):
                 continue
@@ -95,7 +95,7 @@ class Faults:
                     continue
                 fault.remaining -= 1
                 fault.held.add(registration.urn)
-                self.told(str(fault), registration.urn)
+                self.on_strike(str(fault), registration.urn)
             return replace(fault.kind.refuse(registration), by_fault=True)
         return None
 
@@ -118,12 +118,12 @@ class Faults:
         for fault in self.active:
             if fault.kind.when == when and fault.remaining and fault.matches(registration):
                 fault.remaining -= 1
-                self.told(str(fault), registration.urn)
+                self.on_strike(str(fault), registration.urn)
                 return fault.kind
         return None
 
     def unused(self) -> list[str]:
-        """Faults that never struck, as a notice to whoever asked for them."""
+        """Faults that were asked for and never struck."""
         return [str(fault) for fault in self.active if fault.remaining]
 
 
@@ -132,7 +132,7 @@ def _asked(request: FaultRequest) -> Fault:
     if kind is None:
         close = difflib.get_close_matches(request.name, FAULTS, n=1)
         wrong = f"there is no fault `{request.name}`" + (f"; did you mean `{close[0]}`?" if close else "")
-        raise FaultSyntaxError(f"{wrong}\n  allowed: {', '.join(FAULTS)}", "`trn rehearse rules` tells what each does")
+        raise FaultSyntaxError(f"{wrong}\n  allowed: {', '.join(FAULTS)}", "`trn rehearse rules` says what each does")
     if kind.needs_resource and request.resource is None:
         raise FaultSyntaxError(f"`{request.name}` strikes one resource, and none is named", f"write `{request.name}@RESOURCE`")
     return Fault(kind, request.resource, request.count or 1)
@@ -163,7 +163,7 @@ def _degraded(addon: Registration) -> Refusal:
         "InsufficientNumberOfReplicas",
         f"waiting for EKS Add-On ({addon.id}) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s)",
         f"pods of {addon.inputs['addonName']} do not become ready",
-        "`kubectl describe pods -n kube-system` tells why; then `pulumi up`",
+        "`kubectl describe pods -n kube-system` says why; then `pulumi up`",
         retry_s=ADDON_S,
         leaves="unready",
         remedy="again",

@@ -40,7 +40,7 @@ def rules_for(stage: Stage, resource_type: str) -> tuple[Rule, ...]:
 
 
 def refusal_of(state: AccountState, faults: Faults, stage: Stage, registration: Registration) -> Refusal | None:
-    """The first fault, or rule, that stands against a request; None where it is allowed. A fault that strikes is used up."""
+    """The refusal of the first fault or rule that forbids a request; None where it is allowed. A fault that strikes is used up."""
     if not exists_in_cloud(registration):
         return None
     struck = faults.strike(stage, registration)

@@ -1,4 +1,4 @@
-"""Short names for the tokens of types that the account's rules are about, and what a token tells about a Kubernetes object."""
+"""Short names for the type tokens that the account's rules use, and what a token says about a Kubernetes object."""
 
 from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs
 

@@ -1,6 +1,6 @@
 """What others made in the same account, as AWS describes it, and what of it holds an object that is to be deleted.
 
-Neighbours are no resources of a program: other clusters, things of colleagues, what people clicked together. Kinds are
+Neighbours are not made by this program: other clusters, colleagues' resources, what was made in the console. Kinds are
 those of `simulator.doors.wire`, entries as the service lists them.
 """
 

@@ -1,4 +1,4 @@
-"""What can exist in the account: objects that resources of the program stand for, and strays that none stands for."""
+"""What can exist in the account: objects of the program's resources, and strays, which belong to no resource of the program."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ Status = Literal["creating", "ready", "unready", "failed", "deleting"]
 
 @dataclass
 class CloudObject:
-    """One object of the account that a resource of the program stands for."""
+    """One object of the account that belongs to a resource of the program."""
 
     registration: Registration
     status: Status
@@ -24,7 +24,7 @@ class CloudObject:
 
 @dataclass(frozen=True)
 class Stray:
-    """Something in the account that no resource of the program stands for."""
+    """Something in the account that belongs to no resource of the program."""
 
     name: str
     what: str

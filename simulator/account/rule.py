@@ -50,12 +50,12 @@ Check = Callable[[AccountState, Registration], Refusal | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that AWS, EKS, Kubernetes or the engine does not allow, or does not forgive."""
+    """One rule of AWS, EKS, Kubernetes or the engine: an operation that is refused, or an object that cannot work."""
 
     name: str
     stage: Stage
     types: tuple[str, ...]
-    """Type tokens that it is asked about; one that ends in `*` stands for all that begin so."""
+    """Type tokens that it checks; one that ends in `*` matches all that begin so."""
     source: str
     sentence: str
     check: Check

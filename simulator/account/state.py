@@ -1,4 +1,4 @@
-"""What exists in the simulated account: objects by type and id, and what no resource of the program stands for.
+"""What exists in the simulated account: objects by type and id, and strays, which belong to no resource of the program.
 
 Nothing here decides what is allowed (`judge`) or what follows from a change (`consequences`).
 """
@@ -65,7 +65,7 @@ class AccountState:
         assert gone is not None, f"{registration.type} {registration.id} does not exist"
 
     def add_stray(self, stray: Stray) -> None:
-        """Something appears that no resource of the program stands for; it replaces one of the same name."""
+        """Add an object that belongs to no resource of the program; it replaces one of the same name."""
         self.strays[stray.name] = stray
 
     def leftovers(self) -> list[tuple[str, str]]:

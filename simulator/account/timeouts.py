@@ -1,4 +1,4 @@
-"""How long a provider, or a service, goes on trying before it gives up, in seconds."""
+"""How long a provider, or a service, retries before it gives up, in seconds."""
 
 CAPACITY_S = 33 * 60
 """An Auto Scaling group that gets no instance: EKS then ends with CREATE_FAILED (aws/containers-roadmap#2204)."""

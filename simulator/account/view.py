@@ -58,7 +58,7 @@ def security_groups_of(state: AccountState, group: Registration) -> list[tuple[s
 def subnets_of(state: AccountState, group: Registration) -> list[Registration]:
     """Subnets of a group that exist."""
     found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in listed(group.inputs.get("subnetIds")))
-    return [thing.registration for thing in found if thing is not None]
+    return [existing.registration for existing in found if existing is not None]
 
 
 def zones_of(state: AccountState, group: Registration) -> list[str]:
@@ -94,7 +94,7 @@ def untainted_groups(state: AccountState) -> list[Registration]:
 
 def node_groups(state: AccountState) -> list[Registration]:
     """Groups in any state, those that failed included: they hold their name and block the control plane."""
-    return [thing.registration for thing in state.existing(kinds.NODE_GROUP)]
+    return [existing.registration for existing in state.existing(kinds.NODE_GROUP)]
 
 
 def interfaces(state: AccountState) -> Iterator[Interface]:
@@ -107,23 +107,23 @@ def interfaces(state: AccountState) -> Iterator[Interface]:
 
 def object_interfaces(state: AccountState) -> Iterator[Interface]:
     """Interfaces of what resources stand for: control planes, nodes, gateways, endpoints, file systems."""
-    for thing in state.existing(kinds.CLUSTER):
-        inputs = thing.registration.inputs["vpcConfig"]
+    for existing in state.existing(kinds.CLUSTER):
+        inputs = existing.registration.inputs["vpcConfig"]
         for subnet_id in inputs["subnetIds"]:
             yield Interface("the control plane", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
-    for thing in state.existing(kinds.NODE_GROUP):
-        group = thing.registration
-        if desired_size(group) and thing.status != "failed":
+    for existing in state.existing(kinds.NODE_GROUP):
+        group = existing.registration
+        if desired_size(group) and existing.status != "failed":
             carried = tuple(sorted({group_id for ids in security_groups_of(state, group) for group_id in ids}))
             for subnet_id in listed(group.inputs.get("subnetIds")):
                 yield Interface(f"nodes of {group.inputs['nodeGroupName']}", subnet_id, carried)
-    for thing in state.existing(kinds.NAT_GATEWAY):
-        yield Interface(f"NAT gateway {thing.registration.id}", thing.registration.inputs["subnetId"], ())
+    for existing in state.existing(kinds.NAT_GATEWAY):
+        yield Interface(f"NAT gateway {existing.registration.id}", existing.registration.inputs["subnetId"], ())
     for kind, what in ((kinds.ENDPOINT, "endpoint"), (kinds.FILE_SYSTEM, "file system")):
-        for thing in state.existing(kind):
-            inputs = thing.registration.inputs
+        for existing in state.existing(kind):
+            inputs = existing.registration.inputs
             for subnet_id in listed(inputs.get("subnetIds")):
-                yield Interface(f"{what} {thing.registration.id}", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
+                yield Interface(f"{what} {existing.registration.id}", subnet_id, tuple(listed(inputs.get("securityGroupIds"))))
 
 
 def releases(state: AccountState) -> list[CloudObject]:
@@ -133,15 +133,17 @@ def releases(state: AccountState) -> list[CloudObject]:
 
 def owners_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Releases and add-ons that bring a custom kind (`group/Kind`)."""
-    return [thing for thing in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)) if brings_kind(thing.registration, kind)]
+    return [
+        existing for existing in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)) if brings_kind(existing.registration, kind)
+    ]
 
 
 def knows_kind(state: AccountState, kind: str) -> bool:
     """Whether the API server serves a custom kind: from a release that has been applied, a definition, or one that stayed."""
     if f"crd {kind}" in state.strays:
         return True
-    for thing in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
-        spec = thing.registration.inputs["spec"]
+    for existing in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
+        spec = existing.registration.inputs["spec"]
         if kind == f"{spec['group']}/{spec['names']['kind']}":
             return True
     return bool(owners_of_kind(state, kind))
@@ -149,7 +151,11 @@ def knows_kind(state: AccountState, kind: str) -> bool:
 
 def objects_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Kubernetes objects of a kind, without regard to versions."""
-    return [thing for thing in state if kinds.is_kubernetes(thing.registration.type) and kinds.object_kind(thing.registration.type) == kind]
+    return [
+        existing
+        for existing in state
+        if kinds.is_kubernetes(existing.registration.type) and kinds.object_kind(existing.registration.type) == kind
+    ]
 
 
 def namespace_exists(state: AccountState, name: str) -> bool:
@@ -159,7 +165,8 @@ def namespace_exists(state: AccountState, name: str) -> bool:
     if any(namespace.inputs["metadata"]["name"] == name for namespace in state.ready(kinds.NAMESPACE)):
         return True
     return any(
-        thing.registration.inputs.get("createNamespace") and thing.registration.inputs.get("namespace") == name for thing in releases(state)
+        existing.registration.inputs.get("createNamespace") and existing.registration.inputs.get("namespace") == name
+        for existing in releases(state)
     )
 
 
@@ -167,8 +174,8 @@ def is_of_addon(state: AccountState, namespace: str) -> bool:
     """Whether a namespace is an add-on's own: pods of the program run in it, and it holds no claim and no state, as that of jobs does."""
 
     def inside(*types: str) -> bool:
-        things = (thing.registration for kind in types for thing in state.existing(kind))
-        return any(item.inputs["metadata"].get("namespace") == namespace for item in things)
+        registrations = (existing.registration for kind in types for existing in state.existing(kind))
+        return any(item.inputs["metadata"].get("namespace") == namespace for item in registrations)
 
-    runs = any(thing.registration.inputs.get("namespace") == namespace for thing in releases(state))
+    runs = any(existing.registration.inputs.get("namespace") == namespace for existing in releases(state))
     return (runs or inside(kinds.DEPLOYMENT, kinds.DAEMON_SET)) and not inside(kinds.CLAIM, kinds.STATEFUL_SET)

@@ -13,7 +13,7 @@ from simulator.recording import Registration
 
 @dataclass(frozen=True)
 class Guard:
-    """One webhook that is asked about an operation on a kind, and refuses it when nobody answers."""
+    """One webhook that is called for an operation on a kind; the operation fails when it does not answer."""
 
     owner: Registration
     """The release, or the configuration object."""
@@ -24,18 +24,18 @@ class Guard:
 
 def guards_of(state: AccountState, kind: str, operation: str) -> Iterator[Guard]:
     """All webhooks that are asked, whether they answer or not."""
-    for thing in view.releases(state):
-        release = thing.registration
+    for existing in view.releases(state):
+        release = existing.registration
         if guards(release, kind, operation):
-            yield Guard(release, f"{release.inputs['name']}-admission-service", str(release.inputs["namespace"]), answers(state, thing))
+            yield Guard(release, f"{release.inputs['name']}-admission-service", str(release.inputs["namespace"]), answers(state, existing))
     for configuration in (kinds.VALIDATING_WEBHOOKS, kinds.MUTATING_WEBHOOKS):
-        for thing in state.existing(configuration):
-            for webhook in thing.registration.inputs.get("webhooks") or ():
+        for existing in state.existing(configuration):
+            for webhook in existing.registration.inputs.get("webhooks") or ():
                 service = webhook["clientConfig"].get("service")
                 # Without a policy of its own a webhook fails closed (Kubernetes API, admissionregistration.k8s.io/v1).
                 if service is not None and webhook.get("failurePolicy", "Fail") == "Fail" and _is_asked(state, webhook, kind, operation):
                     found = _is_served(state, service["name"], service["namespace"])
-                    yield Guard(thing.registration, service["name"], service["namespace"], found)
+                    yield Guard(existing.registration, service["name"], service["namespace"], found)
 
 
 def answers(state: AccountState, release: CloudObject) -> bool:
@@ -53,8 +53,8 @@ def _is_asked(state: AccountState, webhook: Mapping[str, Any], kind: str, operat
 
 def _kind_of(state: AccountState, group: str, plural: str) -> str | None:
     """`group/Kind` of a custom resource, from a definition that the program makes; None for any other."""
-    for thing in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
-        spec = thing.registration.inputs["spec"]
+    for existing in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
+        spec = existing.registration.inputs["spec"]
         if (spec["group"], spec["names"]["plural"]) == (group, plural):
             return f"{group}/{spec['names']['kind']}"
     return None

@@ -90,7 +90,7 @@ class World:
             self.state.remove(registration)
 
     def orphan(self, registration: Registration) -> None:
-        """The caller died. AWS goes on without it; a Helm release stays as it was, half installed."""
+        """The caller died. AWS continues without it; a Helm release stays as it was, half installed."""
         item = self.state.find(registration.type, registration.id)
         if item is None:
             return

@@ -8,7 +8,7 @@ from google.protobuf import struct_pb2
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The engine's mark for a value that a preview does not know yet."""
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key that marks a special value; what it is stands below it."""
+"""Key that marks a special value; the value of this key says which kind."""
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
 RESOURCE_REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"
 
@@ -26,7 +26,7 @@ def struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
 
 
 def secret_keys(struct: struct_pb2.Struct) -> frozenset[str]:
-    """Top-level keys that hold a secret, at whatever depth."""
+    """Top-level keys that hold a secret, at any depth."""
     return frozenset(key for key, item in struct.fields.items() if _holds_secret(item))
 
 

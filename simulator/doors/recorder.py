@@ -168,7 +168,7 @@ def record(
 ) -> Recording:
     """Run a Pulumi program and give what it registered. What the program raises is raised here.
 
-    `configuration`: full keys (`trn:name`) to text, structured values as JSON, as the engine hands them over.
+    `configuration`: full keys (`trn:name`) to text, structured values as JSON, as the engine passes them.
     """
     recording = Recording(project=project, stack=stack)
     monitor = RecordingMonitor(recording, seed=seed, preview=preview)

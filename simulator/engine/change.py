@@ -24,7 +24,7 @@ Severity = Literal["red", "amber"]
 
 @dataclass(frozen=True)
 class Caution:
-    """A line for whoever is about to run the change."""
+    """A warning to read before the change is run."""
 
     severity: Severity
     urn: str
@@ -61,7 +61,7 @@ class Changed:
 
     @property
     def usd(self) -> float:
-        """Cost of what runs while the change goes on, at the dearer of both rates."""
+        """Cost of what runs during the change, at the higher of both rates."""
         return round(max(self.usd_per_hour) * self.phase.seconds / 3600, 4)
 
     @property
@@ -94,12 +94,12 @@ def rehearse_change(
 
 
 def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:
-    """What a change leaves in the cluster or the account, once for each resource and each way to take it away."""
+    """What a change leaves in the cluster or the account, once for each resource and each command that removes it."""
     ways = sorted({(stray.urn, stray.remove) for stray in strays})
     for urn, remove in ways:
         left = [stray for stray in strays if (stray.urn, stray.remove) == (urn, remove)]
         more = f" and {len(left) - 1} more of its kind" if len(left) > 1 else ""
-        end = f"; `{remove}` takes it away, with all objects in it" if remove else "; it goes with the cluster"
+        end = f"; `{remove}` deletes it, with all its objects" if remove else "; it is deleted with the cluster"
         yield Caution("amber", urn, f"left behind: {left[0].what}{more}{end}")
 
 
@@ -130,9 +130,9 @@ def _cautions(world: World, change: Change) -> Iterator[Caution]:
     if old is None or change.kind in ("same", "create") or not exists_in_cloud(old):
         return
     gone = change.kind in ("replace", "delete")
-    told = _TELL.get(old.type)
-    if told is not None:
-        yield from told(world, change, old, gone)
+    cautions_of = _CAUTIONS.get(old.type)
+    if cautions_of is not None:
+        yield from cautions_of(world, change, old, gone)
 
 
 def _file_system(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
@@ -187,7 +187,7 @@ def _namespace(world: World, change: Change, old: Registration, gone: bool) -> I
         return
     name = old.inputs["metadata"]["name"]
     if view.is_of_addon(world.state, name):
-        yield Caution("amber", old.urn, f"namespace {name} is {_word(change)} with its add-on, and whatever else was put there")
+        yield Caution("amber", old.urn, f"namespace {name} is {_word(change)} with its add-on, and everything else in it")
     else:
         yield Caution("red", old.urn, f"namespace {name} is {_word(change)}: all jobs in it are deleted")
 
@@ -213,7 +213,7 @@ def _word(change: Change) -> str:
     return "deleted" if change.kind == "delete" else "replaced"
 
 
-_TELL: Mapping[str, Any] = {
+_CAUTIONS: Mapping[str, Any] = {
     kinds.FILE_SYSTEM: _file_system,
     kinds.NODE_GROUP: _group,
     kinds.CLUSTER: _cluster,

@@ -1,4 +1,4 @@
-"""Chaos: random faults against a stack, drawn from a seed; it converges, or stops with an error that helps, and always goes away."""
+"""Chaos: random faults against a stack, by seed; it converges, or stops with an error that names a fix, and can always be destroyed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def run(recording: Recording, seed: int, *, parallel: int = engine_order.DEFAULT_PARALLEL) -> Outcome:
-    """One run: faults of this seed, up as far as it goes, incidents, what users leave, destroy."""
+    """One run: faults of this seed, up until it ends or stops, incidents, what users leave, destroy."""
     faults = drawn_faults(recording, seed)
     world = World(AccountState(drawn_allowances(recording, seed)), faults=Faults.of(faults))
     engine = Engine(world, State(), seed, parallel)
@@ -94,9 +94,9 @@ def _left_alone(engine: Engine) -> list[str]:
     """After a run that stopped, the state knows all that is there."""
     known = engine.state.by_id()
     return [
-        f"unknown to the state: {thing.what}"
-        for thing in engine.world.state
-        if (thing.registration.type, thing.registration.id) not in known
+        f"unknown to the state: {existing.what}"
+        for existing in engine.world.state
+        if (existing.registration.type, existing.registration.id) not in known
     ]
 
 

@@ -1,4 +1,4 @@
-"""The virtual clock: a queue by (time, key) and a number of hands. Ties leave in the order of their keys, so one seed gives one trace."""
+"""The virtual clock: a queue by (time, key), at most N operations at once. Ties go by key, so one seed gives one trace."""
 
 import heapq
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ class Step:
 
 
 Listener = Callable[[float, Step, bool], None]
-"""Told at (clock, step, whether it has ended); steps are told in the order of the clock."""
+"""Called with (clock, step, whether it has ended), in the order of the clock."""
 
 
 class Clock:
@@ -113,13 +113,13 @@ class Clock:
         self._tell(self.now, self.steps[key], True)
 
     def stop_at(self, at: float) -> None:
-        """The run is killed: what is under way has no end that anybody saw."""
+        """The run is killed: no end is recorded of what is under way."""
         self.now = at
         for key in self._running:
             self.steps[key] = replace(self.steps[key], end=round(at, 1), cut=True)
 
     def took_time(self, key: str) -> bool:
-        """Whether a job stands for something outside the engine."""
+        """Whether a job changes something outside the engine."""
         return not isinstance(self._jobs[key], Same)
 
     def _tell(self, at: float, step: Step, ended: bool) -> None:

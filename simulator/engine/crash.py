@@ -15,8 +15,8 @@ from simulator.engine.state import State
 from simulator.recording import Recording
 
 MOMENTS = (0.0, 0.5, 1.0)
-"""When the run dies, as a fraction of the operation: before its request has left, half-way, and when it has ended and
-nobody has written it down."""
+"""When the run dies, as a fraction of the operation: before its request has left, half-way, and when it has ended but
+is not yet saved in the state."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def run_cases(
     *,
     seed: int,
     parallel: int = engine_order.DEFAULT_PARALLEL,
-    told: Callable[[], object] = lambda: None,
+    after_case: Callable[[], object] = lambda: None,
 ) -> list[Failure]:
-    """What went wrong in these cases; empty where all converged. `told` is called after each case."""
+    """What went wrong in these cases; empty where all converged. `after_case` is called after each case."""
     standing = Engine(World(), State(), seed, parallel)
     standing.up(recording)
     failures = []
@@ -58,7 +58,7 @@ def run_cases(
         why = _killed_up(recording, case, seed, parallel) if case.operation == "create" else _killed_destroy(standing, case)
         if why:
             failures.append(Failure(case, tuple(why)))
-        told()
+        after_case()
     return failures
 
 
@@ -87,14 +87,14 @@ def _killed_destroy(standing: Engine, case: Case) -> list[str]:
 def made_wrong(engine: Engine, recording: Recording) -> list[str]:
     """What an account has that it should not, or lacks, when a stack is up: each resource once, and the state knows it."""
     wanted = {registration.urn for registration in recording.resources()}
-    there = Counter(thing.registration.urn for thing in engine.world.state)
+    there = Counter(existing.registration.urn for existing in engine.world.state)
     known = engine.state.by_id()
     wrong = [f"made twice: {urn}" for urn, count in sorted(there.items()) if count > 1]
     wrong += [f"missing: {urn}" for urn in sorted(wanted - set(there))]
     wrong += [
-        f"unknown to the state: {thing.what}"
-        for thing in engine.world.state
-        if (thing.registration.type, thing.registration.id) not in known
+        f"unknown to the state: {existing.what}"
+        for existing in engine.world.state
+        if (existing.registration.type, existing.registration.id) not in known
     ]
     return wrong + [f"unusable: {item.urn}: {refusal}" for item, _, refusal in findings(engine.world.state)]
 

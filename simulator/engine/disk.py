@@ -43,7 +43,7 @@ class StateFolder:
         return state
 
     def save(self, state: State, under_way: Iterable[Pending] = ()) -> None:
-        """Write what has changed. `under_way`: operations that have begun and not ended; they are pending for whoever reads this."""
+        """Write what has changed. `under_way`: operations that have begun and not ended; they are pending for the next reader."""
         pending = [*state.pending, *under_way]
         if state.stack is not None and state.stack is not self._stack:
             write_whole(self.folder / _STACK, json.dumps(_plain(state.stack)))

@@ -44,7 +44,7 @@ class Job(Protocol):
         ...
 
     def event(self, now: float, /) -> float | None:
-        """Something happens: seconds until the next thing, None when it has ended, well or with a refusal."""
+        """Take the next step: seconds until the one after it; None when the job has ended, well or with a refusal."""
         ...
 
     def saved(self, state: State) -> None:
@@ -202,7 +202,7 @@ def create_job(registration: Registration, world: World, seed: int, idle: Callab
 
 
 def delete_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool], *, keep: bool = False) -> Job:
-    """Deleting one resource. What the cloud does not know, or is told to keep, takes no time."""
+    """Deleting one resource. What the cloud does not have, or what is kept in it on purpose, takes no time."""
     retained = bool(registration.options.get("retainOnDelete"))
     seconds = 0.0 if retained else latencies.seconds(registration, "delete", seed)
     return Delete(registration, world, seconds, idle, keep=keep)

@@ -11,7 +11,7 @@ from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
 
 MOST_RUNS = 6
-"""Of up, and of destroy: what is not fixed by then is told."""
+"""Most runs of up, and of destroy: a problem that remains after them is reported."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _silent(_name: str, _graph: Recording) -> None:
 
 
 def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> list[Run]:
-    """Run `up`, and again with the fix of each failure, until it ends well or the same thing stands in the way twice."""
+    """Run `up`, and again with the fix of each failure, until it ends well or fails twice for the same reason."""
     runs: list[Run] = []
     before: tuple[str, ...] = ()
     force: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ def _replacing(urns: frozenset[str]) -> tuple[str, ...]:
 
 
 def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
-    """Run `destroy`, and again with the fix of each failure, until nothing is left or the same thing stands in the way twice."""
+    """Run `destroy`, and again with the fix of each failure, until nothing is left or it fails twice for the same reason."""
     runs: list[Run] = []
     before: tuple[str, ...] = ()
     while len(runs) < MOST_RUNS:
@@ -99,7 +99,7 @@ def _fixed(engine: Engine, phase: Phase, command: str) -> tuple[tuple[str, ...],
 
 
 def _stuck(runs: list[Run]) -> bool:
-    """Whether another run would end the same: nobody has changed what must be changed, or the last two were refused alike."""
+    """Whether another run would end the same: it needs a changed configuration, or the last two were refused for the same reason."""
     refused = [step.refusal for step in runs[-1].phase.errors if step.refusal is not None]
     if refused and all(refusal.remedy == "configure" for refusal in refused):
         return True

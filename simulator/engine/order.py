@@ -19,14 +19,14 @@ DEFAULT_PARALLEL = 16
 def creation_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
     """What each registration waits for: what it names, its providers, and its parent.
 
-    A component that is named stands for everything inside it: the SDK spells that out for local components, the engine
+    A component that is named means everything inside it: the SDK spells that out for local components, the engine
     for remote ones. A parent counts as there once it is registered, since its children are made after that.
     """
     return {item.urn: _expanded(recording, item, item.dependencies | item.providers) for item in recording}
 
 
 def recorded_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
-    """What the engine's state holds of the same: a component is recorded without the providers it hands to its children."""
+    """The same as the engine's state has it: a component is recorded without the providers that it passes to its children."""
     return {
         item.urn: _expanded(recording, item, item.dependencies | item.providers if item.custom else item.dependencies) for item in recording
     }

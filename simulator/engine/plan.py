@@ -39,7 +39,7 @@ class Change:
 
 
 def plan(state: State, recording: Recording, *, creations: Mapping[str, int], seed: int, force: Iterable[str] = ()) -> dict[str, Change]:
-    """URN to change, by URN. `creations`: how often each was made before; `force`: URNs to be replaced whatever has changed."""
+    """URN to change, by URN. `creations`: how often each was made before; `force`: URNs to be replaced even if nothing has changed."""
     planner = _Planner(state, recording, creations, seed, frozenset(force))
     return planner.run()
 
@@ -48,7 +48,7 @@ class _Planner:
     def __init__(self, state: State, recording: Recording, creations: Mapping[str, int], seed: int, force: frozenset[str]) -> None:
         self._state, self._recording, self._creations, self._seed, self._force = state, recording, creations, seed, force
         self._renamed: dict[str, str] = {}
-        """Texts in the recording that are another text in the account: ids of what was made in an earlier run, or is made anew."""
+        """Text in the recording to text in the account, where they differ: ids of objects made earlier, or replaced in this run."""
         self._template_versions: dict[str, str] = {}
         self._changes: dict[str, Change] = {}
 
@@ -112,7 +112,7 @@ class _Planner:
         return tuple(f"replaced with {urn.rsplit('::', 1)[-1]}" for urn in (*partners, *providers))
 
     def _resting_on(self, recorded: Registration, inputs: Mapping[str, Any]) -> list[str]:
-        """Resources that are deleted before they are made anew, and whose outputs this one takes where it cannot change.
+        """Resources that are deleted before they are replaced, and whose outputs this one uses in inputs that cannot change.
 
         The engine then deletes both, this one first, though its inputs may come out the same (pulumi/pulumi
         pkg/resource/deploy/step_generator.go calculateDependentReplacements).

@@ -41,7 +41,7 @@ def _resume(registration: Registration, state: State, world: World, done: list[s
     if found is None:
         return
     if registration.type == kinds.RELEASE:
-        # Half installed: Helm lets nobody upgrade it, and the import would take it for finished.
+        # Half installed: Helm refuses to upgrade it, and the import would treat it as finished.
         done.append(f"helm uninstall {registration.inputs['name']} --namespace {registration.inputs['namespace']}")
         world.finish_delete(found.registration)
         return
@@ -49,11 +49,11 @@ def _resume(registration: Registration, state: State, world: World, done: list[s
 
 
 def find(registration: Registration, world: World) -> CloudObject | None:
-    """The object that a request has made, found by what tells it apart; None where there is none, or nothing tells it apart."""
+    """The object that a request has made, found by its identity; None where there is none, or where it has no identity."""
     asked = identity(registration)
     if asked is None:
         return None
-    return next((thing for thing in world.state.existing(registration.type) if identity(thing.registration) == asked), None)
+    return next((existing for existing in world.state.existing(registration.type) if identity(existing.registration) == asked), None)
 
 
 def refresh(state: State, world: World) -> None:

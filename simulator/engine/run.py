@@ -1,4 +1,4 @@
-"""Runs of the engine against the world: up, from whatever state there is, and destroy; to their end, or until they are killed."""
+"""Runs of the engine against the world: up, from any state, and destroy; to their end, or until they are killed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Kill:
     urn: str
     operation: Literal["create", "delete"]
     at: float = 0.5
-    """Fraction of the operation's own time: 0 before its request has left, 1 when it has ended and nobody wrote it down."""
+    """Fraction of the operation's own time: 0 before its request has left, 1 when it has ended but is not yet saved in the state."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,10 @@ class _Run:
         self._drive(needs, begin)
 
     def _deleted_first(self, before: Recording, plain: Mapping[str, frozenset[str]]) -> Mapping[str, tuple[set[str], set[str]]]:
-        """What goes before its successor is made: URN to what goes before it, and to the roots at whose turn they all go.
+        """What is deleted before its successor is made: URN to what is deleted before it, and to the roots that start the deletions.
 
-        When a root, which rests on nothing that goes, is registered, all that rests on it goes, the topmost first.
+        A root depends on nothing that is deleted. When it is registered, everything that depends on it is
+        deleted, the last dependents first.
         """
         going = {urn for urn, change in self._changes.items() if change.kind == "replace" and change.delete_first and urn in plain}
         users = {urn: _users(before, urn) & going for urn in going}
@@ -253,12 +254,12 @@ class _Run:
         for key in self._clock.running:
             if self._is_victim(key):
                 step = self._clock.steps[key]
-                # Just before its end, where nobody has written it down.
+                # Just before its end, when it is not yet saved in the state.
                 return min(step.start + self._kill.at * (step.end - step.start), step.end - 0.05)
         return None
 
     def _die(self, at: float) -> None:
-        """The run is gone. AWS goes on with what it has accepted; the state holds what was saved, and what was under way."""
+        """The run has died. AWS continues what it has accepted; the state holds what was saved, and what was under way."""
         self._killed = True
         self._clock.stop_at(at)
         for key in self._clock.running:

@@ -21,7 +21,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Pending:
-    """An operation under way when the run was killed: nobody wrote down how it ended."""
+    """An operation under way when the run was killed: the state does not say how it ended."""
 
     registration: Registration
     doing: Doing

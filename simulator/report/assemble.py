@@ -23,7 +23,7 @@ behind the real engine, 2026-11-21)."""
 
 @dataclass(frozen=True)
 class Story:
-    """All that a report tells of."""
+    """What a report is made from."""
 
     recording: Recording
     ups: Sequence[Run]
@@ -149,7 +149,7 @@ def _destroy(recording: Recording, run: Run) -> report.Destroy:
 
 
 def cost_points(recording: Recording, phase: Phase) -> list[report.CostPoint]:
-    """What is paid for as a run goes on: from the request that makes a thing until its deletion has ended."""
+    """Price per hour over the run: a resource is paid for from the request that makes it until its deletion has ended."""
     prices: dict[str, float] = {}
     for line in costs.items(recording):
         prices[line.urn] = prices.get(line.urn, 0.0) + (line.usd_per_hour or 0.0)
@@ -170,7 +170,7 @@ def cost_points(recording: Recording, phase: Phase) -> list[report.CostPoint]:
 
 
 def _stands(phase: Phase, urn: str) -> bool:
-    """Whether a thing was there, and paid for, before the run."""
+    """Whether a resource was there, and paid for, before the run."""
     change = phase.changes.get(urn)
     return change is not None and change.old is not None
 

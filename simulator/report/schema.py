@@ -100,7 +100,7 @@ class Up(Part):
     not_started: list[str]
     """URNs of what the run was to make and did not come to."""
     cost: list[CostPoint]
-    """What is being paid for as the run goes on: from the request that makes a thing."""
+    """Price per hour over the run; a resource is paid for from the request that makes it."""
 
 
 class Problem(Part):
@@ -180,7 +180,7 @@ class Cost(Part):
     idle_usd_per_hour: float
     """With all Neuron groups at zero nodes."""
     items: list[CostLine]
-    """Dearest first."""
+    """Highest price first."""
 
 
 class Report(Part):

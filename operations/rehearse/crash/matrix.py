@@ -43,7 +43,7 @@ def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> Cras
     cases = crash.cases(recording)
     with Progress(console=console, transient=True, disable=console is None) as progress:
         task = progress.add_task("killing and coming back", total=len(cases))
-        failures = crash.run_cases(recording, cases, seed=seed, told=lambda: progress.advance(task))
+        failures = crash.run_cases(recording, cases, seed=seed, after_case=lambda: progress.advance(task))
     return CrashReport(
         schema_version=SCHEMA,
         stack=stack,

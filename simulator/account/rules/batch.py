@@ -27,7 +27,7 @@ def environment_finds_its_namespace(state: AccountState, request: Registration) 
 
 @rule("create", kinds.ACCESS_ENTRY, source="EKS user guide, creating-access-entries; EKS API, CreateAccessEntry, InvalidParameterException")
 def no_entry_for_a_linked_role(state: AccountState, request: Registration) -> Refusal | None:
-    """Nobody but its service makes an access entry for a service-linked role."""
+    """Only its service can make an access entry for a service-linked role."""
     principal = str(request.inputs["principalArn"])
     if LINKED_ROLES not in principal:
         return None

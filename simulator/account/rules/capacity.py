@@ -20,7 +20,7 @@ def not_launched(code: str, text: str, cause: str, fix: str) -> Refusal:
 
 
 def replace_after(fix: str, group: Registration) -> str:
-    """A fix that ends with how a failed group is made anew: EKS never tries again by itself."""
+    """A fix that ends with how to replace a failed group: EKS never tries again by itself."""
     return f"{fix}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself"
 
 
@@ -56,8 +56,8 @@ def _over_quota(state: AccountState, request: Registration, nodes: int, others: 
 
 
 def _others(state: AccountState, request: Registration) -> list[Registration]:
-    held = (thing for thing in state.existing(kinds.NODE_GROUP) if thing.status != "failed")
-    return [thing.registration for thing in held if thing.registration.id != request.id]
+    held = (existing for existing in state.existing(kinds.NODE_GROUP) if existing.status != "failed")
+    return [existing.registration for existing in held if existing.registration.id != request.id]
 
 
 @rule("settle", kinds.NODE_GROUP, source="EC2 on-demand and spot vCPU quotas; EKS API, NodegroupIssueCode")
@@ -69,11 +69,11 @@ def vcpu_quota(state: AccountState, request: Registration) -> Refusal | None:
 @rule("update", kinds.NODE_GROUP, source="EKS user guide, managed node update behavior")
 def surge_quota(state: AccountState, request: Registration) -> Refusal | None:
     """An update that rolls the nodes launches new ones first, which the quota must hold, unless the strategy is MINIMAL."""
-    thing = state.find(kinds.NODE_GROUP, request.id)
-    if thing is None:
+    existing = state.find(kinds.NODE_GROUP, request.id)
+    if existing is None:
         return None
     nodes = view.desired_size(request)
-    return _over_quota(state, request, nodes + surge(state, thing.registration, request), _others(state, request))
+    return _over_quota(state, request, nodes + surge(state, existing.registration, request), _others(state, request))
 
 
 ROLLING_INPUTS = ("version", "releaseVersion", "launchTemplate")

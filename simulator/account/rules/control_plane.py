@@ -39,7 +39,7 @@ def control_plane_in_two_zones(state: AccountState, request: Registration) -> Re
 
 def _zones(state: AccountState, request: Registration) -> list[str]:
     found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
-    return sorted({str(thing.registration.inputs["availabilityZoneId"]) for thing in found if thing is not None})
+    return sorted({str(existing.registration.inputs["availabilityZoneId"]) for existing in found if existing is not None})
 
 
 @rule(
@@ -108,7 +108,7 @@ def one_owner_of_addon(state: AccountState, request: Registration) -> Refusal | 
     """What a Helm release of the same name has installed, an add-on does not take over without OVERWRITE."""
     name = request.inputs["addonName"]
     if request.inputs.get("resolveConflictsOnCreate") == "OVERWRITE" or not any(
-        str(thing.registration.inputs["chart"]).rsplit("/", 1)[-1] == name for thing in view.releases(state)
+        str(existing.registration.inputs["chart"]).rsplit("/", 1)[-1] == name for existing in view.releases(state)
     ):
         return None
     return Refusal(

@@ -59,7 +59,7 @@ def template_is_there(state: AccountState, request: Registration) -> Refusal | N
         "Ec2LaunchTemplateNotFound",
         "We couldn't find the Amazon EC2 launch template for your managed node group",
         f"{request.inputs['nodeGroupName']} was made from {wanted}, which is gone",
-        "make the group anew: `pulumi up --replace`, and let it depend on its template",
+        "replace the group: `pulumi up --replace`, and let it depend on its template",
     )
 
 
@@ -89,12 +89,12 @@ def webhook_outlives_pods(state: AccountState, request: Registration) -> Refusal
 
 @rule("delete", kinds.IN_KUBERNETES, source=_MEASURED)
 def finalizer_needs_controller(state: AccountState, request: Registration) -> Refusal | None:
-    """An object with a finalizer goes only while the controller that set it is there to take it off."""
+    """An object with a finalizer can be deleted only while the controller that set it is there to remove it."""
     if not kinds.is_custom_resource(request.type) or state.find(request.type, request.id) is None:
         return None
     kind = kinds.object_kind(request.type)
-    keepers = [thing for thing in view.releases(state) if _lets_go(thing, kind)]
-    if kind not in kinds_with_finalizers() or any(answers(state, thing) for thing in keepers):
+    keepers = [existing for existing in view.releases(state) if _lets_go(existing, kind)]
+    if kind not in kinds_with_finalizers() or any(answers(state, existing) for existing in keepers):
         return None
     return Refusal(
         "DeadlineExceeded",
@@ -105,8 +105,8 @@ def finalizer_needs_controller(state: AccountState, request: Registration) -> Re
     )
 
 
-def _lets_go(thing: CloudObject, kind: str) -> bool:
-    chart = chart_of(thing.registration)
+def _lets_go(existing: CloudObject, kind: str) -> bool:
+    chart = chart_of(existing.registration)
     return chart is not None and kind in chart.finalizers
 
 
@@ -116,7 +116,7 @@ def kinds_are_unused(state: AccountState, request: Registration) -> Refusal | No
     chart = chart_of(request)
     if chart is None:
         return None
-    held = [thing for kind in chart.kinds for thing in view.objects_of_kind(state, kind) if kind in kinds_with_finalizers()]
+    held = [existing for kind in chart.kinds for existing in view.objects_of_kind(state, kind) if kind in kinds_with_finalizers()]
     if not held:
         return None
     return Refusal(
@@ -160,7 +160,7 @@ def storage_in_use(state: AccountState, request: Registration) -> Refusal | None
         holders = [stray.what for stray in state.strays.values() if stray.name.startswith(f"pod on {name}")]
         finalizer = "kubernetes.io/pvc-protection"
     else:
-        bound = (thing.registration for thing in state.existing(kinds.CLAIM))
+        bound = (existing.registration for existing in state.existing(kinds.CLAIM))
         holders = [claim.name for claim in bound if claim.inputs["spec"].get("volumeName") == name]
         finalizer = "kubernetes.io/pv-protection"
     if not holders:
@@ -186,7 +186,7 @@ def namespace_with_finalizers(state: AccountState, request: Registration) -> Ref
         "DeadlineExceeded",
         "finalizers might be preventing deletion (); timed out waiting for the condition",
         f"namespace {name} holds {', '.join(holders)}",
-        "`trn drain` ends them; what else blocks stands in the namespace's status conditions",
+        "`trn drain` ends them; the namespace's status conditions name other blockers",
         retry_s=delete_timeout_s(request),
         remedy="drain",
     )

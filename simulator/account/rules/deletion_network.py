@@ -1,4 +1,4 @@
-"""What EC2 refuses to delete: whatever something else still stands on."""
+"""What EC2 refuses to delete: objects that others still use."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network
@@ -19,7 +19,7 @@ def _depended_on(text: str, holders: Sequence[str], retry_s: float) -> Refusal:
 
 @rule("delete", kinds.SUBNET, source="EC2 API, DeleteSubnet; terraform-provider-aws internal/service/ec2/vpc_subnet.go")
 def subnet_has_interfaces(state: AccountState, request: Registration) -> Refusal | None:
-    """A subnet stays while any interface is in it; nobody but their makers removes those of nodes, EKS, NAT or FSx."""
+    """A subnet cannot be deleted while any interface is in it; nodes, EKS, NAT and FSx remove only their own interfaces."""
     holders = sorted({interface.what for interface in view.interfaces(state) if interface.subnet_id == request.id})
     if not holders:
         return None
@@ -33,10 +33,10 @@ def security_group_in_use(state: AccountState, request: Registration) -> Refusal
     """A security group stays while an interface carries it, or a rule of another group names it."""
     holders = {interface.what for interface in view.interfaces(state) if request.id in interface.security_group_ids}
     for kind in (kinds.INGRESS, kinds.EGRESS):
-        for thing in state.existing(kind):
-            inputs = thing.registration.inputs
+        for existing in state.existing(kind):
+            inputs = existing.registration.inputs
             if inputs.get("referencedSecurityGroupId") == request.id != inputs["securityGroupId"]:
-                holders.add(f"rule {thing.registration.name} of {inputs['securityGroupId']}")
+                holders.add(f"rule {existing.registration.name} of {inputs['securityGroupId']}")
     if not holders:
         return None
     return _depended_on(f"resource {request.id} has a dependent object", sorted(holders), SECURITY_GROUP_S)
@@ -47,10 +47,10 @@ def vpc_is_empty(state: AccountState, request: Registration) -> Refusal | None:
     """A VPC stays while it has subnets, gateways, endpoints, route tables or security groups beyond its own."""
     in_vpc = (kinds.SUBNET, kinds.SECURITY_GROUP, kinds.ENDPOINT, kinds.ROUTE_TABLE, kinds.INTERNET_GATEWAY)
     holders = [
-        f"{thing.registration.name} ({thing.registration.id})"
+        f"{existing.registration.name} ({existing.registration.id})"
         for kind in in_vpc
-        for thing in state.existing(kind)
-        if thing.registration.inputs.get("vpcId") == request.id
+        for existing in state.existing(kind)
+        if existing.registration.inputs.get("vpcId") == request.id
     ]
     holders += [stray.what for stray in state.strays.values() if stray.subnet_ids]
     if not holders:
@@ -66,11 +66,11 @@ def vpc_is_empty(state: AccountState, request: Registration) -> Refusal | None:
 def gateway_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """An internet gateway is not detached while its VPC has mapped public addresses."""
     vpc_id = request.inputs.get("vpcId")
-    subnets = {thing.registration.id for thing in state.existing(kinds.SUBNET) if thing.registration.inputs["vpcId"] == vpc_id}
+    subnets = {existing.registration.id for existing in state.existing(kinds.SUBNET) if existing.registration.inputs["vpcId"] == vpc_id}
     holders = [
-        f"NAT gateway {thing.registration.id}"
-        for thing in state.existing(kinds.NAT_GATEWAY)
-        if thing.registration.inputs["subnetId"] in subnets
+        f"NAT gateway {existing.registration.id}"
+        for existing in state.existing(kinds.NAT_GATEWAY)
+        if existing.registration.inputs["subnetId"] in subnets
     ]
     holders += [stray.what for stray in state.strays.values() if stray.name.startswith("load balancer")]
     if not holders:
@@ -83,7 +83,9 @@ def gateway_in_use(state: AccountState, request: Registration) -> Refusal | None
 def address_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """An Elastic IP address is released only after the NAT gateway that holds it."""
     holders = [
-        thing.registration for thing in state.existing(kinds.NAT_GATEWAY) if thing.registration.inputs.get("allocationId") == request.id
+        existing.registration
+        for existing in state.existing(kinds.NAT_GATEWAY)
+        if existing.registration.inputs.get("allocationId") == request.id
     ]
     if not holders:
         return None
@@ -91,7 +93,7 @@ def address_in_use(state: AccountState, request: Registration) -> Refusal | None
         "InvalidIPAddress.InUse",
         f"The Elastic IP address '{request.id}' is in use by NAT gateway {holders[0].id}.",
         f"{holders[0].name} holds the address",
-        "let the gateway depend on the address, so that it goes first",
+        "let the gateway depend on the address, so that the gateway is deleted first",
     )
 
 
@@ -100,10 +102,10 @@ def block_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A secondary block of a VPC stays while a subnet lies in it."""
     block = IPv4Network(request.inputs["cidrBlock"])
     inside = [
-        thing.registration
-        for thing in state.existing(kinds.SUBNET)
-        if thing.registration.inputs["vpcId"] == request.inputs["vpcId"]
-        and IPv4Network(thing.registration.inputs["cidrBlock"]).subnet_of(block)
+        existing.registration
+        for existing in state.existing(kinds.SUBNET)
+        if existing.registration.inputs["vpcId"] == request.inputs["vpcId"]
+        and IPv4Network(existing.registration.inputs["cidrBlock"]).subnet_of(block)
     ]
     if not inside:
         return None

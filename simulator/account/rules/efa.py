@@ -45,7 +45,7 @@ def efa_self_rules(state: AccountState, request: Registration) -> Refusal | None
 
 @rule("verify", kinds.NODE_GROUP, source="EC2 user guide, EFA: traffic stays within one subnet")
 def efa_in_one_zone(state: AccountState, request: Registration) -> Refusal | None:
-    """Nodes that talk EFA stand in one zone: EFA traffic is not routed."""
+    """Nodes that use EFA with each other are in one zone: EFA traffic is not routed."""
     zones = view.zones_of(state, request)
     if len(zones) < 2 or not _has_efa(state, request):
         return None

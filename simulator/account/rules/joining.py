@@ -122,8 +122,8 @@ def version_skew_on_update(state: AccountState, request: Registration) -> Refusa
 @rule("update", kinds.CLUSTER, source="EKS user guide, update-cluster: one minor at a time, never back")
 def one_minor_at_a_time(state: AccountState, request: Registration) -> Refusal | None:
     """A control plane moves up by one minor version, and never down."""
-    thing = state.find(kinds.CLUSTER, request.id)
-    old = thing.registration.inputs.get("version") if thing is not None else None
+    existing = state.find(kinds.CLUSTER, request.id)
+    old = existing.registration.inputs.get("version") if existing is not None else None
     new = request.inputs.get("version")
     if not old or not new or int(str(new).split(".")[1]) - int(str(old).split(".")[1]) in (0, 1):
         return None

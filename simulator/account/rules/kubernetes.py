@@ -1,4 +1,4 @@
-"""What the API server and Helm refuse, and what the Kubernetes provider waits for in vain."""
+"""What the API server and Helm refuse, and waits of the Kubernetes provider that time out."""
 
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, cluster_objects, needs_node
@@ -96,7 +96,7 @@ def one_owner_of_kind(state: AccountState, request: Registration) -> Refusal | N
     """Two releases do not bring the same CustomResourceDefinition in their templates."""
     chart = chart_of(request)
     for kind in chart.kinds if chart is not None else ():
-        owners = [thing.registration for thing in view.owners_of_kind(state, kind) if thing.registration.urn != request.urn]
+        owners = [existing.registration for existing in view.owners_of_kind(state, kind) if existing.registration.urn != request.urn]
         if owners:
             return Refusal(
                 "InvalidOwnership",
@@ -116,7 +116,7 @@ def one_owner_of_kind(state: AccountState, request: Registration) -> Refusal | N
 def one_owner_of_object(state: AccountState, request: Registration) -> Refusal | None:
     """Two releases do not bring the same cluster-wide object, as Trainer's bundled JobSet and another JobSet would."""
     for name in cluster_objects(request):
-        owners = [thing.registration for thing in view.releases(state) if name in cluster_objects(thing.registration)]
+        owners = [existing.registration for existing in view.releases(state) if name in cluster_objects(existing.registration)]
         if owners and owners[0].urn != request.urn:
             kind, _, short = name.partition("/")
             return Refusal(
@@ -199,9 +199,9 @@ def volume_for_claim(state: AccountState, request: Registration) -> Refusal | No
     source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
 )
 def pool_keeps_its_mode(state: AccountState, request: Registration) -> Refusal | None:
-    """A Karpenter pool is static or dynamic for life: `replicas` can be changed, but neither set nor taken away."""
-    thing = state.find(kinds.NODE_POOL, request.id)
-    if thing is None or ("replicas" in thing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
+    """A Karpenter pool stays static or dynamic: `replicas` can be changed, but neither added nor removed."""
+    existing = state.find(kinds.NODE_POOL, request.id)
+    if existing is None or ("replicas" in existing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
         return None
     return Refusal(
         "Invalid",

@@ -45,7 +45,7 @@ def no_image_with_ami_type(state: AccountState, request: Registration) -> Refusa
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
 def instance_type_in_one_place(state: AccountState, request: Registration) -> Refusal | None:
-    """The instance type stands in the template or in the group, never in both."""
+    """The instance type is set in the template or in the group, never in both."""
     if not (view.template_of(state, request).get("instanceType") and request.inputs.get("instanceTypes")):
         return None
     return _refused(
@@ -57,7 +57,7 @@ def instance_type_in_one_place(state: AccountState, request: Registration) -> Re
 
 @rule("create", kinds.NODE_GROUP, source=_TEMPLATES)
 def disk_and_access_in_template(state: AccountState, request: Registration) -> Refusal | None:
-    """With a template, disk size and remote access stand in the template."""
+    """With a template, disk size and remote access are set in the template."""
     both = [key for key in ("diskSize", "remoteAccess") if request.inputs.get(key)]
     if not both or not request.inputs.get("launchTemplate"):
         return None
@@ -94,7 +94,7 @@ def interfaces_fit_the_cards(state: AccountState, request: Registration) -> Refu
 
 
 def _wrong_interface(interfaces: list[Mapping[str, Any]], cards: int, per_card: int, efa_count: int) -> str | None:
-    """The first thing that RunInstances would refuse, in its manner."""
+    """The first error that RunInstances would return, with its code."""
     places = [(int(item.get("networkCardIndex", 0)), int(item.get("deviceIndex", 0)), item.get("interfaceType")) for item in interfaces]
     efa = [card for card, _, kind in places if kind in ("efa", "efa-only")]
     if len(efa) > efa_count:

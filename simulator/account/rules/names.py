@@ -13,14 +13,14 @@ def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     said, asked = wording(request.type, request.inputs), identity(request)
     if said is None or asked is None:
         return None
-    for thing in state.existing(request.type):
-        other = thing.registration
+    for existing in state.existing(request.type):
+        other = existing.registration
         if identity(other) == asked:
             own = other.urn == request.urn
             whose = "an earlier run made it and the state does not know it" if own else f"{other.name} made it"
             return Refusal(
                 *said,
-                f"{whose}; it is {thing.status}",
+                f"{whose}; it is {existing.status}",
                 "`pulumi cancel`, `trn recover`, which imports it, then `pulumi up`" if own else "give one of the two another name",
             )
     return None

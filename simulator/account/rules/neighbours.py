@@ -25,6 +25,6 @@ def held_by_others(state: AccountState, request: Registration) -> Refusal | None
     return Refusal(
         found[0][0],
         f"resource {request.id} has a dependent object",
-        f"held by {', '.join(which for _, which in found[:3])}, which no resource of the program stands for",
+        f"held by {', '.join(which for _, which in found[:3])}, which this program did not make",
         "ask their owner to delete them; then `pulumi destroy` again",
     )

@@ -37,8 +37,8 @@ def subnet_in_vpc(state: AccountState, request: Registration) -> Refusal | None:
 def subnets_apart(state: AccountState, request: Registration) -> Refusal | None:
     """Two subnets of a VPC do not overlap, so a subnet cannot be replaced before the old one is gone."""
     asked = IPv4Network(request.inputs["cidrBlock"])
-    for thing in state.existing(kinds.SUBNET):
-        other = thing.registration
+    for existing in state.existing(kinds.SUBNET):
+        other = existing.registration
         if other.inputs["vpcId"] == request.inputs["vpcId"] and asked.overlaps(IPv4Network(other.inputs["cidrBlock"])):
             return Refusal(
                 "InvalidSubnet.Conflict",
@@ -52,12 +52,12 @@ def subnets_apart(state: AccountState, request: Registration) -> Refusal | None:
 @rule("create", kinds.NAT_GATEWAY, source="EC2 API, CreateNatGateway; terraform-provider-aws internal/service/ec2/vpc_nat_gateway.go")
 def address_is_free(state: AccountState, request: Registration) -> Refusal | None:
     """An Elastic IP address serves one NAT gateway at a time."""
-    for thing in state.existing(kinds.NAT_GATEWAY):
-        if thing.registration.inputs.get("allocationId") == request.inputs.get("allocationId"):
+    for existing in state.existing(kinds.NAT_GATEWAY):
+        if existing.registration.inputs.get("allocationId") == request.inputs.get("allocationId"):
             return Refusal(
                 "Resource.AlreadyAssociated",
-                f"resource {request.inputs['allocationId']} is already associated with NAT gateway {thing.registration.id}",
-                f"{thing.registration.name} still holds the address",
+                f"resource {request.inputs['allocationId']} is already associated with NAT gateway {existing.registration.id}",
+                f"{existing.registration.name} still holds the address",
                 "replace the gateway with deleteBeforeReplace, or give the new one an address of its own",
             )
     return None
@@ -68,8 +68,8 @@ def one_private_name(state: AccountState, request: Registration) -> Refusal | No
     """A VPC has one interface endpoint with private DNS for each service."""
     if not request.inputs.get("privateDnsEnabled"):
         return None
-    for thing in state.existing(kinds.ENDPOINT):
-        other = thing.registration.inputs
+    for existing in state.existing(kinds.ENDPOINT):
+        other = existing.registration.inputs
         if (other["vpcId"], other["serviceName"], other.get("privateDnsEnabled")) == (
             request.inputs["vpcId"],
             request.inputs["serviceName"],
@@ -78,7 +78,7 @@ def one_private_name(state: AccountState, request: Registration) -> Refusal | No
             return Refusal(
                 "InvalidParameter",
                 f"private-dns-enabled cannot be set because there is already a conflicting DNS domain for {request.inputs['serviceName']}",
-                f"{thing.registration.name} has the name already",
+                f"{existing.registration.name} has the name already",
                 "name each service once",
             )
     return None

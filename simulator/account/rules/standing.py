@@ -1,4 +1,4 @@
-"""What is wrong with things that an earlier run left behind and that the engine takes for finished."""
+"""What is wrong with objects that an earlier run left and that the engine treats as finished."""
 
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
@@ -12,9 +12,9 @@ from simulator.recording import Registration
     source="pulumi/pulumi 3.260, seen: an update after a failed creation clears its error; EKS never tries again",
 )
 def group_is_active(state: AccountState, request: Registration) -> Refusal | None:
-    """A node group that failed stays CREATE_FAILED, also when a later run ends well: only a replacement makes it anew."""
-    thing = state.find(kinds.NODE_GROUP, request.id)
-    if thing is None or thing.status != "failed":
+    """A node group that failed stays CREATE_FAILED, also when a later run ends well: only a replacement fixes it."""
+    existing = state.find(kinds.NODE_GROUP, request.id)
+    if existing is None or existing.status != "failed":
         return None
     return Refusal(
         "CREATE_FAILED",
@@ -28,8 +28,8 @@ def group_is_active(state: AccountState, request: Registration) -> Refusal | Non
 @rule("update", kinds.NODE_GROUP, source="EKS API, UpdateNodegroupConfig, ResourceInUseException")
 def group_can_change(state: AccountState, request: Registration) -> Refusal | None:
     """A node group that is not active takes no change."""
-    thing = state.find(kinds.NODE_GROUP, request.id)
-    if thing is None or thing.status != "failed" or thing.registration.inputs == request.inputs:
+    existing = state.find(kinds.NODE_GROUP, request.id)
+    if existing is None or existing.status != "failed" or existing.registration.inputs == request.inputs:
         return None
     return Refusal(
         "ResourceInUseException",

@@ -1,4 +1,4 @@
-"""The providers as a process of their own, so that it can die without whoever started it.
+"""The providers as a process of their own, so that it can die without the process that started it.
 
 Prints one line, what PULUMI_DEBUG_PROVIDERS must hold, and serves until standard input ends, as it does when the
 process that started it is gone.
@@ -29,7 +29,7 @@ def main() -> int:
         with held(options.world):
             log = CallLog(options.calls)
             faults = Faults.of(map(parse_fault, options.fault))
-            faults.told = lambda fault, urn: log.add(Call(FAULT, "", urn, fault=fault))
+            faults.on_strike = lambda fault, urn: log.add(Call(FAULT, "", urn, fault=fault))
             with serving(Cloud.load(options.world, faults), Pace(options.time_scale), log) as attach:
                 print(attach, flush=True)
                 sys.stdin.read()

@@ -23,7 +23,7 @@ class Call:
 
 
 class CallLog:
-    """Appends calls to a file as they arrive, before they are answered: a process that dies has told all it did."""
+    """Appends calls to a file as they arrive, before they are answered: a process that dies has recorded all its calls."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()

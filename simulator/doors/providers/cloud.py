@@ -25,7 +25,7 @@ class Cloud:
     folder: Path
     """Where the objects are kept."""
     world: World = field(default_factory=World)
-    """The account with its rules; whatever is in it is in the folder too."""
+    """The account with its rules; all objects in it are in the folder too."""
     _kept: AccountFolder = field(init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -46,8 +46,8 @@ class Cloud:
     def objects(self) -> dict[tuple[str, str], Object]:
         """All objects by type and id."""
         with self._lock:
-            things = [Object.of(thing) for thing in self.world.state]
-            return {(item.type, item.id): item for item in things}
+            objects = [Object.of(existing) for existing in self.world.state]
+            return {(item.type, item.id): item for item in objects}
 
     def generation(self, urn: str) -> int:
         """How often the resource was made before."""
@@ -67,19 +67,19 @@ class Cloud:
     def settle(self, resource_type: str, resource_id: str) -> Refusal | None:
         """Let what is being made become ready, where nothing keeps it from that."""
         with self._lock:
-            thing = self._thing(resource_type, resource_id)
-            refusal = self.world.settle(thing.registration)
+            existing = self._object(resource_type, resource_id)
+            refusal = self.world.settle(existing.registration)
             if refusal is None:
                 self._kept.save(self.world.state)
             return refusal
 
     def abandon(self, resource_type: str, resource_id: str, refusal: Refusal) -> None:
-        """Nobody waits any longer for what did not become ready."""
+        """The wait for an object that did not become ready has ended."""
         with self._lock:
-            thing = self._thing(resource_type, resource_id)
+            existing = self._object(resource_type, resource_id)
             if resource_type == NODE_GROUP and refusal.leaves == "failed":
-                thing.registration = replace(thing.registration, outputs={**thing.registration.outputs, "status": "CREATE_FAILED"})
-            self.world.abandon(thing.registration, refusal)
+                existing.registration = replace(existing.registration, outputs={**existing.registration.outputs, "status": "CREATE_FAILED"})
+            self.world.abandon(existing.registration, refusal)
             self._kept.save(self.world.state)
 
     def update(self, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Refusal | None:
@@ -88,7 +88,9 @@ class Cloud:
             found = self.world.state.find(resource_type, resource_id)
             if found is None:
                 hint = "`pulumi refresh` drops it from the state; then `pulumi up`"
-                return Refusal("NotFound", f"{resource_type} {resource_id} does not exist", "somebody has deleted it", hint, remedy="again")
+                return Refusal(
+                    "NotFound", f"{resource_type} {resource_id} does not exist", "it was deleted outside Pulumi", hint, remedy="again"
+                )
             old = found.registration
             if live_inputs(old.inputs, old.outputs) == inputs and found.status in ("ready", "failed"):
                 # A provider that sees no difference asks AWS nothing, and so fixes nothing.
@@ -112,7 +114,7 @@ class Cloud:
                 self._kept.save(self.world.state)
 
     def lose(self, resource_type: str, resource_id: str) -> None:
-        """An object goes without anybody's request."""
+        """Remove an object without a request; no rule is asked."""
         with self._lock:
             found = self.world.state.find(resource_type, resource_id)
             if found is not None:
@@ -124,7 +126,7 @@ class Cloud:
         with self._lock:
             self.world.faults.ended(registration_of(urn, resource_type, resource_id, {}, {}))
 
-    def _thing(self, resource_type: str, resource_id: str) -> CloudObject:
+    def _object(self, resource_type: str, resource_id: str) -> CloudObject:
         found = self.world.state.find(resource_type, resource_id)
         assert found is not None, f"{resource_type} {resource_id} is not there"
         return found

@@ -41,6 +41,6 @@ def serving(cloud: Cloud, pace: Pace, log: CallLog) -> Iterator[str]:
             provider.stop()
         for stopped in stopping:
             stopped.wait()
-        # What was accepted is finished, though nobody may hear of it any more.
+        # What was accepted is finished, though no client may be left to get the answer.
         for pool in pools:
             pool.shutdown()

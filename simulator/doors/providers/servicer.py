@@ -56,7 +56,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> Any:
         """The engine is interrupted, or done: what is under way ends at once, and is there.
 
-        The real AWS provider goes on for as long as it takes (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go, Cancel).
+        The real AWS provider continues until the operation ends (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go, Cancel).
         """
         self._called("Cancel")
         self._stopped[context.peer()].set()
@@ -165,7 +165,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         stopped.wait(self._pace.real_s(operation, urn, _type_of(urn), inputs))
 
     def _die_if_asked(self, urn: str, resource_type: str) -> None:
-        """The process ends in mid-creation: the request has been accepted, and nobody has heard so."""
+        """The process ends during a creation: the request has been accepted, and the engine gets no answer."""
         registration = Registration(urn, resource_type, urn.rsplit("::", 1)[-1], True, False, "", {})
         if self._cloud.world.faults.take("provider", registration) is not None:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -183,7 +183,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return None
 
     def _refuse(self, context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
-        context.abort(grpc.StatusCode.UNKNOWN, told(refusal))
+        context.abort(grpc.StatusCode.UNKNOWN, error_text(refusal))
 
     def _answer(self, urn: str, inputs: dict[str, Any], context: grpc.ServicerContext) -> tuple[str, dict[str, Any]]:
         region = self._regions.get(context.peer(), "")
@@ -205,7 +205,7 @@ def _refusing(context: grpc.ServicerContext) -> Iterator[None]:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
 
 
-def told(refusal: Refusal) -> str:
+def error_text(refusal: Refusal) -> str:
     """An error as the engine prints it: the service's own words, then why, and how to go on."""
     return f"{refusal}\n  cause: {refusal.cause}\n\nhint: {refusal.fix}"
 
@@ -215,7 +215,7 @@ def _half_made(context: grpc.ServicerContext, resource_id: str, state: dict[str,
 
     hashicorp/terraform-provider-aws sets a node group's id before it waits for it.
     """
-    text = f"waiting for {resource_id} create: {told(refusal)}"
+    text = f"waiting for {resource_id} create: {error_text(refusal)}"
     detail = provider_pb2.ErrorResourceInitFailed(id=resource_id, properties=struct(state), reasons=[text])
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=text)
     status.details.add().Pack(detail)

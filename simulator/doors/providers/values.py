@@ -20,7 +20,7 @@ def with_unknowns(inputs: Mapping[str, Any], computed: Mapping[str, Any]) -> dic
 
 
 def live_inputs(inputs: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs as they stand in the cloud: the state, pruned to the shape of what the program gave."""
+    """The inputs as they are in the cloud: the state, reduced to the keys that the program gave."""
     live: dict[str, Any] = {}
     for key, given in inputs.items():
         found = state.get(key, given)

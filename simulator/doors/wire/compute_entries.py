@@ -113,7 +113,7 @@ def balancers(state: AccountState) -> Iterator[tuple[str, Entry]]:
 
 
 def balancer_arn(stray: Stray) -> str:
-    """ARN of the load balancer that a stray stands for; the region is left to the tag `default`."""
+    """ARN of the load balancer that a stray describes; the region is left to the tag `default`."""
     return f"arn:aws:elasticloadbalancing:us-west-2:{ACCOUNT}:loadbalancer/net/k8s-default-service/{made_id('', stray.name, stray.urn)[1:]}"
 
 
@@ -178,7 +178,7 @@ DERIVED = {
 
 
 def stands_for(state: AccountState, stray: Stray, kind: str, which: str) -> bool:
-    """Whether an entry is what a stray stands for."""
+    """Whether an entry is the object that a stray describes."""
     if kind == "interface":
         return any(stray_interface(stray, subnet_id) == which for subnet_id in stray.subnet_ids) and stray.name.startswith(LEFT_BY_CNI)
     if kind == "instance":

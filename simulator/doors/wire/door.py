@@ -21,11 +21,11 @@ class Options:
     page_size: int = 2
     delays: Delays = field(default_factory=Delays)
     ignores_filters: bool = False
-    """Whether lists answer with everything: then only the caller's own judgement stands between it and other people's things."""
+    """Whether lists answer with everything: then only the caller's own checks keep it from objects that are not the cluster's."""
     surroundings: Surroundings | None = None
     """Without them, the region as the catalogue knows it."""
     after_call: Callable[[str], None] = lambda _operation: None
-    """Called after each answered call: whoever keeps the account on disk writes it down then."""
+    """Called after each answered call: an account that is kept on disk is written then."""
 
 
 def wire(world: World, options: Options | None = None) -> Wire:
@@ -43,5 +43,5 @@ def wire(world: World, options: Options | None = None) -> Wire:
 
 
 def session(world: World, options: Options | None = None) -> WireSession:
-    """In place of a boto3 session, for `operations.aws.api.BotoApi` and whoever else takes one."""
+    """In place of a boto3 session, for `operations.aws.api.BotoApi` and all other code that takes one."""
     return wire(world, options).session()

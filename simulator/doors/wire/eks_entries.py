@@ -76,7 +76,7 @@ def _access_entry(state: AccountState, item: Registration) -> Entry:
 
 
 def entries_of_services(state: AccountState) -> Iterator[tuple[str, Entry]]:
-    """Access entries that services made for their own roles, without a tag: Batch's stays when its environment goes."""
+    """Access entries that services made for their own roles, without a tag: Batch's stays when its environment is deleted."""
     for stray in state.strays.values():
         if stray.name.startswith("access entry "):
             principal = stray.name.removeprefix("access entry ")

@@ -19,7 +19,7 @@ class Kind:
 
     name: str
     type: str = ""
-    """Type token of the resources that are of this kind; empty for what no resource stands for."""
+    """Type token of the resources of this kind; empty where the kind has no resource type."""
     describe: Describe | None = None
     state: tuple[str, ...] = ()
     """Where in an entry the service puts its word for the state."""

@@ -24,7 +24,7 @@ NEWEST_RELEASE = "20260714"
 
 @dataclass
 class Surroundings:
-    """Mutable, so that one thing at a time can be spoilt."""
+    """Mutable, so that a test can make one of them wrong at a time."""
 
     caller: str = f"arn:aws:sts::{ACCOUNT}:assumed-role/deployer/practice"
     role_arn: str = f"arn:aws:iam::{ACCOUNT}:role/deployer"

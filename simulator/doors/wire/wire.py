@@ -44,7 +44,7 @@ class Wire:
     denied: set[str] = field(default_factory=set)
     """Operations that always answer AccessDenied."""
     after_call: Callable[[str], None] = lambda _name: None
-    """Called with each operation that was answered: whoever keeps the account on disk writes it down then."""
+    """Called with each operation that was answered: an account that is kept on disk is written then."""
 
     def session(self) -> "WireSession":
         """A session whose clients end here."""

@@ -16,7 +16,7 @@ MOST_TICKS = 6
 """Without the script, which counts by the width that there is, labels must fit a phone."""
 TICK_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 BEYOND = 1.04
-"""The axis goes on behind the end of the run, so that marks at the end of bars are seen."""
+"""The axis is longer than the run, so that marks at the end of bars are visible."""
 _NEAR_LEFT, _NEAR_RIGHT = 26.0, 74.0
 """Percent of the axis that the words beside a bar need on a phone."""
 _HINT = (
@@ -227,7 +227,7 @@ def _critical_path(run: Run) -> str:
     if not links:
         return ""
     rows = [[escaped(step.name), type_cell(step.type), f"{step.start:.1f}", f"{step.seconds:.1f}"] for step in links]
-    words = '<p class="muted">The chain of waits that ends last; only what stands here can make the run shorter.</p>'
+    words = '<p class="muted">The chain of waits that ends last; only a faster step here makes the run shorter.</p>'
     body = table(("Name", "Type", "Start, s", "Seconds"), rows, numbers=(2, 3))
     return f'<details class="more"><summary>Critical path, {plural(len(links), "link")}</summary>{words}{body}</details>'
 

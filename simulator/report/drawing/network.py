@@ -43,7 +43,7 @@ _DARK = {
 
 @dataclass(frozen=True)
 class Chip:
-    """A small box: one thing with a title and a few lines."""
+    """A small box: one resource with a title and a few lines."""
 
     style: str
     title: str
@@ -58,7 +58,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Subnet:
-    """One subnet and what stands in it."""
+    """One subnet and the resources in it."""
 
     role: str
     zone_id: str
@@ -199,7 +199,8 @@ def _control_plane_line(cluster: Registration) -> str:
     if network.get("endpointPublicAccess", True):
         blocks = _ids(network.get("publicAccessCidrs"))
         doors.append("from " + (", ".join(blocks) if 0 < len(blocks) <= 3 else plural(len(blocks), "block") if blocks else "anywhere"))
-    return f"Kubernetes {cluster.inputs.get('version', 'newest')}, {support} support; endpoint open {' and '.join(doors) or 'to nobody'}"
+    opened = f"open {' and '.join(doors)}" if doors else "closed"
+    return f"Kubernetes {cluster.inputs.get('version', 'newest')}, {support} support; endpoint {opened}"
 
 
 def network_svg(recording: Recording) -> str:
@@ -225,7 +226,7 @@ def network_svg(recording: Recording) -> str:
 
 
 def _vpc(edge: Sequence[Chip], subnets: Sequence[Subnet], column: float, top: float, inner: float) -> Drawn:
-    """What stands in the VPC: a line of gateways and endpoints, and below it the zones."""
+    """The resources in the VPC: a line of gateways and endpoints, and below it the zones."""
     parts, zones_top = _flow(edge, MARGIN + PADDING, top, inner)
     zones_top += GAP
     zone_ids = sorted({subnet.zone_id for subnet in subnets})
@@ -243,7 +244,7 @@ def _vpc(edge: Sequence[Chip], subnets: Sequence[Subnet], column: float, top: fl
 
 
 def _rows(subnets: Sequence[Subnet]) -> list[list[Subnet]]:
-    """Subnets of one role side by side; a second one of that role in a zone stands in a further row."""
+    """Subnets of one role side by side; a second one of that role in a zone is in a further row."""
     rows: dict[tuple[int, str, int], list[Subnet]] = {}
     met: Counter[tuple[str, str]] = Counter()
     for subnet in subnets:

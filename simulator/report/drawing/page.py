@@ -15,7 +15,7 @@ from simulator.report.drawing.trouble import trouble_section
 from simulator.report.schema import CostLine, Report
 
 _VARIABLES, _VARIABLES_DARK = ("".join(f"--{name}:{colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK))
-# Paper is light, whatever the screen was.
+# Print with light colours, also from a dark screen.
 _THEME = (
     f":root{{color-scheme:light dark;--font:{FONT};{_VARIABLES}}}"
     f"@media screen and (prefers-color-scheme:dark){{:root{{{_VARIABLES_DARK}}}}}@media print{{:root{{color-scheme:light}}}}"
@@ -120,7 +120,7 @@ def _left_behind(report: Report) -> str:
     left = [report.destroy, *report.destroy_reruns][-1].leftovers
     if not left:
         return _figure("Left behind", "nothing", "no resource, backup or namespace remains")
-    return _figure("Left behind", plural(len(left), "thing"), "named above", bad=True)
+    return _figure("Left behind", plural(len(left), "object"), "named above", bad=True)
 
 
 def _notices(report: Report) -> str:

@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """One run, with all that a picture tells of it."""
+    """One run, with all that a picture shows of it."""
 
     title: str
     """`up`, `up again`, `change`, ...: unlike that of every other run of the rehearsal."""
@@ -71,7 +71,7 @@ class Run:
     kept: int = 0
     """How many resources were there already, and as they should be."""
     left: int = 0
-    """How many things are there when the last destroy has ended."""
+    """How many objects are there when the last destroy has ended."""
 
     @property
     def axis_s(self) -> float:

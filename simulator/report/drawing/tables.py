@@ -7,7 +7,7 @@ from simulator.report.drawing.text import escaped, short_type
 
 
 def prose(text: str) -> str:
-    """Text as HTML, with what stands between backticks set as code."""
+    """Text as HTML, with text between backticks set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
 
 

@@ -174,7 +174,7 @@ def _bar(run: Run, step: Step, top: float) -> tuple[str, float]:
 
 
 def beside_words(step: Step) -> str:
-    """What stands beside a step's name: its type, how long it took, and its trouble."""
+    """The text beside a step's name: its type, how long it took, and its trouble."""
     tries = f", {step.attempts} tries" if step.attempts > 1 else ""
     ending = {"refused": ", refused", "cut": ", cut"}.get(step.trouble or "", "")
     return f"{short_type(step.type)}, {duration(step.seconds)}{tries}{ending}"

@@ -66,16 +66,16 @@ def _why(cause: str | None, fix: str | None) -> str:
 
 
 def _bill(report: Report, runs: Sequence[Run]) -> str:
-    """What the account pays for when the last of the runs has ended, the dearest first."""
+    """What the account pays for when the last of the runs has ended, highest price first."""
     if not runs[-1].cost:
         return ""
     last = runs[-1].cost[-1]
     lines = sorted(_standing(report, runs), key=lambda line: (-(line.usd_per_hour or 0.0), line.urn))
     named = [f"{escaped(line.what)} {_usd(line.usd_per_hour or 0.0)}" for line in lines[:MOST_BILLED]]
     named += [f"{len(lines) - MOST_BILLED} more"] if len(lines) > MOST_BILLED else []
-    things = f": {'; '.join(named)}" if named else ""
+    billed = f": {'; '.join(named)}" if named else ""
     return (
-        f'<p class="bill"><b>{_usd(last.usd_per_hour)} USD an hour</b> was being paid for at that moment{things}. '
+        f'<p class="bill"><b>{_usd(last.usd_per_hour)} USD an hour</b> was being paid for at that moment{billed}. '
         f"{last.usd:,.2f} USD spent since this run began.</p>"
     )
 
@@ -90,7 +90,7 @@ def _standing(report: Report, runs: Sequence[Run]) -> list[CostLine]:
     for run in runs:
         for step in run.steps:
             if step.trouble in ("refused", "cut"):
-                # A refused deletion leaves what was there; a creation may have left something, whatever was said.
+                # A refused deletion leaves what was there; a refused creation may have left something too.
                 certain.setdefault(step.urn, step.operation == "delete")
             elif step.operation == "delete":
                 certain.pop(step.urn, None)
@@ -130,15 +130,15 @@ def _leftovers(report: Report, left: Sequence[Leftover]) -> Iterator[str]:
     if left:
         urns = {leftover.urn for leftover in left}
         rate = sum(line.usd_per_hour or 0.0 for line in report.cost.items if line.urn in urns)
-        things = "".join(f'<li class="bad">{escaped(thing.what)}</li>' for thing in left)
+        objects = "".join(f'<li class="bad">{escaped(leftover.what)}</li>' for leftover in left)
         price = f"<p>{rate:,.2f} USD an hour until it is gone.</p>" if rate else ""
-        yield _card(f"{plural(len(left), 'thing')} left behind after the last destroy", f"<ul>{things}</ul>{price}")
+        yield _card(f"{plural(len(left), 'object')} left behind after the last destroy", f"<ul>{objects}</ul>{price}")
 
 
 def _losses(change: ChangeRun | None) -> Iterator[str]:
     if change is not None and change.losses:
-        things = "".join(f'<li class="bad">{escaped(loss)}</li>' for loss in change.losses)
-        yield _card(f"The change takes something away: {escaped(change.words)}", f"<ul>{things}</ul>")
+        losses = "".join(f'<li class="bad">{escaped(loss)}</li>' for loss in change.losses)
+        yield _card(f"The change deletes or interrupts: {escaped(change.words)}", f"<ul>{losses}</ul>")
 
 
 def _card(heading: str, body: str, *, calm: bool = False) -> str:

@@ -52,7 +52,7 @@ def test_what_happens_is_told():
     """So that a fault that met nothing can be told from one that did."""
     told: list[tuple[str, str]] = []
     one = faults("create-fails@Cluster/control:2")
-    one.told = lambda fault, urn: told.append((fault, urn))
+    one.on_strike = lambda fault, urn: told.append((fault, urn))
     met(one)
     assert told == [("create-fails@Cluster/control", URN)]
 

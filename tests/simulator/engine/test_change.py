@@ -203,21 +203,21 @@ def test_kinds_that_stay_are_told_with_the_command_that_removes_them():
     assert left.severity == "amber"
     assert left.text == (
         "left behind: custom resource definition of ray.io/RayCluster, which Helm never deletes and 3 more of its kind;"
-        r" `kubectl get crd -o name | grep '\.ray\.io$' | xargs kubectl delete` takes it away, with all objects in it"
+        r" `kubectl get crd -o name | grep '\.ray\.io$' | xargs kubectl delete` deletes it, with all its objects"
     )
 
 
 def test_what_nothing_takes_away_is_told_too():
     """Batch keeps its way into the cluster."""
     texts = [item.text for item in switched("batch", nodeGroups=[TRAIN]).cautions]
-    assert texts == ["left behind: access entry of AWSServiceRoleForBatch, which Batch made and keeps; it goes with the cluster"]
+    assert texts == ["left behind: access entry of AWSServiceRoleForBatch, which Batch made and keeps; it is deleted with the cluster"]
 
 
 def test_an_add_ons_own_namespace_is_no_namespace_of_jobs():
     """Who reads that all jobs are deleted does not switch an add-on off."""
     for addon, name in (("kubeRay", "kuberay-system"), ("trainingOperator", "kubeflow")):
         told = {item.severity: item.text for item in switched(addon).cautions if item.text.startswith("namespace")}
-        assert told == {"amber": f"namespace {name} is deleted with its add-on, and whatever else was put there"}
+        assert told == {"amber": f"namespace {name} is deleted with its add-on, and everything else in it"}
 
 
 def test_a_namespace_of_jobs_takes_them_along():

@@ -88,7 +88,7 @@ def test_the_four_figures_are_there():
 def test_a_leftover_shows_in_red_words():
     """What stays behind costs money every hour; it must catch the eye without a search."""
     red = read(page_html(report(leftovers=["final backup of fs-1"]), recording())).red
-    assert "1 thing" in red
+    assert "1 object" in red
     assert "final backup of fs-1" in red
 
 

@@ -167,12 +167,12 @@ def test_incidents_tell_what_they_mean_for_a_job():
     assert 'class="trouble"' in told(report(resources=[REFUSED]))
 
 
-def test_what_the_last_destroy_left_is_told_with_its_price():
+def test_what_the_last_destroy_left_is_shown_with_its_price():
     """What is left costs money every hour; what an earlier run left and a later one removed does not."""
     line = cost_line("file system", 2.5)
     left = report(leftovers=["subnet"], destroy_reruns=[destroy_again(leftovers=["file system"])], costs=[line])
     page = told(left)
-    assert missing(("1 thing left behind", '<li class="bad">file system</li>', "2.50 USD an hour until it is gone"), page) == []
+    assert missing(("1 object left behind", '<li class="bad">file system</li>', "2.50 USD an hour until it is gone"), page) == []
     assert "subnet" not in page
 
 
