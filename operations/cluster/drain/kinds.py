@@ -65,16 +65,16 @@ class Kind:
     addon: str = ""
     """What brings the kind; empty for Kubernetes itself."""
     chosen: Callable[[Object], bool] = lambda item: True
-    """Whether an object is in the way, and nobody else's to take away."""
+    """Whether an object is in the way, and is not owned by a controller."""
     act: Act = lambda kubernetes, resource, item: None
     last: bool = False
-    """It goes when all else has gone: controllers run on it."""
+    """It is deleted when all else is gone: controllers run on it."""
     pod_label: str = ""
     """Label of its pods that holds its name, for kinds that a user calls a job."""
 
 
 def _is_users(item: Object) -> bool:
-    """Not the work of a system namespace, and of nobody who would make it again."""
+    """Not in a system namespace, and without an owner that would make it again."""
     return item["metadata"]["namespace"] not in SYSTEM and not item["metadata"].get("ownerReferences")
 
 
@@ -130,11 +130,11 @@ def _job(resource: Resource, why: str, addon: str = "", pod_label: str = "") -> 
 
 _KUBEFLOW_LABEL, _RAY_LABEL, _JOB_SET_LABEL = "training.kubeflow.org/job-name", "ray.io/cluster", "jobset.sigs.k8s.io/jobset-name"
 KINDS: tuple[Kind, ...] = (
-    Kind(QUEUES, "close", "a job in it would start anew", VOLCANO, _is_open, _close),
+    Kind(QUEUES, "close", "a job in it would start again", VOLCANO, _is_open, _close),
     Kind(CLUSTER_QUEUES, "close", "it would admit the next job", KUEUE, _admits, _patch(stopPolicy="HoldAndDrain")),
     Kind(LOCAL_QUEUES, "close", "says in each namespace why jobs wait", KUEUE, _admits, _patch(stopPolicy="HoldAndDrain")),
     Kind(NODE_SETS, "empty", "each pod ends when its Slurm node is drained", SLURM, _has_slurm_nodes, _patch(replicas=0)),
-    # Owners before what they own: a parent makes its children anew.
+    # Owners before what they own: a parent makes its children again.
     _job(CRON_JOBS, "makes Jobs"),
     _job(VOLCANO_CRON_JOBS, "makes Volcano Jobs", VOLCANO),
     _job(JOB_FLOWS, "makes Volcano Jobs", VOLCANO),
@@ -162,7 +162,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(GLOBAL_ACCELERATORS, "delete", "its accelerator bills, outside the VPC", LOAD_BALANCER_CONTROLLER, act=_delete),
     Kind(CLAIMS, "delete", "its volume or file system bills", chosen=_is_dynamic, act=_delete),
     Kind(NODE_POOLS, "delete", "Karpenter's instances hold the VPC", KARPENTER, act=_delete, last=True),
-    Kind(NODE_CLAIMS, "wait for", "goes with its pool, and its instance with it", KARPENTER),
+    Kind(NODE_CLAIMS, "wait for", "is deleted with its pool, and its instance with it", KARPENTER),
 )  # fmt: skip
 """All kinds, in the order in which they are acted on."""
 
