@@ -93,7 +93,10 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
 # Plain help: rich's takes longer to load than all commands together.
 app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
 practice_app = typer.Typer(
-    help="A simulated account that is kept on disk, for trying every command.", no_args_is_help=True, rich_markup_mode=None
+    help="A simulated account that is kept on disk, for trying every command.",
+    epilog="Example: trn practice up dev",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
