@@ -52,7 +52,7 @@ class DrainStage(IntEnum):
     """Load balancers, and what is bound to them."""
     VOLUMES = 10
     NODES = 11
-    """Nodes go when all else has gone: controllers run on them."""
+    """Nodes are deleted when all else is gone: controllers run on them."""
 
 
 Verb = Literal["close", "empty", "delete", "wait for"]

@@ -103,7 +103,7 @@ def access() -> Access:
 
 @contextmanager
 def using(given: Access) -> Iterator[Access]:
-    """Everything inside the block goes this way."""
+    """Every call inside the block uses this access."""
     token = _CURRENT.set(given)
     try:
         yield given

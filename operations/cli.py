@@ -56,7 +56,7 @@ REHEARSALS = (rules, crash, chaos, change)
 
 
 class StackGroup(TyperGroup):
-    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`, wherever the name stands; the names of its own commands come first."""
+    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`, at any place on the line; the names of its own commands come first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Arguments with the stack's name spelt out."""
@@ -83,7 +83,7 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         code = run_command(lambda: command(*arguments, **options))
-        # Not for 0: a group goes on to its own command.
+        # Not for 0: a group continues with its own command.
         if code:
             raise typer.Exit(code)
 
@@ -102,7 +102,7 @@ rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
 def version() -> str:
-    """Versions of trn, Python and Pulumi's SDK. trn's own stands in pyproject.toml only: it is always run from its checkout."""
+    """Versions of trn, Python and Pulumi's SDK. trn's own is in pyproject.toml only: it is always run from its checkout."""
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
     return f"trn {project['version']} (Python {platform.python_version()}, Pulumi SDK {metadata.version('pulumi')})"
 

@@ -24,7 +24,7 @@ def errors() -> Console:
 
 
 def results(json_file: Path | None = None) -> Console:
-    """Standard output; standard error when JSON goes to standard output. In a pipe lines are as long as they are."""
+    """Standard output; standard error when JSON is written to standard output. In a pipe lines are as long as they are."""
     access().announce(on_standard_error=json_file == STANDARD_OUTPUT)
     console = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
     return console if console.is_terminal else Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)

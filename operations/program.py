@@ -59,7 +59,7 @@ def rehearse_stack(
 
 @contextlib.contextmanager
 def rehearsing() -> Iterator[None]:
-    """Tells the program, by an environment variable, that it meets a simulated cloud."""
+    """Informs the program, by an environment variable, that it runs on a simulated cloud."""
     before = os.environ.get(REHEARSAL_VARIABLE)
     os.environ[REHEARSAL_VARIABLE] = "1"
     try:

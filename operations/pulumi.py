@@ -47,7 +47,7 @@ class PulumiCli:
         return process.returncode, "".join(printed)
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """Run a command for what it prints; what it complains of goes to standard error. Raises CommandError where it is not installed."""
+        """Run a command for what it prints; its errors are passed to standard error. Raises CommandError where it is not installed."""
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=dict(self.environment), cwd=self.folder)
         except OSError as error:

@@ -63,7 +63,7 @@ NODE_POOLS = Resource("NodePool", "/apis/karpenter.sh/v1", "nodepools")
 NODE_CLAIMS = Resource("NodeClaim", "/apis/karpenter.sh/v1", "nodeclaims")
 DRAINED = (
     DrainedKind(NODE_POOLS, DrainStage.NODES, "delete", "Karpenter's instances hold the VPC"),
-    DrainedKind(NODE_CLAIMS, DrainStage.NODES, "wait for", "goes with its pool, and its instance with it"),
+    DrainedKind(NODE_CLAIMS, DrainStage.NODES, "wait for", "is deleted with its pool, and its instance with it"),
 )
 
 DECLARATION = Declaration(

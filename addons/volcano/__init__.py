@@ -55,7 +55,7 @@ JOB_FLOWS = Resource("JobFlow", "/apis/flow.volcano.sh/v1alpha1", "jobflows")
 JOBS = Resource("Volcano Job", "/apis/batch.volcano.sh/v1alpha1", "jobs")
 DRAINED = (
     DrainedKind(
-        QUEUES, DrainStage.QUEUES, "close", "a job in it would start anew", "open queues", command=COMMANDS,
+        QUEUES, DrainStage.QUEUES, "close", "a job in it would start again", "open queues", command=COMMANDS,
         asked={"status": ("list",), "verify": ("list",)},
     ),
     job_kind(CRON_JOBS, DrainStage.SCHEDULES, "makes Volcano Jobs"),

@@ -18,7 +18,7 @@ NOT_FOUND = frozenset(
         "Gateway.NotAttached", "QueueDoesNotExist",
     }
 )  # fmt: skip
-"""Codes that say: there is no such thing. EC2, EKS, ELB, FSx, IAM, KMS, Logs, SQS API references."""
+"""Codes that say: the object does not exist. EC2, EKS, ELB, FSx, IAM, KMS, Logs, SQS API references."""
 IN_USE = frozenset(
     {
         "DependencyViolation", "ResourceInUseException", "ResourceInUse", "VolumeInUse", "DeleteConflict", "InvalidPlacementGroup.InUse",

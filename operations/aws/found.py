@@ -117,7 +117,7 @@ def _kinds() -> Iterator[Kind]:
 
 
 KINDS: tuple[Kind, ...] = tuple(_kinds())
-"""All kinds, in the order in which they can be deleted: what holds others goes before them."""
+"""All kinds, in the order in which they can be deleted: an object before those that it blocks."""
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
@@ -139,7 +139,7 @@ def _owned(api: Api, place: Place, leftover: Leftover, owner: str) -> Iterator[t
     entries = (entry for entry in _listed(api, place, leftover) if not start or entry[key].startswith(start))
     told_early = bool(leftover.query.tags)
     if told_early:
-        # What a further call tells is asked of the cluster's own only.
+        # The further call is made for the cluster's own objects only.
         entries = (entry for entry in entries if _reason(place, leftover, entry, owner))
     for entry in detailed(api, entries, leftover.detail):
         because = _reason(place, leftover, entry, owner)

@@ -59,7 +59,7 @@ def at(value: Any, place: str) -> Any:
 
 
 def given(inputs: Mapping[str, Any], place: str) -> Any:
-    """The value of an input. Raises LookupError where there is none: such an object cannot be told from others."""
+    """The value of an input. Raises LookupError where there is none: such an object cannot be identified."""
     value = at(inputs, place)
     if value is None:
         raise LookupError(place)
@@ -77,7 +77,7 @@ def filled(places: Mapping[str, str], source: Callable[[str], Any], constants: M
 
 
 def asked(api: Api, query: Query, parameters: Mapping[str, Any]) -> Iterator[Entry]:
-    """The objects that a query answers with; none where the service says that there is no such thing.
+    """The objects that a query answers with; none where the service says that it does not exist.
 
     What is listed as a text is an entry with that text as its `id`.
     """
@@ -100,7 +100,7 @@ def asked(api: Api, query: Query, parameters: Mapping[str, Any]) -> Iterator[Ent
 
 
 def detailed(api: Api, entries: Iterable[Entry], detail: Detail | None) -> Iterator[Entry]:
-    """Entries with what another call tells of them; one of which that call knows nothing is left out."""
+    """Entries with what another call returns about them; an entry that the call does not return is left out."""
     if detail is None:
         yield from entries
     elif detail.at_once > 1:
@@ -111,7 +111,7 @@ def detailed(api: Api, entries: Iterable[Entry], detail: Detail | None) -> Itera
             if detail.into:
                 yield {**entry, detail.into: list(asked(api, detail.query, parameters))}
             else:
-                yield from ({**entry, **told} for told in asked(api, detail.query, parameters))
+                yield from ({**entry, **answer} for answer in asked(api, detail.query, parameters))
 
 
 def _in_batches(api: Api, entries: Iterable[Entry], detail: Detail) -> Iterator[Entry]:
@@ -119,8 +119,8 @@ def _in_batches(api: Api, entries: Iterable[Entry], detail: Detail) -> Iterator[
     known = {at(entry, place): entry for entry in entries}
     names = iter(known)
     while batch := list(islice(names, detail.at_once)):
-        for told in asked(api, detail.query, {parameter.removesuffix("[]"): batch}):
-            yield {**known[told[detail.query.id]], **told}
+        for answer in asked(api, detail.query, {parameter.removesuffix("[]"): batch}):
+            yield {**known[answer[detail.query.id]], **answer}
 
 
 def text(pattern: str, entry: Entry) -> str:

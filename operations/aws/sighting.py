@@ -1,4 +1,4 @@
-"""Objects that a run made before it could write down their ids, found by what tells them apart."""
+"""Objects that a run made before it could write down their ids, found by their identity."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ def filters(wanted: Mapping[str, str | Collection[str]]) -> list[dict[str, Any]]
 
 
 def described(api: Api, call: Call, **parameters: Any) -> dict[str, Any]:
-    """One answer, empty where the service says that there is no such thing."""
+    """One answer, empty where the service says that it does not exist."""
     try:
         return api.call(call, **parameters)
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""What the account has of things that quotas limit, the cluster's own left out: those are counted as need."""
+"""How much the account uses of what quotas limit, the cluster's own left out: those are counted as need."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""For each key of the configuration a change that stands for it. Most new values follow from the key's type; the others stand here."""
+"""For each key of the configuration a typical change. Most new values follow from the key's type; the others are listed here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SINGLE = f"nodeGroups.{GROUP}={{instanceType: trn1.2xlarge, size: 1, efa: false
 
 @dataclass(frozen=True)
 class Sample:
-    """One change that stands for a key."""
+    """One typical change of a key."""
 
     settings: tuple[str, ...]
     """What is set, the key itself last."""
@@ -38,7 +38,7 @@ _WITH: Mapping[str, tuple[str, ...]] = {
     "slurm": (f"addons.slurm.nodeGroups=[{GROUP}]",),
     "batch": (f"addons.batch.nodeGroups=[{GROUP}]",),
 }
-"""What an add-on must be told to be on."""
+"""Settings without which an add-on cannot be switched on."""
 _SAMPLES: Mapping[str, Sample] = {
     "name": _one("name=other"),
     "region": Sample(("network.zones=[use2-az3, use2-az1]", "region=us-east-2")),
@@ -144,10 +144,10 @@ _SAMPLES: Mapping[str, Sample] = {
 
 
 def sample_of(key: Key) -> Sample:
-    """The change that stands for a key.
+    """The typical change of a key.
 
     Of an add-on that the dev stack does not have, the running cluster is given it. Raises KeyError for a key whose type
-    tells no other value and that has no sample of its own.
+    gives no other value and that has no sample of its own.
     """
     sample = _SAMPLES.get(key.path) or _typical(key)
     return Sample(sample.settings, (*_prepared(key), *sample.before))

@@ -40,7 +40,7 @@ def _changed(sample: Sample) -> Changed:
 
 
 def effect(changed: Changed) -> str:
-    """What a change does, in one cell: what goes first, then how many resources, and how long."""
+    """What a change does, in one cell: what is deleted first, then how many resources, and how long."""
     if not changed.touched:
         return "nothing in a running cluster"
     said = [f"**{caution.text}**" if caution.severity == "red" else caution.text for caution in changed.cautions]

@@ -62,7 +62,7 @@ def _details() -> Iterator[str]:
     yield from _verification()
     yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
     tags = ", ".join(f"`{key}=NAME`" for key in NAME_TAGS)
-    yield f"A thing is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
+    yield f"An object is the cluster's if it carries exactly one of {tags} or `{owned_key('NAME')}=owned`, or lies in a VPC that does."
     yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
     yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
     yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
@@ -88,16 +88,18 @@ def _rules(rules: Rules) -> str:
 
 def _drained() -> Iterator[str]:
     minutes = PATIENCE * PAUSE_S // 60, ROUNDS * PAUSE_S // 60
-    order = f"In this order. Nodes go when all else has gone, or has stayed for {minutes[0]} minutes; after {minutes[1]} minutes the drain ends."
+    order = (
+        f"In this order. Nodes are deleted when all else is gone, or after {minutes[0]} minutes; after {minutes[1]} minutes the drain ends."
+    )
     yield from ("## What drain does", "", order, "")
     yield from ("| kind | of | what is done | why | rights |", "| --- | --- | --- | --- | --- |")
     for kind in KINDS_DRAINED:
         yield f"| {kind.resource.kind} | {kind.addon or 'Kubernetes'} | {kind.verb} | {kind.why} | {_rules(drain_rights(kind))} |"
     yield from (
         "",
-        "Jobs in the namespaces of add-ons are Pulumi's, and what has an owner goes with its owner. Claims that name no storage class, and those",
+        "Jobs in the namespaces of add-ons are Pulumi's; an object with an owner is deleted with it. Claims that name no storage class, and those",
     )
-    yield "of StatefulSets, stay until Pulumi takes away what mounts them. A queue that was closed is opened by `vcctl queue operate -a open -n NAME`,"
+    yield "of StatefulSets, stay until Pulumi deletes what mounts them. A queue that was closed is opened by `vcctl queue operate -a open -n NAME`,"
     yield "Kueue's by setting `stopPolicy` back to `None`, a NodeSet by its `replicas`."
     yield ""
 
@@ -105,7 +107,7 @@ def _drained() -> Iterator[str]:
 def _verification() -> Iterator[str]:
     yield from ("## What verify tries", "", f"After everything that status looks at: {', '.join(TRIALS)}, one after the other.", "")
     yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no image: AWS"
-    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Whatever is started carries the label"
+    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Each object it starts carries the label"
     yield "`trn/verify=NAME`, has a deadline of its own, and is removed after each test, after Ctrl-C and SIGTERM, and by the next run."
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"

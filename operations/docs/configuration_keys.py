@@ -14,7 +14,7 @@ class Key:
     """One key that holds a value, and no section."""
 
     path: str
-    """Dotted; `NAME` stands for a name of the user's choice."""
+    """Dotted; `NAME` is a name of the user's choice."""
     default: Any
     """None where there is none."""
     choices: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""Did the simulator answer, and nobody else? Compares what the engine says it did with the calls that were seen."""
+"""Did only the simulator answer? Compares what the engine says it did with the calls that were seen."""
 
 import json
 from collections import Counter

@@ -8,7 +8,7 @@ import typer
 from operations.options import StackOption
 
 PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""Settings of the command: whatever follows its own options is for the Pulumi CLI."""
+"""Settings of the command: everything after its own options is for the Pulumi CLI."""
 
 
 def engine(

@@ -29,7 +29,7 @@ class Providers:
         for fault in faults:
             arguments += ["--fault", fault]
         with self._log.open("w") as log:
-            # -P: a folder named simulator where the user stands must not be taken for ours. A session of its own: Ctrl-C is for
+            # -P: a folder named simulator in the working directory must not be imported. A session of its own: Ctrl-C is for
             # the engine, which lets its providers end what is under way.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "simulator.doors.providers", *arguments],

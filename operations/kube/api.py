@@ -25,7 +25,7 @@ Object = dict[str, Any]
 
 
 class Unreachable(CommandError):
-    """The API server does not answer, or lets nobody in."""
+    """The API server does not answer, or refuses access."""
 
 
 class Kubernetes(Protocol):
@@ -135,14 +135,14 @@ def connect(api: BotoApi, entry: Object) -> KubernetesClient:
     authority = Path(tempfile.mkdtemp(prefix="trn-")) / "ca.crt"
     authority.write_bytes(base64.b64decode(entry["certificateAuthority"]["data"]))
     configuration.ssl_ca_cert = str(authority)
-    # A server that is gone is told at once: a destroy goes on without it.
+    # A server that is gone is reported at once: a destroy continues without it.
     # What it puts off is tried again above, with its last word in hand.
     configuration.retries = Retry(1, respect_retry_after_header=False)
     return KubernetesClient(ApiClient(configuration), Bearer(lambda: token(api, entry["name"]), time.monotonic))
 
 
 class Bearer:
-    """A token that is made anew before it ends."""
+    """A token that is renewed before it ends."""
 
     def __init__(self, make: Callable[[], str], clock: Callable[[], float]) -> None:
         """`clock`: seconds that only grow."""

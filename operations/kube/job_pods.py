@@ -1,4 +1,4 @@
-"""Which pods belong to a job, of whatever kind: by the labels that its controller gives them."""
+"""Which pods belong to a job, of any kind: by the labels that its controller gives them."""
 
 from collections.abc import Mapping
 

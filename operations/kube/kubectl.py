@@ -13,7 +13,7 @@ from operations.kube.cluster import kubeconfig_of
 
 @contextmanager
 def kubectl(api: Api, cluster: str, namespace: str) -> Iterator[list[str]]:
-    """First words of a command line, with a kubeconfig of its own that holds no secret and goes with the block."""
+    """First words of a command line, with a kubeconfig of its own that holds no secret and is deleted when the block ends."""
     made = kubeconfig_of(api, cluster)
     with tempfile.TemporaryDirectory(prefix="trn-") as folder:
         file = Path(folder) / "kubeconfig"

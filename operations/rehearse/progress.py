@@ -23,7 +23,7 @@ VERBS = {"create": ("making", "made"), "update": ("changing", "changed"), "delet
 
 
 class Progress:
-    """Told what happens by the scheduler; used as a context manager so that the terminal is left clean."""
+    """Called by the scheduler at each event; used as a context manager so that the terminal is left clean."""
 
     def __init__(self, console: Console, *, quiet: bool, speed: float) -> None:
         """`speed`: virtual seconds per real one in the live view."""

@@ -126,11 +126,11 @@ def _cost(running: float, idle: float) -> str:
 
 
 def _leftovers(report: Report) -> Text:
-    """What is left, the dearest first."""
+    """What is left, highest price first."""
     left = [report.destroy, *report.destroy_reruns][-1].leftovers
     if not left:
         return Text("nothing", style="bold green")
     price = {line.urn: line.usd_per_hour or 0.0 for line in report.cost.items}
-    dearest = sorted(left, key=lambda leftover: (-price.get(leftover.urn, 0.0), leftover.urn))
+    by_price = sorted(left, key=lambda leftover: (-price.get(leftover.urn, 0.0), leftover.urn))
     more = f"; and {len(left) - MOST_LEFT_SHOWN} more, all in report.json" if len(left) > MOST_LEFT_SHOWN else ""
-    return Text("; ".join(leftover.what for leftover in dearest[:MOST_LEFT_SHOWN]) + more, style="bold red")
+    return Text("; ".join(leftover.what for leftover in by_price[:MOST_LEFT_SHOWN]) + more, style="bold red")

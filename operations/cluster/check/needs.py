@@ -77,7 +77,7 @@ def vcpu_needs(settings: Settings) -> Iterator[Need]:
         largest[key] += item.largest * instance.vcpu_count
         why.setdefault(key, []).append(f"{item.count} x {instance.name}")
     for key in sorted(count):
-        # Neuron groups are updated MINIMAL: a node goes before the next one comes, so there is no surge.
+        # Neuron groups are updated MINIMAL: a node is removed before the next one starts, so there is no surge.
         yield Need("ec2", QUOTA_CODES[key[0]][key[1]], "vCPU", count[key], 0, largest[key], ", ".join(why[key]))
     core, vcpus = settings.core_nodes, CORE_TYPES[settings.core_nodes.instance_type].vcpu_count
     # EKS raises the group by twice the number of its zones during an update (EKS user guide, managed node update behavior).

@@ -13,7 +13,7 @@ from simulator.costs import items, total
 
 
 def allow_list(subject: Subject) -> Iterator[Finding]:
-    """Whoever runs `pulumi up` can reach the API server, else it waits 305 s and then fails."""
+    """The machine that runs `pulumi up` can reach the API server, else it waits 305 s and then fails."""
     blocks = subject.settings.control_plane.public_access_cidrs
     if not blocks:
         yield warned("allow-list", "the API has no public endpoint", "run `pulumi up` and kubectl inside the VPC")
@@ -45,7 +45,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     more = f" and {len(plan.deletions) - 3} more" if len(plan.deletions) > 3 else ""
     what = f"{shown}{more} of an earlier {subject.cluster}, {plan.usd_per_day:.2f} USD a day"
     in_the_way = sorted({item.kind for item in plan.deletions} & COLLIDING)
-    do = f"`trn sweep {subject.stack_file.stack}` lists them, with --delete it takes them away"
+    do = f"`trn sweep {subject.stack_file.stack}` lists them, with --delete it deletes them"
     yield failed("leftovers", f"{what}; in the way: {', '.join(in_the_way)}", do) if in_the_way else warned("leftovers", what, do)
 
 

@@ -84,7 +84,7 @@ def _table(title: str, texts: Sequence[str], figures: Sequence[str]) -> Table:
 
 
 def _bar(usd: float, most: float) -> str:
-    """At least one block for whatever costs anything."""
+    """At least one block for each item with a price."""
     return "█" * max(1, round(BAR_WIDTH * usd / most)) if usd and most else ""
 
 

@@ -17,7 +17,7 @@ UNREACHABLE_SWITCH = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 @dataclass(frozen=True)
 class Attempt:
-    """Pulumi commands of one try, with what they are told by the environment."""
+    """Pulumi commands of one try, with their environment variables."""
 
     commands: tuple[tuple[str, ...], ...]
     environment: tuple[tuple[str, str], ...] = ()

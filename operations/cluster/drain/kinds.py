@@ -61,7 +61,7 @@ class Kind:
 
     @property
     def last(self) -> bool:
-        """It goes when all else has gone: controllers run on it."""
+        """It is deleted when all else is gone: controllers run on it."""
         return self.drained.stage == DrainStage.NODES and self.verb != "wait for"
 
     def chosen(self, item: Object) -> bool:
@@ -80,7 +80,7 @@ class Kind:
 
 
 def _is_users(item: Object) -> bool:
-    """Not the work of a system namespace, and of nobody who would make it again."""
+    """Not in a system namespace, and without an owner that would make it again."""
     return item["metadata"]["namespace"] not in SYSTEM and not item["metadata"].get("ownerReferences")
 
 

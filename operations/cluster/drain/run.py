@@ -21,11 +21,11 @@ class Drain:
     pause: Callable[[float], None]
     tell: Callable[[str], None]
     show: Callable[[int, int], None] = lambda gone, seen: None
-    """Is told how many objects are done with, of how many that were seen."""
+    """Called with the number of finished objects and the number of all that were seen."""
 
     def run(self, plan: DrainPlan) -> tuple[Target, ...]:
-        """Close, empty, delete, wait; returns what is still there. A second run goes on where the first was stopped."""
-        asked, told, seen = set[str](), set[str](), set[str]()
+        """Close, empty, delete, wait; returns what is still there. A second run continues where the first was stopped."""
+        asked, shown, seen = set[str](), set[str](), set[str]()
         for number in range(ROUNDS):
             seen |= {step.key for step in plan.steps}
             self.show(len(seen) - len(plan.steps), len(seen))
@@ -36,8 +36,8 @@ class Drain:
                     said = self._act(step)
                     if not said:
                         asked.add(step.key)
-                    elif said not in told:
-                        told.add(said)
+                    elif said not in shown:
+                        shown.add(said)
                         self.tell(said)
             plan = plan_drain(self.kubernetes)
             if not plan.steps:
@@ -48,7 +48,7 @@ class Drain:
     def _act(self, step: Step) -> str:
         """What the API server said, empty for consent. What it refuses, for want of a webhook say, is tried again in the next round.
 
-        Raises Unreachable where it does not answer, or lets nobody in.
+        Raises Unreachable where it does not answer, or refuses access.
         """
         try:
             step.kind.act(self.kubernetes, step.item)

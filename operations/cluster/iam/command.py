@@ -1,4 +1,4 @@
-"""`trn iam`: the policy documents of one stack, for whoever deploys it and for whoever operates it."""
+"""`trn iam`: the policy documents of one stack, for those who deploy it and those who operate it."""
 
 import json
 from pathlib import Path

@@ -61,7 +61,7 @@ def deployer_permissions(resources: Iterable[Recorded]) -> Permissions:
 
 
 def operator_permissions() -> Permissions:
-    """What every command of `trn` takes: reads, and the changes that sweep and scale make to the cluster's own things."""
+    """Permissions of every command of `trn`: reads, and the changes that sweep and scale make to the cluster's own objects."""
     return _with_calls({}, declared_calls())
 
 

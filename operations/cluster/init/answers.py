@@ -97,7 +97,7 @@ def stack_file_text(answers: Answers) -> str:
         "  trn:nodeGroups:",
         f"    {group}:",
         f"      instanceType: {answers.instance_type}",
-        "      # 0 empties the group for the night: `trn cost` shows what goes on billing.",
+        "      # 0 empties the group for the night: `trn cost` shows what still bills.",
         f"      size: {answers.count}",
         *([f"      maxSize: {max(1, answers.count)}"] if answers.count == 0 else []),
         *_capacity(answers),
@@ -122,7 +122,7 @@ def _allow_list(answers: Answers) -> list[str]:
     if not answers.allow:
         return ["    # No public endpoint: `pulumi up` and kubectl must run inside the VPC.", "    publicAccessCidrs: []"]
     return [
-        "    # Who may reach the API. Whoever runs `pulumi up` must be among them.",
+        "    # Who may reach the API. The address that runs `pulumi up` must be among them.",
         f"    publicAccessCidrs: [{', '.join(answers.allow)}]",
     ]
 

@@ -1,4 +1,4 @@
-"""`trn init`: asks what options have not said, shows the cost as it goes, writes the stack file."""
+"""`trn init`: asks for what no option gives, shows the cost after each answer, writes the stack file."""
 
 import re
 from dataclasses import asdict, replace
@@ -36,7 +36,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
     json_file: JsonFile = None,
 ) -> int:
-    """Write a stack file from a few answers, and show what it costs as it goes. The same answers write the same file.
+    """Write a stack file from a few answers, and show the cost after each answer. The same answers write the same file.
 
     Example: trn init night --region us-west-2 --instance-type trn1.32xlarge --count 0 --yes
     """

@@ -62,13 +62,13 @@ class Recovery:
                 self.tell(f"deleted Secret {namespace}/{secret}; the objects of the release stay, the next `pulumi up` takes them over")
 
     def seen(self, pending: Pending) -> tuple[Sighting, ...] | None:
-        """What may have been made of one creation; None where nobody can say."""
+        """What may have been made of one creation; None where that cannot be known."""
         try:
             if pending.type.startswith("kubernetes:"):
                 return tuple(self.objects.find(pending.type, pending.inputs)) if self.objects else ()
             if pending.type in LOOKUPS:
                 return tuple(sightings(self.api, LOOKUPS[pending.type], self.cluster, pending.inputs))
         except LookupError:
-            # The inputs lack what tells such an object apart.
+            # The inputs lack what identifies such an object.
             pass
         return () if self.is_guess else None

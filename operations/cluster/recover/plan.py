@@ -9,7 +9,7 @@ from operations.aws.sighting import Sighting
 from operations.cluster.recover.state import Pending, State
 
 Found = Mapping[str, "tuple[Sighting, ...] | None"]
-"""By URN: what was found, or None where nobody can look for the type or the inputs tell too little."""
+"""By URN: what was found, or None where the type cannot be looked for or the inputs do not identify the object."""
 
 MADE_TWICE = frozenset(token for token, item in TYPES.items() if item.second == "another")
 """Types of which AWS makes a second one without a word: the others have a name or a place of their own."""
@@ -17,7 +17,7 @@ MADE_TWICE = frozenset(token for token, item in TYPES.items() if item.second == 
 
 @dataclass(frozen=True)
 class Import:
-    """One object that goes into the state."""
+    """One object to import into the state."""
 
     pending: Pending
     sighting: Sighting

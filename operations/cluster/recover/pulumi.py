@@ -28,7 +28,7 @@ def import_and_refresh(plan: Plan, stack: str, runner: Callable[[tuple[str, ...]
 
 
 def commands(stack: str, file: Path | None) -> list[tuple[str, ...]]:
-    """What Pulumi is told, in this order (CLI 3.260: `refresh --import-pending-creates` imports nothing)."""
+    """Pulumi's commands, in this order (CLI 3.260: `refresh --import-pending-creates` imports nothing)."""
     refresh = ("pulumi", "refresh", "--yes", "--clear-pending-creates", "--stack", stack)
     if file is None:
         return [refresh]
@@ -44,7 +44,7 @@ def exported(stack: str, ask: Asked) -> State:
 def with_orphans(state: State, stack: str, ask: Asked) -> State:
     """The state with everything that the next run would make, as if its creation had begun. Raises CommandError.
 
-    What hangs on values that nobody knows before `up` is left out: it is looked for by a second run, after the first import.
+    Resources whose identity depends on values that are known only after `up` are left out: a second run looks for them after the import.
     """
     return State(read_preview(_answer(("pulumi", "preview", "--json", "--stack", stack), stack, ask)), state.ids)
 

@@ -1,4 +1,4 @@
-"""What Pulumi's state tells of a run without an end: operations that were begun, and what the state already holds."""
+"""What Pulumi's state says about a run without an end: operations that were begun, and what the state already holds."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:
     for step in steps:
         made = step.get("newState", {})
         if step["op"] == "create" and made.get("custom") and not made["type"].startswith("pulumi:"):
-            # What hangs on a value that nobody knows before `up` cannot be looked for by it.
+            # A value that is known only after `up` cannot be used to look for an object.
             inputs = {key: value for key, value in (made.get("inputs") or {}).items() if UNKNOWN not in json.dumps(value)}
             yield _pending({**made, "inputs": inputs}, "creating")
 

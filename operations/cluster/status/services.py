@@ -45,7 +45,7 @@ def queues(subject: Subject) -> Iterator[Finding]:
 
 
 def etcd(subject: Subject) -> Iterator[Finding]:
-    """TorchX's rendezvous speaks version 2 of etcd's API, which etcd 3.5 serves only when told to."""
+    """TorchX's rendezvous speaks version 2 of etcd's API, which etcd 3.5 serves only with an option."""
     if not subject.settings.addons.of(EtcdSettings).enabled:
         yield skipped("etcd", "off in the configuration")
         return

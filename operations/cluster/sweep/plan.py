@@ -10,13 +10,13 @@ from operations.aws.found import CLUSTERS, KINDS, Found
 from operations.errors import MISUSE, CommandError
 
 DATA = frozenset(kind.name for kind in KINDS if kind.leftover.is_data)
-"""Kinds that somebody made on purpose to keep: deleted only when asked for by name."""
+"""Kinds that users make to keep: deleted only when asked for by name."""
 
 _BY_KUBERNETES = (
     "CSIVolumeName", "ebs.csi.aws.com/cluster", "kubernetes.io/created-for/pv/name", "elbv2.k8s.aws/cluster", "karpenter.sh/nodepool",
     "eks:nodegroup-name", "node.k8s.amazonaws.com/instance_id", "kubernetes.io/service-name",
 )  # fmt: skip
-"""Tags of what controllers in a living cluster make and take away again: drivers, load balancer controllers, Karpenter, EKS, the CNI."""
+"""Tags of what controllers in a running cluster make and delete again: drivers, load balancer controllers, Karpenter, EKS, the CNI."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SweepPlan:
 
 
 def plan_sweep(found: Iterable[Found], keep_ids: Collection[str] = (), *, with_data: bool = False) -> SweepPlan:
-    """Everything found goes, but for what Pulumi's state holds, what a kept cluster's own controllers look after, and data.
+    """Everything found is deleted, except what Pulumi's state holds, what a kept cluster's own controllers look after, and data.
 
     `keep_ids`: ids of the state; with none of them given, everything found is left over.
     """

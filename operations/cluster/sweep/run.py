@@ -23,9 +23,9 @@ Tell = Callable[[str], None]
 
 
 def place_of(api: Api, cluster: str) -> Place:
-    """Where to look for a cluster's things.
+    """Where to look for a cluster's objects.
 
-    Raises CommandError where an EKS cluster has the name and is not ours: its controllers mark their things with that name.
+    Raises CommandError where an EKS cluster has the name and is not this program's: its controllers mark their objects with it.
     """
     entry = described(api, cluster)
     if entry is not None and tags_of(entry, "tags").get(CLUSTER_TAG) != cluster:
@@ -61,7 +61,7 @@ class Sweep:
     keep_ids: Collection[str] = ()
     with_data: bool = False
     show: Callable[[int, int], None] = lambda gone, seen: None
-    """Is told how many things are gone, of how many that were seen."""
+    """Called with the number of deleted objects and the number of all that were seen."""
 
     def plan(self) -> SweepPlan:
         """What would be deleted now. Reads only."""
@@ -70,7 +70,7 @@ class Sweep:
     def run(self, plan: SweepPlan) -> Outcome:
         """Delete until a look finds nothing more, or nothing that can go.
 
-        Things are deleted in order, and those that others still hold are tried again in the next round.
+        Objects are deleted in order, and those that others still block are tried again in the next round.
         """
         refused, seen = dict[str, str](), dict[str, Found]()
         there, unchanged = set[str](), 0
@@ -103,7 +103,7 @@ class Sweep:
         except ClientError as error:
             code = code_of(error)
             text = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
-            # Gone since the look, or held by something that goes later: neither is an end.
+            # Already gone, or blocked by an object that is deleted later: continue.
             again = code in NOT_FOUND or code in IN_USE or code in THROTTLED
             if not again:
                 self.tell(f"refused {found.kind} {found.id}: {text}")

@@ -29,7 +29,7 @@ class Row:
 
     @property
     def cores(self) -> tuple[float, ...]:
-        """Busy share of every core; of one that nobody holds it is 0."""
+        """Busy share of every core; of one that no pod holds it is 0."""
         held = self.reading.cores if self.reading else {}
         return tuple(held.get(number, 0.0) for number in range(self.core_count))
 

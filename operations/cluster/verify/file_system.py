@@ -69,7 +69,7 @@ def check(stage: Stage) -> Iterator[Finding]:
 
 
 def bought(stage: Stage) -> list[Bought]:
-    """Sizes of the cluster's file systems, as FSx tells them: somebody may have grown one."""
+    """Sizes of the cluster's file systems, as FSx reports them: a user may have grown one."""
     return [
         Bought(entry["StorageCapacity"], entry["LustreConfiguration"]["PerUnitStorageThroughput"])
         for entry in stage.subject.api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems")

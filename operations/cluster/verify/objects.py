@@ -9,7 +9,7 @@ from operations.kube.api import Object
 CLUSTER_LABEL = "trn/verify"
 """Its value is the cluster's name. Everything that is started carries it, and nothing else is ever deleted."""
 TEST_LABEL = "trn/verify-test"
-"""Its value is the name of the started job: tells the pods of one test from those of another."""
+"""Its value is the name of the started job: it separates the pods of one test from those of another."""
 KEPT_S = 300
 """How long a job that has ended stays by itself: a run that was killed leaves nothing for longer."""
 SHARED_PATH = "/fsx"
@@ -22,7 +22,7 @@ class Work:
     image: str
     command: Sequence[str]
     life_s: int
-    """Kubernetes ends it after this long, whatever became of whoever started it."""
+    """Kubernetes ends it after this long, also when the process that started it is gone."""
     groups: Sequence[str] = ()
     """Node groups that it may run on. Without any, the first node that has room."""
     devices: Mapping[str, int] = field(default_factory=dict)
@@ -114,7 +114,7 @@ def volcano_job(
             "minAvailable": sum(count for count, _ in tasks.values()),
             "ttlSecondsAfterFinished": KEPT_S,
             "plugins": {key: list(arguments) for key, arguments in plugins.items()},
-            # Terminated is an end, after which the Job goes by itself; Aborted is none.
+            # Terminated is an end, after which the Job is removed by itself; Aborted is not an end.
             "policies": [{"events": ["PodFailed", "PodEvicted"], "action": "TerminateJob"}],
             "tasks": [
                 {"name": task, "replicas": count, "template": {"metadata": {"labels": labels}, "spec": pod_spec(work)}}

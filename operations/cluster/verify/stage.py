@@ -87,7 +87,7 @@ class Stage:
         try:
             self.delete()
         except KeyboardInterrupt:
-            # Whoever is impatient still wants nothing to be left.
+            # A second Ctrl-C must not leave objects behind.
             self.delete()
             raise
         began = self.clock()

@@ -23,7 +23,7 @@ LIMIT_S = 20
 FOLDER = ".trn-verify"
 DIRECT = getattr(os, "O_DIRECT", 0)
 STOPPED = threading.Event()
-"""Set when somebody ends the pod: what was written is still removed."""
+"""Set when the pod is ended from outside: what was written is still removed."""
 
 
 def measure(mount: str, *, flags: int = DIRECT, file_mib: int = FILE_MIB, limit_s: float = LIMIT_S) -> dict[str, float]:

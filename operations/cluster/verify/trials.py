@@ -27,7 +27,7 @@ def chosen(only: Sequence[str]) -> list[str]:
 
 
 def tried(stage: Stage, names: Sequence[str]) -> list[Finding]:
-    """Findings of what starts pods. Before, between and behind nothing of it is left, whatever happens."""
+    """Findings of what starts pods. Before, between and after the tests nothing of them is left, also after an error."""
     found = list(guarded("clean-up", _cleared(stage))) if names else []
     if found:
         do = "see clean-up"
@@ -40,7 +40,7 @@ def _trial(stage: Stage, name: str) -> list[Finding]:
     try:
         found += guarded(name, TRIALS[name](stage))
     finally:
-        # After Ctrl-C too, where nobody would see the findings.
+        # After Ctrl-C too, when no findings are shown.
         left += guarded("clean-up", _cleared(stage))
         for finding in left:
             stage.tell(finding.what)

@@ -17,7 +17,7 @@ from simulator.report.labels import shown, telling_inputs
 
 
 def write_page(changed: Changed, before: StackFile, after: StackFile, words: str, seed: int, path: Path) -> None:
-    """Write index.html: the cluster comes up as it was, is changed, and goes as it is then."""
+    """Write index.html: the cluster is made as it was, changed, and destroyed."""
     first, last = rehearse_stack(before, seed=seed), rehearse_stack(after, seed=seed)
     report = first.report.model_copy(update={"destroy": last.report.destroy, "destroy_reruns": last.report.destroy_reruns})
     path.write_text(page_html(report, last.recording, change_run(changed, words)))
@@ -30,9 +30,9 @@ def change_run(changed: Changed, words: str) -> ChangeRun:
     steps = []
     for key in sorted(phase.order, key=lambda key: (phase.steps[key].start, key)):
         if phase.steps[key].urn in touched:
-            told = times(graph, phase, key)
-            change = changed.changes[told["urn"]]
-            steps.append(Step(**told, operation=phase.steps[key].operation, inputs=_inputs(change, key)))
+            timed = times(graph, phase, key)
+            change = changed.changes[timed["urn"]]
+            steps.append(Step(**timed, operation=phase.steps[key].operation, inputs=_inputs(change, key)))
     run = Run(
         title="change",
         phase="change",
@@ -48,7 +48,7 @@ def change_run(changed: Changed, words: str) -> ChangeRun:
 
 
 def _inputs(change: Change, key: str) -> dict[str, str]:
-    """Of an update what differs, old and new; of anything else what tells it apart."""
+    """Of an update what differs, old and new; of anything else what identifies it."""
     if change.kind != "update" or key.endswith(OLD) or change.old is None or change.new is None:
         registration = change.old if key.endswith(OLD) else change.new or change.old
         return telling_inputs(registration) if registration is not None else {}

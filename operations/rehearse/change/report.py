@@ -43,7 +43,7 @@ class Nodes(Part):
 
 
 class CautionLine(Part):
-    """What whoever runs the change must know before."""
+    """What to know before the change is run."""
 
     severity: Literal["red", "amber"]
     urn: str
@@ -76,7 +76,7 @@ class ChangeReport(Part):
     usd_per_hour_before: float
     usd_per_hour_after: float
     usd: float
-    """What runs while the change goes on, at the dearer of both rates."""
+    """Cost of what runs during the change, at the higher of both rates."""
 
 
 def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeReport:
@@ -155,4 +155,4 @@ def summary_lines(report: ChangeReport) -> Iterator[Line]:
             yield "cause", Text(step.cause or "")
             yield "fix", Text(step.fix or "", style="green")
     rates = f"{report.usd_per_hour_before:.2f} USD an hour before, {report.usd_per_hour_after:.2f} after"
-    yield "cost", Text(f"{rates}, {report.usd:.2f} USD while the change goes on")
+    yield "cost", Text(f"{rates}, {report.usd:.2f} USD during the change")

@@ -55,7 +55,7 @@ def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: in
     processes = min(workers or os.cpu_count() or 1, len(blocks))
     outcomes: list[chaos.Outcome] = []
     with Progress(console=console, transient=True, disable=console is None) as progress:
-        task = progress.add_task("breaking things", total=runs)
+        task = progress.add_task("random faults", total=runs)
         for block in _done(blocks, processes):
             outcomes += block
             progress.advance(task, len(block))

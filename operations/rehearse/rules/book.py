@@ -78,9 +78,9 @@ def page() -> str:
         "",
         "Made by `make docs` from `simulator/account/`; `trn rehearse rules` prints the same. Each rule is broken in `tests/simulator/account/test_rules.py`.",
     ]
-    for title, told in (("Rules", book.rules), ("What a deletion brings about", book.consequences), ("Faults, for `--fault`", book.faults)):
+    for title, described in (("Rules", book.rules), ("Effects of a deletion", book.consequences), ("Faults, for `--fault`", book.faults)):
         lines += ["", f"## {title}", "", "| name | when | what holds | source |", "| --- | --- | --- | --- |"]
-        lines += [f"| `{line.name}` | {line.when} | {line.says} | {line.source} |" for line in told]
+        lines += [f"| `{line.name}` | {line.when} | {line.says} | {line.source} |" for line in described]
     lines += ["", "## Scenarios, for `--scenario`", "", "| name | what happens |", "| --- | --- |"]
     lines += [f"| `{line.name}` | {line.says} |" for line in book.scenarios]
     return "\n".join(lines) + "\n"

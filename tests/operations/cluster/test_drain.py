@@ -463,7 +463,7 @@ def test_the_command_shows_asks_and_drains(cluster: FakeCluster, tmp_path: Path)
     code, _, err = trn("dev", answer="n\n")
     assert (code, cluster.log) == (1, [])
     listed, _, asked = err.partition("Go on in trainium-dev: close 2, delete 6?")
-    assert ("  close Queue test: a job in it would start anew" in listed, "  delete NodePool trn" in listed, "[y/N]" in asked) == (
+    assert ("  close Queue test: a job in it would start again" in listed, "  delete NodePool trn" in listed, "[y/N]" in asked) == (
         True,
     ) * 3
     code, out, _ = trn("dev", "--yes", "--json", str(tmp_path / "drain.json"))
