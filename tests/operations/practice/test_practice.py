@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,9 +102,8 @@ def test_what_pulumi_does_not_know_of_goes_with_trn_destroy(project: Path, what:
     assert leftovers() == []
 
 
-def test_a_group_is_scaled_and_status_agrees(project: Path):
+def test_a_group_is_scaled_and_status_agrees(up: Path):
     """EKS's own size is what counts, and the nodes follow it."""
-    assert trn(UP)[0] == 0
     assert trn("--practice scale trn1-32xl 0")[0] == 0
     assert "nodes ready      trn1-32xl: 0 of 0" in trn("--practice status dev")[1]
 
@@ -122,10 +122,23 @@ def test_every_command_says_that_it_is_practice(up: Path, command: str, stream: 
     assert LINE not in streams[2 - stream]
 
 
+@pytest.fixture(scope="module")
+def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a stack that is up, made once. Not to be changed."""
+    root = tmp_path_factory.mktemp("practice")
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, root / name)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(root)
+        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+        assert trn(UP)[0] == 0
+    return root / "build"
+
+
 @pytest.fixture
-def up(project: Path) -> Path:
-    """A stack that is up."""
-    assert trn(UP)[0] == 0
+def up(project: Path, brought_up: Path) -> Path:
+    """A stack that is up, to be changed."""
+    shutil.copytree(brought_up, project / "build")
     return project
 
 
