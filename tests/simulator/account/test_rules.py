@@ -7,6 +7,7 @@ import pytest
 
 from facts.charts import Contract, contracts
 from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import LATER_AMI_RELEASE, NEWEST_AMI_DATE
 from simulator.account import kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
@@ -245,7 +246,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "vcpu-quota": (_limited(Allowances({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
     "surge-quota": (
-        _limited(Allowances({"Trn": 256}), group(releaseVersion="1.35.4-20260610", updateConfig={"updateStrategy": "DEFAULT"})),
+        _limited(Allowances({"Trn": 256}), group(releaseVersion=LATER_AMI_RELEASE, updateConfig={"updateStrategy": "DEFAULT"})),
         "4 nodes of trn1-32xl need 512 vCPU",
     ),
     "offered-in-zone": (lambda world: _moved(world, "use2-az4", "trn2.48xlarge"), "not in use2-az4"),
@@ -399,7 +400,7 @@ def _cluster_in(world: World, zone_id: str) -> Registration:
 
 def _for_sdk(world: World, sdk: str) -> Registration:
     world.state.job = Job(sdk)
-    return group(releaseVersion="1.35.4-20260714")
+    return group(releaseVersion=f"1.35.4-{NEWEST_AMI_DATE}")
 
 
 FIXED = {
