@@ -11,7 +11,7 @@ import pytest
 from facts.neuron_releases import AMI_RELEASES
 from simulator import bounds
 from simulator.account.world import World
-from simulator.engine import order as engine_order
+from simulator.engine.order import recorded_dependencies
 from simulator.engine.schedule import run_up
 from simulator.recording import STACK_TYPE, Recording, Registration
 from tests.support import dev_configuration, merged, record_stack
@@ -34,7 +34,7 @@ def only(resource_type: str, name: str, recording: Recording | None = None) -> R
 
 def needs(recording: Recording, urn: str) -> set[str]:
     """Everything a resource depends on, however far."""
-    direct = engine_order.recorded_dependencies(recording)
+    direct = recorded_dependencies(recording)
     found: set[str] = set()
     waiting = [urn]
     while waiting:

@@ -437,12 +437,12 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
         "its dashboards of cores and device memory stay empty",
     ),
-    "findings that nobody acts on": (
+    "findings without node repair": (
         {
             "nodeGroups": {name: {"nodeRepair": False} for name in ("trn1-32xl", "trn1n-32xl")},
             "addons": {"nodeMonitoring": {"enabled": True}},
         },
-        "acted on by nobody",
+        "nothing acts on what it finds",
     ),
     "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
@@ -461,7 +461,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_is_allowed_but_dear_is_said(case: str):
-    """These are choices, so they are told and not refused."""
+    """They are choices: the user is warned, and nothing is refused."""
     changes, expected = NOTED[case]
     settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
     assert expected in "\n".join(rules.notices(settings))
