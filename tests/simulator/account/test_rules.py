@@ -377,6 +377,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _with(lambda world: _in_use(world, "fsx-claim training/"), only(kinds.NAMESPACE, "training-namespace")),
         "namespace training holds a pod that mounts it",
     ),
+    "role-has-policies": (_request(only(kinds.ROLE, "control-plane-role")), "Cannot delete entity, must detach all policies first"),
     "held-by-others": (lambda world: _with_a_neighbour(world), "held by eni-of-a-colleague"),
 }
 
