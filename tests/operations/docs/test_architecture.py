@@ -19,3 +19,10 @@ def test_a_circle_is_refused_by_name():
     """A picture of layers would be wrong."""
     with pytest.raises(ValueError, match="a, b"):
         architecture.layers({"a": {"b"}, "b": {"a"}, "c": set()})
+
+
+def test_no_text_is_cut():
+    """A box has two lines for what its package is for."""
+    picture = architecture.picture()
+    assert "..." not in picture
+    assert picture.count('class="says"') >= len(architecture.packages())
