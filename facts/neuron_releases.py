@@ -48,6 +48,8 @@ _DRIVERS: tuple[tuple[str, Version], ...] = (
 )
 NEWEST_DRIVER = _DRIVERS[0][1]
 """The newest driver seen in an AMI; an unpinned group gets this one or a newer."""
+NEWEST_AMI_DATE = _DRIVERS[0][0]
+"""Date of the newest AMI release known: what is taken without a pin."""
 
 AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
 """One AMI release for each Kubernetes minor: the last whose driver runs the newest training image that AWS published, or the

@@ -67,9 +67,7 @@ def test_what_a_killed_run_left_is_swept_without_a_recovery(project: Path):
     assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 2
     Path("state.json").write_text('{"deployment": {"resources": []}}')
     assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 0
-    # Kinds that the sweep does not look for.
-    unswept = ("aws:cloudwatch/logGroup:LogGroup /aws/eks/trainium-dev/pods", "aws:amp/workspace:Workspace")
-    assert [what for _, what in leftovers() if not what.startswith(unswept)] == []
+    assert leftovers() == []
 
 
 def test_a_job_holds_its_nodes_until_it_is_drained(project: Path):
