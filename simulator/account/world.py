@@ -101,3 +101,11 @@ class World:
         if refusal is not None:
             item.status = "failed" if refusal.leaves == "failed" else "unready"
         self.faults.ended(registration)
+
+    def pass_time(self) -> None:
+        """Everything that AWS was asked for ends: what is being created is there, what is being deleted is gone."""
+        for item in list(self.state):
+            if item.status == "creating":
+                self.orphan(item.registration)
+            elif item.status == "deleting":
+                self.finish_delete(item.registration)

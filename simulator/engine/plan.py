@@ -7,7 +7,7 @@ from typing import Any, Literal
 from facts.resources.table import TYPES
 from simulator import outputs
 from simulator.account import kinds
-from simulator.engine import order as engine_order
+from simulator.engine.order import creation_order
 from simulator.engine.state import State
 from simulator.recording import STACK_TYPE, Recording, Registration, exists_in_cloud
 from simulator.replacements import changed_paths, deletes_first, replacing_paths
@@ -53,7 +53,7 @@ class _Planner:
         self._changes: dict[str, Change] = {}
 
     def run(self) -> dict[str, Change]:
-        for urn in engine_order.creation_order(self._recording):
+        for urn in creation_order(self._recording):
             self._changes[urn] = self._change(self._recording.registrations[urn])
         for urn, held in self._state.held.items():
             if urn not in self._changes:

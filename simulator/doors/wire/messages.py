@@ -45,7 +45,9 @@ class Messages:
 
     def _targets(self, given: Entry) -> Entry:
         self._rule(given["Rule"])
-        return {"Targets": list(self._targets_of(given["Rule"]).values())}
+        targets = list(self._targets_of(given["Rule"]).values())
+        # The model of the answer knows no empty list.
+        return {"Targets": targets} if targets else {}
 
     def _targets_of(self, rule: str) -> dict[str, Entry]:
         """Targets of a rule, by their ids in the account."""

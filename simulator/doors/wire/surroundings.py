@@ -8,6 +8,7 @@ from botocore.utils import parse_timestamp
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
+from facts.neuron_releases import NEWEST_AMI_DATE
 from facts.regions import zone_id_prefix
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.entries import Entry
@@ -18,8 +19,6 @@ PLENTY = 100_000.0
 """Value of a quota that nothing limits."""
 _OTHER_VCPUS = {"p5.48xlarge": 192}
 """vCPUs of a type that neighbours run and the catalogue lacks (EC2 instance types, P5)."""
-NEWEST_RELEASE = "20260714"
-"""Date of the AMI releases that are taken without a pin (facts/neuron_releases.py)."""
 
 
 @dataclass
@@ -151,7 +150,7 @@ class Surroundings:
     def _parameter(self, given: Entry) -> Entry:
         parts = given["Name"].split("/")
         variant, minor = parts[-3], parts[5]
-        found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_RELEASE}")
+        found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_AMI_DATE}")
         if found is None:
             raise Refused("ParameterNotFound", given["Name"])
         return {"Parameter": {"Name": given["Name"], "Value": found}}
