@@ -18,7 +18,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.region: ("region",),
     network.zones: ("region", "network"),
     network.address_space: ("network",),
-    network.endpoints: ("network",),
+    network.endpoints: ("region", "network"),
     network.way_out: ("network",),
     control_plane.kubernetes_version: ("controlPlane",),
     network.public_access: ("controlPlane",),

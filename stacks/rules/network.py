@@ -9,7 +9,7 @@ from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
-from facts.endpoints import NODE_ENDPOINTS
+from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
@@ -75,9 +75,14 @@ def address_space(settings: Settings) -> Iterator[Problem]:
 
 
 def endpoints(settings: Settings) -> Iterator[Problem]:
-    """Each service has one endpoint."""
+    """Each service is one that has interface endpoints, and has one."""
     named = settings.network.interface_endpoints
     for index, service in enumerate(named):
+        if service not in INTERFACE_ENDPOINTS:
+            close = difflib.get_close_matches(service, sorted(INTERFACE_ENDPOINTS), n=3, cutoff=0.5)
+            hint = f"`aws ec2 describe-vpc-endpoint-services --region {settings.region}` lists them, each behind com.amazonaws.{settings.region}."
+            wrong = NO_REGIONAL_ENDPOINT.get(service, "no service with an interface endpoint")
+            yield Problem(f"network.interfaceEndpoints[{index}]", service, wrong, ", ".join(close) or "names such as ecr.api", hint)
         if service in named[:index]:
             yield Problem(f"network.interfaceEndpoints[{index}]", service, "service named twice", hint="name each service once")
         if service == "s3" and settings.network.s3_endpoint:

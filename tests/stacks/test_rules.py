@@ -51,6 +51,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "netmask notation": ({"network": {"cidr": "10.1.0.0/255.255.248.0"}}, "not an IPv4 block"),
     "no prefix": ({"network": {"cidr": "10.1.0.0"}}, "not an IPv4 block"),
     "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
+    "an endpoint that is none": (
+        {"network": {"interfaceEndpoints": ["ecr.apis"]}},
+        "no service with an interface endpoint, `network.interfaceEndpoints[0]` is `ecr.apis`\n  allowed: ecr.api",
+    ),
+    "an endpoint that no region has": ({"network": {"interfaceEndpoints": ["iam"]}}, "one endpoint for a whole partition"),
     "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
     "no way out for layers": (
         {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(NODE_ENDPOINTS)}},
