@@ -284,6 +284,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "at least two different AZs",
     ),
     "service-role-may-act": (_without_policy, "let the cluster depend on the attachment"),
+    "one-encryption-key": (
+        _request(changed(only(kinds.CLUSTER), encryptionConfig={"provider": {"keyArn": "arn:aws:kms:us-west-2:123456789012:key/other"}})),
+        "its key cannot be changed",
+    ),
     "addon-needs-node": (_with(no_untainted_nodes, only(kinds.ADDON, "coredns")), "doesn't have the desired number of replicas"),
     "identity-needs-agent": (
         _with(lambda world: without(world, only(kinds.ADDON, "eks-pod-identity-agent")), only(kinds.ADDON, "aws-ebs-csi-driver")),
