@@ -138,7 +138,7 @@ KINDS = (
     Kind("role", kinds.ROLE, _role, not_found="NoSuchEntity"),
     Kind("role policy", kinds.ROLE_POLICY, _role_policy, not_found="NoSuchEntity"),
     Kind("role attachment", kinds.ROLE_ATTACHMENT, _attachment, not_found="NoSuchEntity"),
-    Kind("key", kinds.KEY, _key, ("state",), {"creating": "Creating", "ready": "Enabled"}, not_found="NotFoundException"),
+    Kind("key", kinds.KEY, _key, ("state",), {"creating": "Creating", "ready": "Enabled", "deleting": "PendingDeletion"}, not_found="NotFoundException"),
     Kind("alias", "aws:kms/alias:Alias", _alias, not_found="NotFoundException"),
     Kind("log group", kinds.LOG_GROUP, _log_group),
     Kind("fsx", kinds.FILE_SYSTEM, _file_system, ("Lifecycle",), _FSX, is_slow=True, not_found="FileSystemNotFound"),
