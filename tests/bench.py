@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from facts.neuron_releases import AMI_RELEASES
 from operations.rehearse.chaos.runs import chaotic
 from operations.rehearse.crash.matrix import matrix
 from operations.stack_file import as_pulumi
@@ -145,7 +146,7 @@ def _import_everything() -> None:
 
 def _with_groups(count: int, instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
     configuration = dev_configuration()
-    group = {"instanceType": instance_type, "releaseVersion": "1.35.4-20260505"}
+    group = {"instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"]}
     configuration["nodeGroups"] = {f"group-{index}": group for index in range(count)}
     return configuration
 

@@ -125,7 +125,7 @@ class Story:
 
     def _made_beside(self) -> set[str]:
         """Ids of what AWS and controllers made for the cluster without a request of the program."""
-        entries, others = Inventory(self.world).entries, self.world.state.others
+        entries, others = Inventory(self.world, self.region).entries, self.world.state.others
         return {which for kind in KINDS for which in entries(kind) if which not in others.get(kind, {})}
 
     def left(self) -> list[str]:
