@@ -37,7 +37,7 @@ class Outcome:
     """Resources that were created, changed or deleted."""
     errors: Sequence[str] = ()
     under_way: Sequence[Pending] = ()
-    """Operations whose end nobody knows, where the run was killed."""
+    """Operations with an unknown outcome, where the run was killed."""
     unused_faults: Sequence[str] = ()
     """Faults that met no resource."""
     interrupted: bool = False

@@ -53,7 +53,7 @@ def metric_names(query: str) -> set[str]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_every_metric_of_a_query_stands_in_the_list_with_its_source(query: str):
-    """A panel over a name that nobody exports is an empty panel, and an alert over it never fires."""
+    """A panel over a metric that is not exported is empty, and an alert over it never fires."""
     names = metric_names(query)
     assert names
     assert names <= METRICS.keys()
@@ -73,7 +73,7 @@ def test_every_listed_metric_is_used_and_has_a_source():
         ("avg(a * on(node) group_left(job) b)", {"a", "b"}),
     ],
 )
-def test_names_are_told_from_words_and_labels(query: str, names: set[str]):
+def test_names_are_reported_from_words_and_labels(query: str, names: set[str]):
     """The check above is only as good as this."""
     assert metric_names(query) == names
 
@@ -110,7 +110,7 @@ def test_brackets_close(expression: str):
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
 def test_an_alert_says_what_is_wrong_and_how_bad(alert: dict[str, Any]):
-    """Whoever is woken reads one line."""
+    """The first line of an alert must be enough."""
     assert alert["labels"]["severity"] in ("warning", "critical")
     labels = set(re.findall(r"\$labels\.([a-z_]+)", alert["annotations"]["summary"]))
     assert labels
