@@ -60,7 +60,7 @@ class Surroundings:
         """A region as the catalogue knows it, with an account's quotas; types that no zone is known for are offered in all."""
         prefix = zone_id_prefix(region)
         ids = zone_ids(region) or tuple(f"{prefix}-az{number}" for number in range(1, 4))
-        zones = dict.fromkeys(ids, ("available", "opt-in-not-required"))
+        zones: dict[str, tuple[str, str]] = dict.fromkeys(ids, ("available", "opt-in-not-required"))
         types = {**CORE_TYPES, **NEURON_TYPES}
         quotas: dict[str, float] = {}
         for family, limit in (allowances or Allowances()).vcpu_quotas.items():
