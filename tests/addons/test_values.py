@@ -15,6 +15,7 @@ from addons.core.component import coredns_configuration
 from addons.efa_exporter.component import efa_exporter_spec
 from addons.etcd.manifests import stateful_set_spec
 from addons.kueue.objects import cluster_queue_spec
+from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
 from addons.trainer.values import runtime_spec
@@ -39,6 +40,7 @@ OBJECTS: dict[str, Any] = {
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
     "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
+    "lustre-exporter": lustre_exporter_spec("registry.example/python:3", "fsx-claim"),
     "cloudwatch": cloudwatch_configuration(CloudWatchSettings()),
     "cloudwatch-everything": cloudwatch_configuration(CloudWatchSettings(neuron_metrics=True, container_logs=True)),
     "coredns-autoscaled": coredns_configuration(CoreDnsSettings(autoscaled=True)),
