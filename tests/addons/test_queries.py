@@ -134,9 +134,9 @@ def test_rates_and_shares_are_right(answers: Mapping[str, Any]):
     read, written = panel_values(answers, "at work", "efa", "RDMA read and written")
     assert read == pytest.approx({"node-1": 16e9, "node-2": 16e9})
     assert written == pytest.approx(read)
-    assert panel_values(answers, "at work", "storage", "Used share") == [{"training fsx-claim": 0.5}]
+    assert panel_values(answers, "at work", "storage", "Used share") == [{"fsx-claim training": 0.5}]
     (growth,) = panel_values(answers, "at work", "storage", "Growth in an hour")
-    assert growth["training fsx-claim"] == pytest.approx(3.6e9, rel=1e-6)
+    assert growth["fsx-claim training"] == pytest.approx(3.6e9, rel=1e-6)
     assert panel_values(answers, "at work", "jobs", "Queues: devices allocated and deserved") == [{"training": 32}, {"training": 16}]
 
 
