@@ -52,6 +52,11 @@ def interruption_queue_name(cluster: str) -> str:
     return f"{cluster}-karpenter"
 
 
+def secrets_alias(cluster: str) -> str:
+    """Alias of the key that encrypts the secrets of Kubernetes."""
+    return f"alias/{cluster}-secrets"
+
+
 def cluster_tags(cluster: str) -> dict[str, str]:
     """The tag that marks everything of one cluster, matched exactly by sweep and never by substring."""
     return {CLUSTER_TAG: cluster}

@@ -69,13 +69,12 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     kinds.SUBNET: (("subnetId", kinds.ROUTE_TABLE_ASSOCIATION),),
     kinds.SECURITY_GROUP: (("securityGroupId", kinds.INGRESS), ("securityGroupId", kinds.EGRESS)),
     kinds.FILE_SYSTEM: (("fileSystemId", "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"),),
-    kinds.KEY: (("targetKeyId", "aws:kms/alias:Alias"),),
     "aws:sqs/queue:Queue": (("queueUrl", "aws:sqs/queuePolicy:QueuePolicy"),),
 }
 """Type to the input and the type of what is part of it and has no life of its own."""
 
 
-@_consequence(*_PARTS, source="EC2, FSx, KMS and SQS APIs, the Delete actions")
+@_consequence(*_PARTS, source="EC2, FSx and SQS APIs, the Delete actions")
 def parts_go_along(state: AccountState, gone: Registration) -> None:
     """Routes, rules, associations and policies are deleted with what they are part of."""
     for key, kind in _PARTS[gone.type]:

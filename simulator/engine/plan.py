@@ -7,7 +7,7 @@ from typing import Any, Literal
 from facts.resources.table import TYPES
 from simulator import outputs
 from simulator.account import kinds
-from simulator.engine import order as engine_order
+from simulator.engine.order import creation_dependencies, in_order
 from simulator.engine.state import State
 from simulator.recording import STACK_TYPE, Recording, Registration, exists_in_cloud
 from simulator.replacements import changed_paths, deletes_first, replacing_paths
@@ -53,8 +53,8 @@ class _Planner:
         self._changes: dict[str, Change] = {}
 
     def run(self) -> dict[str, Change]:
-        needs = engine_order.creation_dependencies(self._recording)
-        for urn in engine_order.in_order(needs):
+        needs = creation_dependencies(self._recording)
+        for urn in in_order(needs):
             self._changes[urn] = self._change(self._recording.registrations[urn])
         for urn, held in self._state.held.items():
             if urn not in self._changes:

@@ -98,6 +98,13 @@ def test_what_another_resource_of_the_state_holds_is_not_imported():
     assert planned(creating(VPC), Sighting("vpc-1"), ids={urn(VPC, "b"): "vpc-1"}).never_made
 
 
+def test_an_id_that_another_type_has_too_is_imported():
+    """A Service and a StatefulSet of one name have one id."""
+    service, stateful = "kubernetes:core/v1:Service", "kubernetes:apps/v1:StatefulSet"
+    plan = planned(creating(stateful), Sighting("training/etcd"), ids={urn(service): "training/etcd"})
+    assert [item.sighting.id for item in plan.imports] == ["training/etcd"]
+
+
 def test_what_a_later_run_made_again_leaves_the_first_one_over():
     """Its URN is the second one's; only the sweep finds the first."""
     plan = planned(creating(VPC), Sighting("vpc-1"), Sighting("vpc-2"), ids={urn(VPC): "vpc-2"})
