@@ -35,7 +35,8 @@ _AFTER = """
 - **One reader.** EKS's CloudWatch add-on brings a neuron-monitor of its own; it is switched off unless `addons.cloudWatch.neuronMetrics` is on,
   which is refused beside `addons.neuronMonitor`.
 - **Managed Prometheus.** EKS gives a pod its credentials as the pod is made. The pods of Prometheus and Grafana carry the id of their Pod Identity
-  association, so that switching `addons.managedPrometheus` on makes them again.
+  association, so that switching `addons.managedPrometheus` on makes them again. AWS bills the workspace by samples; those of neuron-monitor
+  come six times as often as the others.
 - **Failed executions in `trn top`** are those since the processes began where the exporter is asked, and those of one period of 5 seconds where
   neuron-monitor itself is.
 """

@@ -72,6 +72,12 @@ def test_the_efa_plugin_runs_only_where_interfaces_are():
     assert VALUES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
 
 
+def test_cloudwatchs_own_neuron_monitor_runs_only_where_it_is_asked_for():
+    """Its chart's default is on, whatever the agent collects: beside ours each runtime would be read twice."""
+    assert VALUES["cloudwatch"]["neuronMonitor"] == {"enabled": False}
+    assert VALUES["cloudwatch-everything"]["neuronMonitor"] == {"enabled": True}
+
+
 def test_several_replicas_of_volcano_elect_a_leader():
     """Two schedulers without an election bind the same pods."""
     assert VALUES["volcano"]["custom"]["leader_elect_enable"] is True

@@ -3,6 +3,7 @@
 import io
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def series(cores: dict[int, float], used_bytes: int = 0, errors: int = 0, ecc: i
     )
 
 
-def process(pid: int = 367, **report: Any) -> dict[str, Any]:
+def process(pid: int = 367, report: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """One process in neuron-monitor's JSON, with every group that its guide shows (aws-neuron-sdk neuron-monitor-user-guide.rst)."""
     groups = {
         "execution_stats": {
@@ -74,7 +75,7 @@ def process(pid: int = 367, **report: Any) -> dict[str, Any]:
             "error": "",
         },
     }
-    return {"pid": pid, "address": "", "neuron_runtime_tag": str(pid), "error": "", "report": {**groups, **report}}
+    return {"pid": pid, "address": "", "neuron_runtime_tag": str(pid), "error": "", "report": {**groups, **(report or {})}}
 
 
 def monitored(*processes: dict[str, Any], **system: Any) -> dict[str, Any]:
@@ -129,13 +130,13 @@ GROUPS = ("neuroncore_counters", "memory_used", "execution_stats", "neuron_runti
 def test_a_section_that_is_null_costs_its_own_figures_only(group: str):
     """neuron-monitor writes null for a group that a process does not have at that moment."""
     whole = from_monitor(json.dumps(monitored()))
-    found = from_monitor(json.dumps(monitored(process(**{group: None}))))
+    found = from_monitor(json.dumps(monitored(process(report={group: None}))))
     assert found.cores == ({} if group == "neuroncore_counters" else whole.cores)
     assert found.device_bytes == (0 if group == "memory_used" else whole.device_bytes)
     assert found.error_count == (0 if group == "execution_stats" else whole.error_count)
     assert found.uncorrected_count == whole.uncorrected_count
     inner = {"period": 5.0, "neuroncores_in_use": None, "neuron_runtime_used_bytes": None, "error_summary": None, "error": ""}
-    assert from_monitor(json.dumps(monitored(process(**{group: inner})))).uncorrected_count == whole.uncorrected_count
+    assert from_monitor(json.dumps(monitored(process(report={group: inner})))).uncorrected_count == whole.uncorrected_count
 
 
 def test_one_failed_process_does_not_lose_the_node():
@@ -143,7 +144,9 @@ def test_one_failed_process_does_not_lose_the_node():
     failed = {"pid": 9, "address": "", "neuron_runtime_tag": "llama", "error": "runtime is gone", "report": None}
     found = from_monitor(json.dumps(monitored(failed, process())))
     assert (found.cores, found.device_bytes, found.unread) == ({0: 0.425, 1: 0}, 7, ("process llama: runtime is gone",))
-    silent = from_monitor(json.dumps(monitored({**failed, "error": "", "report": None}, process(2, memory_used={"error": "no driver"}))))
+    silent = from_monitor(
+        json.dumps(monitored({**failed, "error": "", "report": None}, process(2, {"memory_used": {"error": "no driver"}})))
+    )
     assert silent.unread == ("process llama: no report", "process 2, memory_used: no driver")
     system = from_monitor(json.dumps(monitored(neuron_hw_counters={"neuron_devices": None, "error": "ioctl"})))
     assert (system.unread, system.uncorrected_count) == (("neuron_hw_counters: ioctl",), 0)
