@@ -1,5 +1,7 @@
 """Short names for the type tokens that the account's rules use, and what a token says about a Kubernetes object."""
 
+from functools import cache
+
 from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs
 from facts.resources.queries import Deletion
 from facts.resources.table import TYPES
@@ -61,6 +63,7 @@ def is_kubernetes(resource_type: str) -> bool:
     return resource_type.startswith("kubernetes:")
 
 
+@cache
 def object_kind(resource_type: str) -> str:
     """`group/Kind` of a Kubernetes type, without its version: `scheduling.volcano.sh/Queue`, `v1/Service` of the core group."""
     _, middle, kind = resource_type.split(":")

@@ -41,6 +41,10 @@ class AccountState:
         """All objects of a type, in any status."""
         return list(self._objects.get(resource_type, {}).values())
 
+    def types(self) -> list[str]:
+        """Types of which there may be an object."""
+        return list(self._objects)
+
     def ready(self, resource_type: str) -> list[Registration]:
         """Objects of a type that can be used."""
         return [item.registration for item in self.existing(resource_type) if item.status == "ready"]

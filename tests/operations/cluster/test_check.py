@@ -352,10 +352,7 @@ def test_batch_is_missed_its_role():
     subject = subject_of(aws, addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}})
     assert worst(check("add-ons", subject)).verdict == "pass"
 
-    def refuse(given: dict[str, Any]) -> dict[str, Any]:
-        raise Refused("NoSuchEntity")
-
-    aws.wire.handlers["iam.GetRole"] = refuse
+    aws.of("role").clear()
     found = worst(check("add-ons", subject))
     assert (found.verdict, found.do) == ("fail", "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com")
     assert worst(check("add-ons", subject_of(aws))).verdict == "pass"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from facts.kubernetes_kinds import Resource
 from facts.names import CLUSTER_TAG
 from facts.resources import ec2_network, ec2_security, eks, events, kms
 from facts.resources.queries import Lookup
@@ -23,7 +24,7 @@ from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
 from simulator.outputs import Context, answer
 from simulator.recording import Registration
-from tests.operations.fake_kubernetes import FakeCluster
+from tests.operations.kubernetes_cloud import KubernetesCloud
 from tests.stacks.samples import SAMPLES, recorded
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
@@ -180,22 +181,15 @@ def test_an_alias_of_a_key_that_waits_for_its_deletion_is_not_ours():
 # Behind the API server
 
 
-def served() -> FakeCluster:
-    """A cluster that serves Deployments, Namespaces and Queues, with one of each."""
-    cluster = FakeCluster()
-    cluster.served = {
-        "/apis/apps/v1": {
-            "resources": [
-                {"name": "deployments/status", "kind": "Deployment", "namespaced": True},
-                {"name": "deployments", "kind": "Deployment", "namespaced": True},
-            ]
-        },
-        "/api/v1": {"resources": [{"name": "namespaces", "kind": "Namespace", "namespaced": False}]},
-        "/apis/apps/v1/namespaces/training/deployments/a": {"metadata": {"name": "a"}},
-        "/apis/apps/v1/namespaces/default/deployments/a": {"metadata": {"name": "a"}},
-        "/apis/apps/v1/namespaces/training/deployments/going": {"metadata": {"name": "going", "deletionTimestamp": "2026-11-01T00:00:00Z"}},
-        "/api/v1/namespaces/training": {"metadata": {"name": "training"}},
-    }
+DEPLOYMENTS = Resource("Deployment", "/apis/apps/v1", "deployments")
+
+
+def served() -> KubernetesCloud:
+    """A cluster with Deployments in two namespaces, one of which is being deleted; Volcano is not installed."""
+    cluster = KubernetesCloud()
+    for name, namespace in (("a", "training"), ("a", "default"), ("going", "training")):
+        cluster.put(DEPLOYMENTS, name, namespace)
+    cluster.begin_deletion(DEPLOYMENTS, "going", "training")
     return cluster
 
 
@@ -213,14 +207,13 @@ def served() -> FakeCluster:
 def test_an_object_is_found_where_the_server_serves_its_kind(version: str, kind: str, metadata: dict[str, str], ids: list[str]):
     """By namespace and name; a kind whose definition was never installed has no objects."""
     inputs = {"apiVersion": version, "kind": kind, "metadata": metadata}
-    assert [found.id for found in Objects(served()).find(f"kubernetes:{version}:{kind}", inputs)] == ids
+    assert [found.id for found in Objects(served().client).find(f"kubernetes:{version}:{kind}", inputs)] == ids
 
 
-def secret(cluster: FakeCluster, name: str, status: str, version: int = 1, namespace: str = "volcano-system") -> None:
+def secret(cluster: KubernetesCloud, name: str, status: str, version: int = 1, namespace: str = "volcano-system") -> None:
     """One Secret of a release."""
     labels = {"name": name, "owner": "helm", "status": status, "version": str(version)}
-    cluster.objects.setdefault(SECRETS, [])
-    cluster.put(SECRETS, f"sh.helm.release.v1.{name}.v{version}", namespace, metadata={"labels": labels}, type=RELEASE_TYPE)
+    cluster.put(SECRETS, f"sh.helm.release.v1.{name}.v{version}", namespace, labels=labels, type=RELEASE_TYPE)
 
 
 @pytest.mark.parametrize(
@@ -235,21 +228,21 @@ def secret(cluster: FakeCluster, name: str, status: str, version: int = 1, names
 )
 def test_a_release_is_judged_by_its_secrets(states: list[str], found: list[Sighting]):
     """Helm refuses to upgrade what is not installed to its end; look-alikes do not count."""
-    cluster = FakeCluster()
+    cluster = KubernetesCloud()
     for version, state in enumerate(states, 1):
         secret(cluster, "volcano", state, version)
     secret(cluster, "volcano-2", "deployed")
     secret(cluster, "volcano", "deployed", namespace="other")
-    cluster.put(SECRETS, "token", "volcano-system", metadata={"labels": {"name": "volcano"}}, type="Opaque")
-    assert list(Objects(cluster).find(RELEASE, {"name": "volcano", "namespace": "volcano-system"})) == found
+    cluster.put(SECRETS, "token", "volcano-system", labels={"name": "volcano"}, type="Opaque")
+    assert list(Objects(cluster.client).find(RELEASE, {"name": "volcano", "namespace": "volcano-system"})) == found
 
 
 def test_a_half_installed_release_is_forgotten_whole():
     """All its Secrets go, and nobody else's."""
-    cluster = FakeCluster()
+    cluster = KubernetesCloud()
     secret(cluster, "volcano", "failed", 10)
     secret(cluster, "volcano", "pending-install", 9)
     secret(cluster, "volcano-2", "deployed")
     names = ["sh.helm.release.v1.volcano.v9", "sh.helm.release.v1.volcano.v10"]
-    assert Objects(cluster).uninstall("volcano-system", "volcano") == names
-    assert cluster.log == [f"delete Secret {name}" for name in names]
+    assert Objects(cluster.client).uninstall("volcano-system", "volcano") == names
+    assert cluster.names(SECRETS) == {"sh.helm.release.v1.volcano-2.v1"}
