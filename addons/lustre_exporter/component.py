@@ -61,7 +61,9 @@ class LustreExporter(Addon):
             self.named(name), metadata=metadata, data={SCRIPT.name: SCRIPT.read_text()}, opts=self.in_cluster(site.namespace)
         )
         spec: Any = lustre_exporter_spec(self.image(PYTHON_IMAGE), claim)
-        self.ready.append(k8s.apps.v1.Deployment(self.named(name), metadata=metadata, spec=spec, opts=self.in_cluster(script, *site.claim)))
+        # When another file system replaces the claim, the pod that mounts it must go first, or the claim would wait for it.
+        opts = self.in_cluster(script, *site.claim, replace_with=site.claim)
+        self.ready.append(k8s.apps.v1.Deployment(self.named(name), metadata=metadata, spec=spec, opts=opts))
         self.register_outputs({})
 
 

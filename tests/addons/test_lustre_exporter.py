@@ -105,6 +105,15 @@ def test_its_pod_mounts_the_claim_and_asks_for_no_device():
     assert "tolerations" not in pod
 
 
+def test_its_pod_goes_before_a_claim_that_is_replaced():
+    """A claim that a pod mounts is not deleted: the change of a file system would wait for it until it fails."""
+    recording = record_stack(only_with_needs(DECLARATION.key))
+    (exporter,) = [item for item in recording if item.type.endswith(":Deployment")]
+    (claim,) = [item for item in recording if item.type.endswith(":PersistentVolumeClaim")]
+    assert exporter.options["replace_with"] == [claim.urn]
+    assert claim.urn in exporter.dependencies
+
+
 def test_without_a_file_system_there_is_nothing_to_watch():
     """A pod that waits for a claim which nobody makes would wait for ever."""
     configuration = only_with_needs(DECLARATION.key)
