@@ -33,7 +33,7 @@ class Step:
 NIGHT = (
     Step("Bring the cluster up. In the middle of it the connection breaks: the fault kills the run while EKS makes the control plane.",
          "practice up dev --engine rehearsal --quiet --fault 'killed@Cluster/*'", 1),
-    Step("The state now holds operations whose end nobody knows. `trn recover` looks in the account for what they made, and imports it.",
+    Step("The state now holds operations with an unknown outcome. `trn recover` looks in the account for what they made, and imports it.",
          "--practice recover dev --yes"),
     Step("Run `up` again, which is `trn practice up` here: it goes on where the first run stopped.", "practice up dev --quiet"),
     Step("Is the cluster as it should be?", "--practice status dev", shown=20),

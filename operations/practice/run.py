@@ -39,7 +39,7 @@ class Outcome:
     under_way: Sequence[Pending] = ()
     unused_faults: Sequence[str] = ()
     """Faults that met no resource."""
-    """Operations whose end nobody knows, where the run was killed."""
+    """Operations with an unknown outcome, where the run was killed."""
 
 
 def chosen_engine(folder: EngineFolder, stack_file: StackFile, wanted: EngineName | None) -> EngineName:

@@ -30,7 +30,7 @@ def lines(stack: str, outcome: Outcome, left: int, *, down: bool) -> Iterator[st
         done = f"{outcome.resource_count} resources {'deleted' if down else 'created or changed'} in {duration(outcome.seconds)} of virtual time"
         yield f"{word:<9}{done}" if outcome.ended_well else f"{'stopped' if not outcome.under_way else 'killed':<9}{done}"
     for item in outcome.under_way:
-        yield f"{item.doing:<9}{_name(item)}: nobody knows how it ended"
+        yield f"{item.doing:<9}{_name(item)}: its outcome is unknown"
     if outcome.under_way:
         yield f"next     trn --practice recover {stack}"
     elif not outcome.ended_well:

@@ -64,7 +64,7 @@ def metric_names(query: str) -> set[str]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_every_metric_of_a_query_is_one_of_a_declared_exporter(query: str):
-    """A panel over a name that nobody exports is an empty panel, and an alert over it never fires."""
+    """A panel over a metric that is not exported is empty, and an alert over it never fires."""
     names = metric_names(query)
     assert names
     assert names <= METRICS.keys()
@@ -146,7 +146,7 @@ def test_the_lustre_exporter_is_looked_for_in_every_namespace():
         ("(last_over_time(a[15m]) unless last_over_time(a[15m] offset 15m)) or vector(0)", {"a"}),
     ],
 )
-def test_names_are_told_from_words_and_labels(query: str, names: set[str]):
+def test_names_are_reported_from_words_and_labels(query: str, names: set[str]):
     """The check above is only as good as this."""
     assert metric_names(query) == names
 
@@ -183,7 +183,7 @@ def test_brackets_close(expression: str):
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
 def test_an_alert_says_what_is_wrong_and_how_bad(alert: dict[str, Any]):
-    """Whoever is woken reads one line."""
+    """The first line of an alert must be enough."""
     assert alert["labels"]["severity"] in ("warning", "critical")
     labels = set(re.findall(r"\$labels\.([a-z_]+)", alert["annotations"]["summary"]))
     assert labels

@@ -193,7 +193,7 @@ def test_a_row_says_what_is_in_use():
     assert "no pod" in shown(row(pods=()))
 
 
-def test_errors_and_silence_are_told():
+def test_errors_and_silence_are_reported():
     """With what to do."""
     assert "failed executions since the start: 2, uncorrected memory errors: 1, replace the node" in shown(
         row(reading=Reading({}, 0, 2, 1))
@@ -275,7 +275,7 @@ def test_a_job_that_is_not_there_is_misuse(healthy: Healthy, arguments: tuple[st
     assert (code, "holds Neuron devices in" in err, "jobs with pods there:" in err) == (2, True, True)
 
 
-def test_a_node_that_gives_no_answer_is_told_beside_the_others(healthy: Healthy):
+def test_a_node_that_gives_no_answer_is_reported_beside_the_others(healthy: Healthy):
     """And is exit code 1."""
     path = next(path for path in healthy.cluster.texts if "monitor-1" in path)
     healthy.cluster.texts[path] = "<html>"
@@ -362,7 +362,7 @@ def test_a_jobs_own_pods_are_asked(without_exporter: Healthy, monkeypatch: pytes
         (subprocess.TimeoutExpired([], 60), "bert-0 does not answer within 60 s"),
     ],
 )
-def test_a_pod_that_cannot_say_is_told(without_exporter: Healthy, monkeypatch: pytest.MonkeyPatch, answer: Any, says: str):
+def test_a_pod_that_cannot_say_is_reported(without_exporter: Healthy, monkeypatch: pytest.MonkeyPatch, answer: Any, says: str):
     """An image without Neuron's tools."""
 
     def answered(*arguments: Any, **more: Any) -> Any:

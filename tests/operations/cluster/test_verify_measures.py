@@ -92,7 +92,7 @@ def test_sums_that_are_wrong_end_it(shell: tuple[Path, dict[str, str]]):
     ],
 )
 def test_ranks_follow_the_hardware(instance_type: str, ranks: str, size: str | None, efa: bool):
-    """One for each core that Kubernetes sees; only nodes with EFA are told to use it."""
+    """One for each core that Kubernetes sees; only on nodes with EFA the test uses it."""
     stage, settings, _ = stage_with(instance_type)
     container = templates(bodies(stage)["trn-verify-collectives-0"])[0]["spec"]["containers"][0]
     environment = {item["name"]: item["value"] for item in container["env"]}

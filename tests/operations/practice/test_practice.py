@@ -71,7 +71,7 @@ def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):
 def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
     """What the killed run was making is found in the account, imported, and deleted with the rest."""
     code, out, _ = trn(KILLED)
-    assert (code, "creating Cluster control-plane-eksCluster: nobody knows how it ended" in out) == (1, True)
+    assert (code, "creating Cluster control-plane-eksCluster: its outcome is unknown" in out) == (1, True)
     assert [item.registration.name for item in StateFolder(practice_folder("dev").rehearsal).load().pending]
     code, out, err = trn("--practice recover dev --yes")
     assert (code, "import     Cluster control-plane-eksCluster trainium-dev" in err) == (0, True)
@@ -153,7 +153,7 @@ def test_a_damaged_file_is_named(up: Path):
     assert broken.read_text() == "{"
 
 
-def test_nothing_is_up_and_unknown_stacks_are_told(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_nothing_is_up_and_unknown_stacks_are_reported(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Each with what to do; so is a folder without a project."""
     for command in ("practice down dev", "--practice recover dev"):
         code, _, err = trn(command)

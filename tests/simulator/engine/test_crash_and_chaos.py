@@ -96,7 +96,7 @@ def test_chaos_notices_an_error_that_does_not_help():
 
 
 def test_chaos_notices_what_is_left():
-    """A VPC that nobody can delete is no good end."""
+    """A run must not end with a VPC that cannot be deleted."""
     held = {
         urn: replace(item, options={**item.options, "protect": True}) if item.type == kinds.VPC else item
         for urn, item in recording().registrations.items()

@@ -75,7 +75,7 @@ def test_headings_tell_both_totals():
 
 
 def test_bars_stay_inside_the_plot_and_visible():
-    """A bar of no width, or one beyond the edge, is a step that nobody sees."""
+    """A bar of no width, or one beyond the edge, is a step that cannot be seen."""
     edges = [bar(step) for step in steps(report())]
     assert all(left >= PLOT_LEFT and right <= PLOT_RIGHT + 0.1 for left, right in edges)
     assert min(right - left for left, right in edges) >= SHORTEST_BAR - 0.1
