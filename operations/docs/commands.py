@@ -122,7 +122,7 @@ def _verification() -> Iterator[str]:
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
     yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
-    example = ", ".join(f"{figure} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
+    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
     yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
     yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
     yield from ("  published for other types.", "")

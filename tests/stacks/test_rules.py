@@ -468,6 +468,10 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "nothing acts on what it finds",
     ),
+    "dashboards without the Lustre exporter": (
+        {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "lustreExporter": {"enabled": False}}},
+        "nothing says when Lustre is full",
+    ),
     "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
         {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
