@@ -38,6 +38,9 @@ class Cluster:
     addons: AddonSections
     """The section `addons` of the configuration."""
 
+    isolated: bool = False
+    """Without a NAT gateway: pods reach services of AWS by endpoints only."""
+
     def section(self, kind: type[SectionType]) -> SectionType:
         """The settings of one add-on."""
         return self.addons.of(kind)

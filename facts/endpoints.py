@@ -82,6 +82,15 @@ _IN_THE_CALLERS_NAME = ("iam:PassRole", "iam:CreateServiceLinkedRole")
 """Actions that a service checks, or takes, itself when its own API is called: nothing is sent to IAM."""
 
 
+_OF_MANAGED_POLICIES = {"AmazonEKS_CNI_Policy": ("ec2",)}
+"""Services that AWS managed policies of service accounts let call (AWS managed policy reference, 2026-11)."""
+
+
+def services_of_managed_policy(arn: str) -> tuple[str, ...]:
+    """Services that the holder of an AWS managed policy may call; none of a policy that no service account here has."""
+    return _OF_MANAGED_POLICIES.get(arn.rsplit("/", 1)[-1], ())
+
+
 def called_services(documents: Iterable[Mapping[str, Any]]) -> set[str]:
     """Services that the holder of these IAM documents may call itself, by the names of their endpoints.
 

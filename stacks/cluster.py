@@ -21,4 +21,5 @@ def cluster_of(settings: Settings) -> Cluster:
         claim_name=lustre.claim_name if lustre.enabled else None,
         node_groups=groups,
         addons=settings.addons,
+        isolated=settings.network.nat == "none",
     )

@@ -32,5 +32,6 @@ DECLARATION = Declaration(
     charts=(FLUENT_BIT,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
     endpoints=("logs", "s3"),
+    called_in=lambda cluster: ("logs", "s3") if cluster.section(FluentBitSettings).s3_bucket else ("logs",),
     leaves=("the position database /var/log/flb_kube.db on each node", "what was written to S3"),
 )

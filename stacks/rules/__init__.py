@@ -20,6 +20,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
     network.way_out: ("network",),
+    network.reached_services: ("region", "network", "controlPlane", "nodeGroups", "storage", "training", "addons"),
     control_plane.kubernetes_version: ("controlPlane",),
     network.public_access: ("controlPlane",),
     control_plane.principals: ("region", "controlPlane"),

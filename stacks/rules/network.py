@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from addons.karpenter import KarpenterSettings
+from addons.registry import REGISTRY
 from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
+from stacks.cluster import cluster_of
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
@@ -105,6 +107,32 @@ def way_out(settings: Settings) -> Iterator[Problem]:
             "network.nat", "none", "no way out for the nodes, which then never join", f"single, per-zone; or none with interfaceEndpoints {needed} and s3Endpoint",
             f"add {', '.join(absent) or 's3Endpoint: true'}, or set `network.nat: single`",
         )  # fmt: skip
+
+
+def reached_services(settings: Settings) -> Iterator[Problem]:
+    """Without a NAT gateway pods reach each service of AWS that their add-on calls by an endpoint."""
+    if settings.network.nat != "none":
+        return
+    cluster, named = cluster_of(settings), settings.network.interface_endpoints
+    for declaration in REGISTRY:
+        reached = {*named, *NODE_ENDPOINTS, "s3"}  # what nodes themselves lack is said by `way_out`
+        lacking = [service for service in declaration.endpoints_in(cluster) if service not in reached] if declaration.is_on(cluster) else []
+        closed = [service for service in lacking if service not in INTERFACE_ENDPOINTS]
+        off = f"`addons.{declaration.key}.enabled: false`" if declaration.switch else "`storage.lustre.enabled: false`"
+        if closed:
+            wrong = (
+                f"{declaration.title} calls {', '.join(closed)}, which has no endpoint to be made in a region, and there is no NAT gateway"
+            )
+            yield Problem(
+                "network.nat", "none", wrong, "single, per-zone", f"set `network.nat: single`, or {off}{_INSTEAD.get(declaration.key, '')}"
+            )
+        elif lacking:
+            wrong = f"{declaration.title} calls {', '.join(lacking)}, and there is neither a NAT gateway nor an endpoint"
+            hint = f"add {', '.join(lacking)}, or set `network.nat: single`, or {off}"
+            yield Problem("network.interfaceEndpoints", ", ".join(named), wrong, f"with {', '.join(lacking)}", hint)
+
+
+_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups from zero with the endpoint autoscaling"}
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from addons.cert_manager.component import cert_manager_values
@@ -119,6 +119,9 @@ CASES: dict[str, Case] = {
     "leader-worker-set": Case(LEADER_WORKER_SET, leader_worker_set_values()),
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
     "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a")),
+    "load-balancer-controller-isolated": Case(
+        LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(replace(cluster(), isolated=True), "vpc-0a")
+    ),
     "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
     "slurm": Case(SLURM, slurm_values(SLURM_CLUSTER, "slurm-state")),
     "slurm-small": Case(SLURM, slurm_values(SMALL_SLURM, "slurm-state")),

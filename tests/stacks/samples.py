@@ -13,7 +13,16 @@ RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
     "s3Endpoint": True,
-    "interfaceEndpoints": list(NODE_ENDPOINTS),
+    "interfaceEndpoints": [
+        *NODE_ENDPOINTS,
+        "aps-workspaces",
+        "autoscaling",
+        "elasticfilesystem",
+        "elasticloadbalancing",
+        "fsx",
+        "logs",
+        "monitoring",
+    ],
 }
 
 

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from addons.registry import SWITCHED
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, first_ami_date
 from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
+from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
 PIN = AMI_RELEASES["1.35"]
@@ -25,6 +27,10 @@ def group(**keys: Any) -> dict[str, Any]:
 def pool(**keys: Any) -> dict[str, Any]:
     """Changes that switch Karpenter on, with one Neuron pool `p`."""
     return {"addons": {"karpenter": {"enabled": True, "neuronPools": {"p": {"instanceType": "trn1.32xlarge", "maxNodes": 1, **keys}}}}}
+
+
+PRIVATE_NODES = {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)}
+"""Enough for nodes to join."""
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
@@ -64,6 +70,15 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no way out for layers": (
         {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(NODE_ENDPOINTS)}},
         "add s3Endpoint: true",
+    ),
+    "an add-on that reaches nothing": (
+        {"network": PRIVATE_NODES},
+        "Cluster Autoscaler calls autoscaling, and there is neither a NAT gateway nor an endpoint",
+    ),
+    "a driver that reaches nothing": ({"network": PRIVATE_NODES}, "FSx CSI driver calls fsx"),
+    "an add-on whose services have no endpoint": (
+        {**pool(), "network": PRIVATE},
+        "Karpenter calls iam, pricing, which has no endpoint to be made in a region",
     ),
     "version about to leave support": (
         {
@@ -425,7 +440,12 @@ FINE: dict[str, dict[str, Any]] = {
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
     "an open block of the widest kind": {"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8"]}},
-    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
+    "closed network": {"network": PRIVATE},
+    "closed network without what calls more": {
+        "network": {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)},
+        "storage": {"lustre": {"enabled": False}},
+        "addons": {key: {"enabled": False} for key in SWITCHED},
+    },
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
@@ -451,7 +471,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),
     "EFA without plug-in": ({"addons": {"efa": {"enabled": False}}}, "`addons.efa` is off"),
     "no NAT gateway": (
-        {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
+        {"network": PRIVATE},
         "need a way of your own",
     ),
     "spot": (group(capacityType="SPOT"), "its price moves by the hour"),

@@ -205,6 +205,11 @@ def _self_rule(name: str) -> Registration:
     return only(kind, name)
 
 
+def _closed(world: World) -> None:
+    """The NAT gateway's routes are gone."""
+    without(world, *recording().of_type(kinds.ROUTE))
+
+
 BROKEN: dict[str, tuple[Break, str]] = {
     "queue-fits-its-hierarchy": (
         _hierarchy(_below("nlp", "team", deserved={"cpu": 4}), _below("team", "root")),
@@ -275,6 +280,14 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "way-out": (
         _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
         f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
+    ),
+    "identity-reaches-its-services": (
+        _with(_closed, only(kinds.ADDON, "aws-fsx-csi-driver")),
+        "call fsx, and there is neither a NAT gateway nor an endpoint",
+    ),
+    "release-reaches-its-services": (
+        _with(_closed, only(kinds.RELEASE, "cluster-autoscaler")),
+        "end at their start: they call autoscaling",
     ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
