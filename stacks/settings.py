@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from addons.section import KUBERNETES_NAME, OneOf, Section
+from addons.section import KUBERNETES_NAME, Formed, OneOf, Section
 from addons.versions import SUPPORTED_KUBERNETES
+from facts import forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
@@ -43,7 +44,7 @@ class Network(Section):
 class AccessEntry(Section):
     """One principal that may use the Kubernetes API."""
 
-    principal_arn: str = Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")
+    principal_arn: Annotated[str, Formed(forms.PRINCIPAL_ARN)]
     """ARN of an IAM role or user."""
     policy: Literal["AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy"] = (
         "AmazonEKSClusterAdminPolicy"
@@ -73,8 +74,8 @@ class ControlPlane(Section):
     """Control-plane logs sent to CloudWatch, billed by volume."""
     log_retention_days: int = 30
     """Days the control-plane logs are kept."""
-    encryption_key_arn: str | None = Field(default=None, pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")
-    """KMS key for Kubernetes secrets. Without it the stack makes one of its own."""
+    encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
+    """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -138,9 +139,9 @@ class NodeGroup(Section):
 class DataRepository(Section):
     """A link between the file system and an S3 prefix."""
 
-    s3_uri: str = Field(pattern=r"^s3://[a-z0-9.-]{3,63}(/.*)?$")
+    s3_uri: Annotated[str, Formed(forms.S3_URI)]
     """Bucket, or bucket and prefix."""
-    path: str = Field(default="/data", pattern=r"^/.*$")
+    path: Annotated[str, Formed(forms.FILE_SYSTEM_PATH)] = "/data"
     """Directory of the file system that mirrors the prefix."""
 
 

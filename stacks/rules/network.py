@@ -97,42 +97,37 @@ def endpoints(settings: Settings) -> Iterator[Problem]:
 
 
 def way_out(settings: Settings) -> Iterator[Problem]:
-    """Nodes reach the registries and the control plane: by NAT, or by endpoints for all they need."""
-    if settings.network.nat != "none":
+    """Nodes reach the registries and the control plane, and pods what their add-on calls: by NAT, or by an endpoint for each service."""
+    network = settings.network
+    if network.nat != "none":
         return
-    absent = [service for service in NODE_ENDPOINTS if service not in settings.network.interface_endpoints]
-    if absent or not settings.network.s3_endpoint:
-        needed = ", ".join(NODE_ENDPOINTS)
-        yield Problem(
-            "network.nat", "none", "no way out for the nodes, which then never join", f"single, per-zone; or none with interfaceEndpoints {needed} and s3Endpoint",
-            f"add {', '.join(absent) or 's3Endpoint: true'}, or set `network.nat: single`",
-        )  # fmt: skip
-
-
-def reached_services(settings: Settings) -> Iterator[Problem]:
-    """Without a NAT gateway pods reach each service of AWS that their add-on calls by an endpoint."""
-    if settings.network.nat != "none":
-        return
-    cluster, named = cluster_of(settings), settings.network.interface_endpoints
-    for declaration in REGISTRY:
-        reached = {*named, *NODE_ENDPOINTS, "s3"}  # what nodes themselves lack is said by `way_out`
-        lacking = [service for service in declaration.endpoints_in(cluster) if service not in reached] if declaration.is_on(cluster) else []
-        closed = [service for service in lacking if service not in INTERFACE_ENDPOINTS]
-        off = f"`addons.{declaration.key}.enabled: false`" if declaration.switch else "`storage.lustre.enabled: false`"
+    cluster, named = cluster_of(settings), network.interface_endpoints
+    calls = [(item, item.endpoints_in(cluster)) for item in REGISTRY if item.is_on(cluster)]
+    absent = [service for service in NODE_ENDPOINTS if service not in named]
+    said = (
+        [f"no way out for the nodes, which then never join, without {', '.join(absent) or 'S3'}"]
+        if absent or not network.s3_endpoint
+        else []
+    )
+    for declaration, services in calls:
+        lacking = [service for service in services if service not in (*named, *NODE_ENDPOINTS, "s3") and service in INTERFACE_ENDPOINTS]
+        said += [f"{declaration.title} does not reach {', '.join(lacking)}"] if lacking else []
+        absent += [service for service in lacking if service not in absent]
+    if said:
+        fixes = [] if network.s3_endpoint else ["add s3Endpoint: true"]
+        fixes += [f"add {', '.join(absent)} to `network.interfaceEndpoints`"] if absent else []
+        allowed = f"single, per-zone; or none with s3Endpoint and interfaceEndpoints {', '.join([*named, *absent])}"
+        hint = f"{' and '.join(fixes)}, or set `network.nat: single`, or switch off what calls them"
+        yield Problem("network.nat", "none", "; ".join(said), allowed, hint)
+    for declaration, services in calls:
+        closed = [service for service in services if service not in INTERFACE_ENDPOINTS]
         if closed:
-            wrong = (
-                f"{declaration.title} calls {', '.join(closed)}, which has no endpoint to be made in a region, and there is no NAT gateway"
-            )
-            yield Problem(
-                "network.nat", "none", wrong, "single, per-zone", f"set `network.nat: single`, or {off}{_INSTEAD.get(declaration.key, '')}"
-            )
-        elif lacking:
-            wrong = f"{declaration.title} calls {', '.join(lacking)}, and there is neither a NAT gateway nor an endpoint"
-            hint = f"add {', '.join(lacking)}, or set `network.nat: single`, or {off}"
-            yield Problem("network.interfaceEndpoints", ", ".join(named), wrong, f"with {', '.join(lacking)}", hint)
+            wrong = f"{declaration.title} calls {', '.join(closed)}, which no endpoint of a region reaches"
+            hint = f"set `network.nat: single`, or `addons.{declaration.key}.enabled: false`{_INSTEAD.get(declaration.key, '')}"
+            yield Problem("network.nat", "none", wrong, "single, per-zone", hint)
 
 
-_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups from zero with the endpoint autoscaling"}
+_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups, from zero too, and calls autoscaling, ec2 and eks only"}
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:

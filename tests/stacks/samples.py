@@ -42,7 +42,9 @@ def configurations() -> dict[str, dict[str, Any]]:
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
         "private network": merged(dev, network=PRIVATE),
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}}),
-        "key given": merged(dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/0f8c"}),
+        "key given": merged(
+            dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}
+        ),
         "access entries": merged(dev, controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}}),
     }
 

@@ -73,12 +73,12 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an add-on that reaches nothing": (
         {"network": PRIVATE_NODES},
-        "Cluster Autoscaler calls autoscaling, and there is neither a NAT gateway nor an endpoint",
+        "Cluster Autoscaler does not reach autoscaling",
     ),
-    "a driver that reaches nothing": ({"network": PRIVATE_NODES}, "FSx CSI driver calls fsx"),
+    "a driver that reaches nothing": ({"network": PRIVATE_NODES}, "FSx CSI driver does not reach fsx"),
     "an add-on whose services have no endpoint": (
         {**pool(), "network": PRIVATE},
-        "Karpenter calls iam, pricing, which has no endpoint to be made in a region",
+        "Karpenter calls iam, pricing, which no endpoint of a region reaches",
     ),
     "version about to leave support": (
         {
@@ -95,7 +95,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "an ARN of another partition than us-west-2",
     ),
     "key of another region": (
-        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1"}},
+        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/00000000-0000-0000-0000-000000000000"}},
         "a key of us-east-1",
     ),
     "no retention of CloudWatch": ({"controlPlane": {"logRetentionDays": 31}}, "not a retention of CloudWatch Logs"),
