@@ -59,6 +59,22 @@ class PracticeCli:
 
 
 @dataclass(frozen=True)
+class NoStack:
+    """A backend without the stack, in the CLI's own words."""
+
+    stack: str
+
+    def run(self, _command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
+        """No command finds it."""
+        sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
+        return 255, f"error: no stack named '{self.stack}' found\n"
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """No command finds it."""
+        return self.run(command, {})
+
+
+@dataclass(frozen=True)
 class RehearsalEngine:
     """The rehearsal's engine over an account and a state on disk; answers the few commands of the CLI that `trn` runs."""
 
@@ -69,7 +85,8 @@ class RehearsalEngine:
         """Do what `pulumi destroy`, `refresh` or `import --file` does."""
         act: Callable[[], tuple[int, str]] = {
             "destroy": self._destroy,
-            "refresh": lambda: self._refresh(drop=UNREACHABLE_SWITCH in more),
+            # With a target it only takes the lock, and the account's own is held by this process.
+            "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
         }[command[1]]
         code, printed = act()
@@ -135,7 +152,9 @@ class RehearsalEngine:
             found = world.state.find(entry["type"], entry["id"]) or find(asked, world)
             if found is None:
                 return 1, f"error: {entry['type']} {entry['id']} does not exist\n"
-            state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs), _unready(found.status))
+            # What it came from may have been destroyed meanwhile.
+            kept = {name: frozenset(getattr(asked, name) & state.held.keys()) for name in ("dependencies", "providers")}
+            state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
             state.pending[:] = [item for item in state.pending if (item.registration.type, item.registration.name) != key]
         folder.save(state)
         return 0, f"{len(wanted)} resources imported\n"

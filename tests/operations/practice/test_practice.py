@@ -60,16 +60,16 @@ def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
     assert leftovers() == []
 
 
-def test_what_a_killed_run_left_is_swept_without_a_recovery(project: Path):
-    """`down` deletes what the state knows; the sweep finds the rest by its tags."""
+def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project: Path):
+    """A cluster that the state does not hold lives, and so does its stack: recovered first, then destroyed."""
     assert trn(KILLED)[0] == 1
     assert trn("practice down dev --quiet")[0] != 2
-    assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 2
-    Path("state.json").write_text('{"deployment": {"resources": []}}')
-    assert trn("--practice sweep dev --delete --yes --state state.json")[0] == 0
-    # Kinds that the sweep does not look for.
-    unswept = ("aws:cloudwatch/logGroup:LogGroup /aws/eks/trainium-dev/pods", "aws:amp/workspace:Workspace")
-    assert [what for _, what in leftovers() if not what.startswith(unswept)] == []
+    for command in ("sweep dev --delete --yes --name trainium-dev", "destroy dev --yes"):
+        code, _, err = trn(f"--practice {command}")
+        assert (code, "`trn recover dev`" in err) == (1, True)
+    assert trn("--practice recover dev --yes")[0] == 0
+    assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
 
 
 def test_a_job_holds_its_nodes_until_it_is_drained(project: Path):
