@@ -138,7 +138,7 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
         wrong = f"there is an EKS cluster `{subject.cluster}` in {seen.region} that lacks the tag {CLUSTER_TAG}={subject.cluster}"
         raise OwnershipError(f"{wrong}: it is not this program's", "nothing was changed; give the stack another `trn:name`")
     if own is None:
-        if ownership.status and not ownership.state.is_gone:
+        if ownership.status and not ownership.state.is_gone and not (unfinished and seen.stack):
             wrong = f"Pulumi's state of stack `{subject.stack}` does not hold the cluster `{subject.cluster}` that is in the account"
             raise OwnershipError(_told(wrong, seen.lines()), "is this the stack that made it, and `pulumi whoami --verbose` its backend?")
         refuse_other_stack(subject, seen.stack)

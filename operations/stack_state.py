@@ -29,13 +29,15 @@ class StackState:
     """URN of the stack itself; empty where nothing was ever made."""
     identity: ClusterIdentity | None = None
     """None where nothing in the state is this cluster's."""
+    under_way: int = 0
+    """Operations of which no end is known."""
     is_unfinished: bool = False
     """A run that made the cluster ended before it knew how."""
 
     @property
     def is_gone(self) -> bool:
         """Shown to be gone: there is no such stack, or it holds nothing and nothing of it is under way."""
-        return not self.exists or (not self.count and not self.is_unfinished)
+        return not self.exists or not (self.count or self.under_way)
 
 
 NO_SUCH_STACK = StackState(exists=False)
@@ -58,6 +60,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         count=len(outside),
         root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
         identity=of_state(resources, cluster),
+        under_way=len(under_way),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in under_way if each.get("type") == "creating"),
     )
 

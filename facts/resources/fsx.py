@@ -78,8 +78,15 @@ FILE_SYSTEM = ResourceType(
     creation=creation(ApiCall("fsx", "CreateFileSystem", _LUSTRE, {"FileSystemType": "LUSTRE"}), later=("skipFinalBackup",)),
     lookup=Lookup(_FILE_SYSTEMS, "named", matches={"SubnetIds[]": "subnetIds"}),
     tagging=_TAGGING,
-    # A sweep that made a backup of what it deletes would leave something that bills.
-    deletion=Deletion("fsx", "DeleteFileSystem", {"FileSystemId": "FileSystemId"}, {"LustreConfiguration.SkipFinalBackup": True}),
+    # A sweep that made a backup of what it deletes would leave something that bills, unless the settings or a tag want one.
+    deletion=Deletion(
+        "fsx",
+        "DeleteFileSystem",
+        {"FileSystemId": "FileSystemId"},
+        {"LustreConfiguration.SkipFinalBackup": True},
+        # A last backup with tags (Service Authorization Reference, FSx, DeleteFileSystem).
+        takes=("CreateBackup", "TagResource"),
+    ),
     rights=Rights(
         (
             Grant("fsx", "DescribeFileSystems"),

@@ -143,6 +143,8 @@ class Deletion:
     constants: Mapping[str, Any] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     """What must be deleted first, as the service does not do it by itself."""
+    takes: tuple[str, ...] = ()
+    """Operations whose rights the call takes beside its own."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,10 @@ from typing import Any
 from facts.names import FINAL_BACKUP_TAG
 from facts.resources.fsx import FILE_SYSTEM
 from facts.resources.queries import Leftover
-from facts.resources.rights import OWNED
 from operations.aws.api import Api, Call, tags_of
 from operations.belonging import belongs
 
 DESCRIBE_FILE_SYSTEMS = Call("fsx", "DescribeFileSystems")
-FINAL_BACKUP, TAG_BACKUP = Call("fsx", "CreateBackup", OWNED), Call("fsx", "TagResource", OWNED)
-"""What DeleteFileSystem takes beside its own right where it makes a last backup with tags (Service Authorization Reference, FSx)."""
 assert isinstance(FILE_SYSTEM.leftover, Leftover)
 _KIND = FILE_SYSTEM.leftover
 

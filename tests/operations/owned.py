@@ -4,9 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from facts.names import cluster_tags
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
 from operations.ownership import StackCluster
-from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud
 
 REGION = "us-west-2"
 ROOT_URN = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
@@ -71,3 +75,15 @@ class FakePulumi:
         if command[1] == "refresh":
             return (255, "error: the stack is currently locked by 1 lock(s)") if self.locked else (0, "")
         return 0, json.dumps(self.export)
+
+
+def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:
+    """The cluster as its stack owns it, with the VPCs that carry its tag."""
+    return Owner(cluster, ACCOUNT, REGION, stack, frozenset(cluster_vpcs(cloud.api, cluster)))
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, export: dict[str, Any] | None = None) -> FakePulumi:
+    """The stack dev holds the cluster, wherever a command asks Pulumi."""
+    made = FakePulumi(export or state(cluster))
+    monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: made)
+    return made

@@ -23,7 +23,7 @@ def drain(
     from operations.cluster.drain.stack import drain_stack
     from operations.cluster.drain.view import as_data, print_left, print_plan
     from operations.output import errors, gauge, results, write_json
-    from operations.ownership import StackCluster, read_ownership
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
@@ -41,8 +41,10 @@ def drain(
 
     with gauge("draining", progress) as show:
         watching = Watching(tell, access().pause, show)
-        ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
-        plan, left = drain_stack(api, ownership, consent(yes, name), watching, shown, break_lock=break_lock)
+        subject = StackCluster(stack_file.project, stack, settings.name)
+        plan, left = drain_stack(
+            api, access().pulumi(stack), subject, consent(yes, name), watching, shown, state_file=state, break_lock=break_lock
+        )
     write_json(as_data(plan, left), json_file)
     print_left(console, left)
     return 1 if left else 0

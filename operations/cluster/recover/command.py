@@ -42,7 +42,9 @@ def recover(
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)
-    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, orphans)
+    recovery = Recovery(
+        api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, f"/{stack_file.project}/{stack}", orphans
+    )
     state = exported(stack, access().pulumi(stack).ask)
     if orphans:
         if state.pending:

@@ -26,7 +26,7 @@ def scale(
     from operations.cluster.scale.plan import as_data, resized
     from operations.cluster.scale.stack import scale_group
     from operations.output import errors, gauge, results, write_json
-    from operations.ownership import StackCluster, read_ownership
+    from operations.ownership import StackCluster
     from operations.program import record_stack, settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
@@ -40,10 +40,20 @@ def scale(
     lines = [line for line in items(record_stack(resized(stack_file, group, count))) if line.usd_per_hour != 0]
     api = access().aws(stack, settings.region)
     progress, console = errors(), results(json_file)
-    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    subject = StackCluster(stack_file.project, stack, settings.name)
     with gauge("waiting for EKS", progress) as show:
         watching = Watching(lambda line: progress.print(line, markup=False, soft_wrap=True), access().pause, show)
-        wanted, said = scale_group(api, ownership, group, count, consent(yes=False, name=name), watching, break_lock=break_lock)
+        wanted, said = scale_group(
+            api,
+            access().pulumi(stack),
+            subject,
+            group,
+            count,
+            consent(yes=False, name=name),
+            watching,
+            state_file=state,
+            break_lock=break_lock,
+        )
     write_json(as_data(group, wanted, lines, said), json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)

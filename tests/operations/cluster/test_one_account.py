@@ -6,12 +6,14 @@ import random
 import pytest
 
 from operations.aws.api import BotoApi
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
 from operations.cluster.sweep.run import Sweep
 from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
-from tests.operations.aws.cloud import Cloud, Entry
+from tests.operations.aws.cloud import ACCOUNT, Cloud, Entry
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.simulator.account.standing import recording, standing
 
@@ -31,7 +33,8 @@ def neighbours() -> dict[str, dict[str, Entry]]:
 def swept(world: World) -> list[str]:
     """What a sweep could not delete."""
     api = BotoApi("us-west-2", door.session(world))
-    sweep = Sweep(api, CLUSTER, pause=lambda _: None, tell=lambda _: None)
+    owner = Owner(CLUSTER, ACCOUNT, "us-west-2", "organization/trn/test", frozenset(cluster_vpcs(api, CLUSTER)))
+    sweep = Sweep(api, owner, pause=lambda _: None, tell=lambda _: None)
     return [f"{found.kind} {found.id}: {why}" for found, why in sweep.run(sweep.plan()).left]
 
 

@@ -202,7 +202,7 @@ def test_a_preview_gives_what_would_be_made():
 
 def recovery(cloud: Cloud, told: list[str], *, guess: bool = False, slept: Any = lambda _: None) -> Recovery:
     """A recovery of `train` that does not wait."""
-    return Recovery(cloud.api, "train", lambda: None, slept, told.append, guess)
+    return Recovery(cloud.api, "train", lambda: None, slept, told.append, "/trn/dev", guess)
 
 
 def test_what_is_being_made_is_waited_for():

@@ -11,6 +11,9 @@ from operations.aws.api import BotoApi
 from operations.aws.node_groups import resize, scaling, sized
 from operations.cli import app
 from simulator.doors.wire.wire import Refused, Wire
+from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.leftovers import leave_control_plane
+from tests.operations.owned import hold
 from tests.support import ROOT
 
 
@@ -28,6 +31,9 @@ class Group:
                 "eks.DescribeUpdate": self._describe,
             }
         )
+        self.cloud = Cloud()
+        leave_control_plane(self.cloud, "trainium-dev")
+        self.wire.handlers = {**self.cloud.wire.handlers, **self.wire.handlers}
         self.api = BotoApi("us-west-2", self.wire.session())
 
     def _update(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -71,6 +77,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Group:
     monkeypatch.chdir(ROOT)
     made = Group()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
+    hold(monkeypatch, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

@@ -13,15 +13,15 @@ from typer.testing import CliRunner
 
 from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
-from operations.belonging import NAME_TAGS, Owner, reason
+from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
 from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
-from tests.operations.aws.cloud import ACCOUNT, STACK, Cloud, tag_list
+from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.owned import EMPTY, REGION, FakePulumi, cluster_arn, state
+from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state
 from tests.operations.stops import stop_after
 from tests.support import ROOT
 
@@ -29,16 +29,10 @@ CLUSTER = "train"
 LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")
 
 
-def owner_of(cloud: Cloud, cluster: str = CLUSTER) -> Owner:
-    """The cluster as the stack dev owns it, with its VPCs."""
-    own = frozenset(which for which, entry in cloud.of("vpc").items() if _tags_of(entry).get(CLUSTER_TAG) == cluster)
-    return Owner(cluster, ACCOUNT, REGION, STACK, own)
-
-
 def sweep_of(cloud: Cloud, *data: str, **options: Any) -> Sweep:
     """A sweep of `train` that does not wait."""
     given: dict[str, Any] = {"pause": lambda _: None, "tell": lambda _: None, "keeping": Keeping(data=frozenset(data)), **options}
-    return Sweep(cloud.api, owner_of(cloud), **given)
+    return Sweep(cloud.api, owner_of(cloud, CLUSTER), **given)
 
 
 def full(**options: Any) -> Cloud:
@@ -324,7 +318,7 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
 
 def orphans(cloud: Cloud, *held: str) -> SweepPlan:
     """The plan where the state holds these."""
-    return plan_sweep(found_by(cloud), Keeping(owner_of(cloud), frozenset(held)))
+    return plan_sweep(found_by(cloud), Keeping(owner_of(cloud, CLUSTER), frozenset(held)))
 
 
 def test_orphans_are_what_the_state_does_not_know():
