@@ -119,9 +119,10 @@ def _own(resources: Sequence[Mapping[str, Any]], cluster: str) -> Iterator[tuple
         # What waits to be deleted was replaced: the cluster is the other one.
         if resource.get("delete") or not resource.get("id"):
             continue
-        named = resource["type"] == CLUSTER_TYPE.token and resource["id"] == cluster
+        kind = resource.get("type", "")
+        named = kind == CLUSTER_TYPE.token and resource["id"] == cluster
         if named or _tags(outputs).get(CLUSTER_TAG) == cluster:
-            yield resource["type"], resource["id"], outputs
+            yield kind, resource["id"], outputs
 
 
 def _tags(outputs: Mapping[str, Any]) -> Mapping[str, str]:
