@@ -53,7 +53,11 @@ class Declaration:
     changes: Sequence[str] = ()
     """Keys of the add-ons whose values it adds to: those are upgraded when it is switched, and nothing else is touched."""
     fenced: str = ""
-    """Why nothing may be installed or deleted beside it; empty for most. It is made last and deleted first."""
+    """Why no chart may be installed or deleted beside it; empty for most.
+
+    It is made behind each Helm release, Deployment and StatefulSet of the stack, and deleted before them. DaemonSets and EKS
+    add-ons go beside it: no webhook is asked about DaemonSets, and EKS add-ons have no Jobs.
+    """
     tamed: str = ""
     """Why its webhooks block no requests, although the chart's own values would let them."""
     early: bool = False

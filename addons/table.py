@@ -30,7 +30,7 @@ class Row:
     drained: tuple[str, ...]
     """Kinds of objects that `trn drain` knows of it, in order."""
     fights: str
-    """Why nothing may be installed beside it; empty for most."""
+    """Why no chart may be installed or deleted beside it; empty for most."""
     leaves: tuple[str, ...]
     images: tuple[str, ...]
 

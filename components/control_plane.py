@@ -142,9 +142,8 @@ class ControlPlane(Component):
             tags={"Name": f"{self._args.cluster_name}-secrets"},
             opts=self._child,
         )
-        aws.kms.Alias(
-            self.named(f"{self._name}-secrets"), name=f"alias/{self._args.cluster_name}-secrets", target_key_id=key.key_id, opts=self._child
-        )
+        alias = names.secrets_alias(self._args.cluster_name)
+        aws.kms.Alias(self.named(f"{self._name}-secrets"), name=alias, target_key_id=key.key_id, opts=self._child)
         return key.arn
 
     def _log_group(self) -> aws.cloudwatch.LogGroup:

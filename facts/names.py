@@ -52,6 +52,11 @@ def interruption_queue_name(cluster: str) -> str:
     return f"{cluster}-karpenter"
 
 
+def secrets_alias(cluster: str) -> str:
+    """Alias of the key that encrypts the secrets of Kubernetes."""
+    return f"alias/{cluster}-secrets"
+
+
 def lock_parameter(cluster: str) -> str:
     """The parameter of Systems Manager that one operator holds while a command changes the cluster."""
     return f"/trn/lock/{cluster}"

@@ -46,8 +46,8 @@ _DRIVERS: tuple[tuple[str, Version], ...] = (
     ("20260107", (2, 25, 4, 0)),
     ("00000000", (2, 24, 7, 0)),
 )
-NEWEST_DRIVER = _DRIVERS[0][1]
-"""The newest driver seen in an AMI; an unpinned group gets this one or a newer."""
+NEWEST_AMI_DATE, NEWEST_DRIVER = _DRIVERS[0]
+"""The newest driver seen in an AMI, and the date of the first AMI with it; an unpinned group gets this one or a newer."""
 
 AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
 """One AMI release for each Kubernetes minor: the last whose driver runs the newest training image that AWS published, or the
@@ -64,6 +64,11 @@ def ami_date(release_version: str) -> str:
     if match is None:
         raise ValueError(f"{release_version!r} is no AMI release version")
     return match["date"]
+
+
+def first_ami_date(driver: Version) -> str:
+    """Date of the first AMI with a driver. Raises KeyError for a driver that no AMI is known to have had."""
+    return {version: date for date, version in _DRIVERS}[driver]
 
 
 def ami_driver(release_version: str | None) -> Version:

@@ -9,8 +9,8 @@ ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def ended_like_by_hand() -> Iterator[None]:
-    """KeyboardInterrupt for each of them, within the block."""
+def interrupted_by_signals() -> Iterator[None]:
+    """Raises KeyboardInterrupt within the block when one of these signals arrives."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt

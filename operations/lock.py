@@ -13,7 +13,7 @@ from facts.names import lock_parameter
 from operations.aws import parameters
 from operations.aws.api import Api
 from operations.errors import OwnershipError
-from operations.interruption import ended_like_by_hand
+from operations.interruption import interrupted_by_signals
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def locked(
     Raises OwnershipError where another run holds it. `break_lock`: take it from whoever does.
     """
     lock = Lock(api, lock_parameter(cluster), holder)
-    with ended_like_by_hand():
+    with interrupted_by_signals():
         try:
             _take(lock, tell, break_lock=break_lock)
             yield lock

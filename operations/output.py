@@ -82,7 +82,7 @@ def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def told_steps() -> Iterator[Callable[[str], None]]:
+def step_line() -> Iterator[Callable[[str], None]]:
     """Yields a callback that shows one step: a line that changes on a terminal; elsewhere a line for each new step, without what follows `;`."""
     console, said = errors(), [""]
     if can_redraw(console):

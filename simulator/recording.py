@@ -1,6 +1,6 @@
 """What a program asked the engine for: registrations, their links, and the graph they form as the engine sees it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,14 @@ class Recording:
     stack: str
     registrations: dict[str, Registration] = field(default_factory=dict)
     stack_outputs: dict[str, Any] = field(default_factory=dict)
+
+    _derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, name: str, derive: Callable[[], Any]) -> Any:
+        """What follows from the registrations, derived at the first call and kept: a recording does not change once it is made."""
+        if name not in self._derived:
+            self._derived[name] = derive()
+        return self._derived[name]
 
     def __iter__(self) -> Iterator[Registration]:
         return (registration for registration in self.registrations.values() if registration.type != STACK_TYPE)

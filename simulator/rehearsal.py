@@ -10,15 +10,15 @@ from simulator.account.judge import findings
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.recorder import record
-from simulator.engine import order as engine_order
 from simulator.engine.clock import Step
 from simulator.engine.lifecycle import Run, bring_up, take_down
+from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
 from simulator.recording import Recording
-from simulator.report import assemble as reporting
 from simulator.report import schema as report
+from simulator.report.assemble import Story, report_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def rehearse(
     stack: Stack,
     *,
     seed: int = 0,
-    parallel: int = engine_order.DEFAULT_PARALLEL,
+    parallel: int = DEFAULT_PARALLEL,
     notices: Sequence[str] = (),
     circumstances: Circumstances | None = None,
     watch: Watch | None = None,
@@ -90,8 +90,8 @@ def rehearse(
     incidents.leave_behind(engine.world)
     destroys = take_down(engine, tell=tell)
     unused = [f"the fault {name} never struck: no resource that it is meant for" for name in engine.world.faults.unused()]
-    made = reporting.report_of(
-        reporting.Story(recording, ups, destroys, engine.world.state.leftovers(), problems, happened),
+    made = report_of(
+        Story(recording, ups, destroys, engine.world.state.leftovers(), problems, happened),
         stack=stack.name,
         seed=seed,
         notices=[*notices, *unused],

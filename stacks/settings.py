@@ -68,7 +68,7 @@ class ControlPlane(Section):
     public_access_cidrs: tuple[str, ...] = ()
     """Who may reach the public endpoint. Empty means no public endpoint: `pulumi up` must then run inside the VPC."""
     access_entries: dict[str, AccessEntry] = Field(default_factory=dict)
-    """Principals with access, by a name of your choice. Whoever creates the cluster is its administrator and must not be named."""
+    """Principals with access, by a name of your choice. The principal that creates the cluster is its administrator already and must not be named."""
     log_types: tuple[LogType, ...] = ("api", "audit", "authenticator")
     """Control-plane logs sent to CloudWatch, billed by volume."""
     log_retention_days: int = 30

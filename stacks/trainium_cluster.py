@@ -184,7 +184,7 @@ class TrainiumCluster(Component):
             configuration=core.ebs_csi_configuration(self._owner_tags),
             after=[nodes],
         )
-        in_kubernetes = pulumi.ResourceOptions(parent=self, providers=[self._aws, self._kubernetes], depends_on=[ebs_csi.addon])
+        in_kubernetes = pulumi.ResourceOptions(parent=self, provider=self._kubernetes, depends_on=[ebs_csi.addon])
         site = Site(
             cluster=cluster_of(settings),
             parent=self,

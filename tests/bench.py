@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from facts.neuron_releases import AMI_RELEASES
 from operations.rehearse.chaos.runs import chaotic
 from operations.rehearse.crash.matrix import matrix
 from operations.stack_file import as_pulumi
@@ -17,10 +18,15 @@ from simulator import bounds
 from simulator.account.world import World
 from simulator.comparisons import comparisons
 from simulator.doors.recorder import program_at, record
+from simulator.engine.crash import cases
+from simulator.engine.run import Engine, Kill
 from simulator.engine.schedule import run_destroy, run_up
+from simulator.engine.state import State
 from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
+from tests.operations.cluster.story import Story, told
+from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration
 
 SEEDS, CHAOS_RUNS = 200, 500
@@ -46,6 +52,8 @@ def main() -> None:
     _against_others(recording)
     killed, report = _timed(lambda: matrix("dev"))
     print(f"crash matrix of the dev stack: {killed:.1f} s, {report.converged} of {report.cases} kills converged")
+    story, (points, empty) = _timed(_every_kill)
+    print(f"killed anywhere, recovered, killed again, destroyed, swept: {points} kill points, {empty} ended empty, {story:.0f} s")
     broken, report = _timed(lambda: chaotic(CHAOS_RUNS, 0))
     print(f"chaos: {broken:.0f} s, {report.ended_well} of {report.runs} runs ended well, {report.leftovers} things left behind")
     commands = [["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]]
@@ -99,6 +107,24 @@ def _life(recording: Recording, seed: int) -> tuple[float, float]:
     return up, run_destroy(recording, world, seed=seed).seconds
 
 
+def _every_kill() -> tuple[int, int]:
+    """Kill points of the shipped stack, and after how many of them nothing of ours was left, and all of the neighbours'."""
+    stack, points = recording(), cases(recording())
+    standing = Engine(World(), State())
+    standing.up(stack)
+    empty = 0
+    for seed, case in enumerate(points):
+        engine = standing.copy() if case.operation == "delete" else Engine(World(), State())
+        try:
+            left = told(Story(stack, "trainium-dev", "us-west-2", engine), Kill(case.urn, case.operation, case.at), seed)
+        except AssertionError as error:
+            left = [str(error)]
+        empty += not left
+        if left:
+            print(f"  {case}: {left[0]}")
+    return len(points), empty
+
+
 def _import_everything() -> None:
     import pulumi_aws
     import pulumi_eks
@@ -120,7 +146,7 @@ def _import_everything() -> None:
 
 def _with_groups(count: int, instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
     configuration = dev_configuration()
-    group = {"instanceType": instance_type, "releaseVersion": "1.35.4-20260505"}
+    group = {"instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"]}
     configuration["nodeGroups"] = {f"group-{index}": group for index in range(count)}
     return configuration
 

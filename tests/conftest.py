@@ -7,6 +7,7 @@ import sys
 from hypothesis import settings
 
 from stacks.config import REHEARSAL_VARIABLE
+from tests.sharing import share
 from tests.terminal import pin
 
 os.environ[REHEARSAL_VARIABLE] = "1"
@@ -15,6 +16,7 @@ gc.freeze()
 gc.set_threshold(100_000, 50, 50)
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+share()
 
 
 def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:

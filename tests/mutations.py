@@ -63,7 +63,7 @@ def edge_mutations(path: str, text: str) -> Iterator[Mutation]:
 
 
 def _dropped(path: str, text: str, value: ast.expr, empty: str) -> Iterator[Mutation]:
-    if isinstance(value, ast.List) and len(value.elts) > 1:
+    if isinstance(value, ast.List | ast.Tuple) and len(value.elts) > 1:
         for element in value.elts:
             yield _unheard(path, text, element)
     elif ast.unparse(value) not in ("[]", "None"):

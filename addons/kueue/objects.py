@@ -20,7 +20,10 @@ FRAMEWORKS = (
     "ray.io/rayjob",
     "trainer.kubeflow.org/trainjob",
 )
-"""Kinds that Kueue queues. Not pods, Deployments and StatefulSets, which it would hold back in every namespace, and no Volcano Job."""
+"""Kinds that Kueue queues. No Volcano Job; and no pods, Deployments and StatefulSets, which it would hold back in every namespace.
+
+Without these three their webhooks fail open (rendered from the chart): EKS add-ons may be installed beside Kueue.
+"""
 COVERED = (NEURON_RESOURCE, EFA_RESOURCE, "cpu", "memory")
 
 

@@ -9,6 +9,11 @@ TAGS_AT_ONCE = 20
 """Load balancers whose tags one call gives (Elastic Load Balancing API, DescribeTags)."""
 
 
+def load_balancer_path(name: str, digits: str) -> str:
+    """What the ARN of a network load balancer ends with (Elastic Load Balancing user guides, identity-based policies)."""
+    return f"loadbalancer/net/{name}/{digits}"
+
+
 def _usd(entry: Entry) -> float:
     return hourly("load balancer")
 
@@ -31,7 +36,15 @@ CLASSIC_LOAD_BALANCER = Foreign(
     Leftover(
         "classic load balancer",
         Stage.BALANCERS,
-        Query("elb", "DescribeLoadBalancers", "LoadBalancerDescriptions", "LoadBalancerName", tags="", vpc="VPCId"),
+        Query(
+            "elb",
+            "DescribeLoadBalancers",
+            "LoadBalancerDescriptions",
+            "LoadBalancerName",
+            tags="",
+            vpc="VPCId",
+            absent="LoadBalancerNotFound",
+        ),
         "tags or VPC",
         detail=Detail(
             Query("elb", "DescribeTags", "TagDescriptions", "LoadBalancerName"),

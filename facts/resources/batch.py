@@ -12,7 +12,7 @@ from facts.resources.rights import BEING_TAGGED, CLUSTER, TAGGED, Grant, Rights,
 
 _TAGGING = Tagging("batch", "TagResource", "UntagResource", "resourceArn", "tags", shape="mapping", read="ListTagsForResource")
 _FREE = Without("Batch is free of charge; what it places runs on nodes that bill themselves")
-_STATES = States("status", "VALID", ("CREATING", "UPDATING"), ("INVALID",), ("DELETING", "DELETED"))
+_STATES = States("status", "VALID", ("CREATING", "UPDATING"), ("INVALID",), ("DELETING", "DELETED"), stuck="INVALID")
 _BATCH_ROLE = f"arn:{{partition}}:iam::*:role/aws-service-role/batch.amazonaws.com/{BATCH_ROLE}"
 
 

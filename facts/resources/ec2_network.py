@@ -184,7 +184,7 @@ NAT_GATEWAY = ResourceType(
     changes=Changes(replacing=("allocationId", "subnetId")),
     identity=by("subnetId", "allocationId"),
     creation=creation(ApiCall("ec2", "CreateNatGateway", {**titled("subnetId", "allocationId"), **ec2_tags("natgateway")})),
-    lookup=by_tags(_NAT_GATEWAYS, {"SubnetId": "subnetId"}),
+    lookup=by_tags(_NAT_GATEWAYS, {"SubnetId": "subnetId", "NatGatewayAddresses[].AllocationId": "allocationId"}),
     tagging=TAGGING,
     deletion=deletion("DeleteNatGateway", "NatGatewayId"),
     rights=rights("DescribeNatGateways", "CreateNatGateway", "DeleteNatGateway"),

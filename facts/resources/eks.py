@@ -1,6 +1,7 @@
 """EKS: the control plane and its parts."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from facts.catalogue import NEURON_TYPES
 from facts.prices import hourly
@@ -16,12 +17,17 @@ _IN_USE = "ResourceInUseException"  # EKS API, errors of the Create actions
 _ABSENT = "ResourceNotFoundException"
 _TAGGING = Tagging("eks", "TagResource", "UntagResource", "resourceArn", "tags", shape="mapping", read="ListTagsForResource")
 _WITH_CLUSTER = Without("it is deleted with its cluster")
-_STATES = States("status", "ACTIVE", ("CREATING", "UPDATING", "PENDING"), ("FAILED", "CREATE_FAILED"), ("DELETING", "DELETE_FAILED"))
+_CLUSTER_STATES = States("status", "ACTIVE", ("CREATING", "UPDATING", "PENDING"), ("FAILED",), ("DELETING",), stuck="FAILED")
+_PART_STATES = States(
+    "status", "ACTIVE", ("CREATING", "UPDATING"), ("CREATE_FAILED",), ("DELETING", "DELETE_FAILED"), stuck="CREATE_FAILED"
+)
 
 
-def _described(operation: str, entry: str, kind: str, key: str, *, states: States = NO_STATE) -> Query:
-    scopes = CLUSTER if kind == "cluster" else part_of_cluster(kind)
-    return Query("eks", operation, entry, key, one=True, tags="tags", states=states, absent=_ABSENT, scopes=scopes)
+def _described(operation: str, entry: str, kind: str, key: str, absent_text: str, *, states: States = NO_STATE) -> Query:
+    return Query(
+        "eks", operation, entry, key, one=True, tags="tags", states=states, absent=_ABSENT, absent_text=absent_text,
+        scopes=part_of_cluster(kind),
+    )  # fmt: skip
 
 
 def _part_grants(made: str, kind: str, rest: str) -> tuple[Grant, ...]:
@@ -70,8 +76,8 @@ _CLUSTER: Members = {
     "vpcConfig": ("resourcesVpcConfig", same("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs")),
 }
 _DESCRIBED_CLUSTER = Query(
-    "eks", "DescribeCluster", "cluster", "name", one=True, tags="tags", states=_STATES, vpc="resourcesVpcConfig.vpcId", absent=_ABSENT,
-    scopes=CLUSTER,
+    "eks", "DescribeCluster", "cluster", "name", one=True, tags="tags", states=_CLUSTER_STATES, vpc="resourcesVpcConfig.vpcId", absent=_ABSENT,
+    absent_text="No cluster found for name: {name}.", scopes=CLUSTER,
 )  # fmt: skip
 CLUSTER_TYPE = ResourceType(
     "aws:eks/cluster:Cluster",
@@ -170,7 +176,9 @@ _NODE_GROUP: Members = {
     "taints": ("taints", [same("key", "value", "effect")]),
     "updateConfig": ("updateConfig", same("maxUnavailable", "updateStrategy")),
 }
-_DESCRIBED_GROUP = _described("DescribeNodegroup", "nodegroup", "nodegroup", "nodegroupName", states=_STATES)
+_DESCRIBED_GROUP = _described(
+    "DescribeNodegroup", "nodegroup", "nodegroup", "nodegroupName", "No node group found for name: {nodegroupName}.", states=_PART_STATES
+)
 NODE_GROUP = ResourceType(
     "aws:eks/nodeGroup:NodeGroup",
     make=_make_node_group,
@@ -265,13 +273,8 @@ ADDON = ResourceType(
             "addon",
             "addon",
             "addonName",
-            states=States(
-                "status",
-                "ACTIVE",
-                ("CREATING", "UPDATING"),
-                ("CREATE_FAILED",),
-                ("DELETING", "DELETE_FAILED"),
-            ),
+            "No addon: {addonName} found in cluster: {clusterName}",
+            states=replace(_PART_STATES, stuck="DEGRADED"),
         ),
         "part",
         parameters={"clusterName": "clusterName", "addonName": "addonName"},
@@ -328,7 +331,13 @@ def _make_access_entry(draw: Draw, inputs: Inputs) -> Answer:
     return f"{cluster}:{principal}", {"accessEntryArn": arn, "createdAt": draw.created_at}
 
 
-_DESCRIBED_ENTRY = _described("DescribeAccessEntry", "accessEntry", "access-entry", "principalArn")
+_DESCRIBED_ENTRY = _described(
+    "DescribeAccessEntry",
+    "accessEntry",
+    "access-entry",
+    "principalArn",
+    "The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.",
+)
 ACCESS_ENTRY = ResourceType(
     "aws:eks/accessEntry:AccessEntry",
     make=_make_access_entry,

@@ -21,7 +21,20 @@ RULE = ResourceType(
     changes=Changes(replacing=("name",), calls=("PutRule",), name="name"),
     identity=by("name"),
     creation=creation(ApiCall("events", "PutRule", titled("name", "eventPattern"))),
-    lookup=Lookup(Query("events", "DescribeRule", "", "Name", one=True, tags="", absent=_ABSENT), "part", parameters={"Name": "name"}),
+    lookup=Lookup(
+        Query(
+            "events",
+            "DescribeRule",
+            "",
+            "Name",
+            one=True,
+            tags="",
+            absent=_ABSENT,
+            absent_text="Rule {Name} does not exist on EventBus default.",
+        ),
+        "part",
+        parameters={"Name": "name"},
+    ),
     tagging=Tagging("events", "TagResource", "UntagResource", "ResourceARN", "Tags", read="ListTagsForResource"),
     # A rule with targets is not deleted (EventBridge API, DeleteRule).
     deletion=Deletion(

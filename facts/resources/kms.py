@@ -5,9 +5,9 @@ from facts.resources.api_calls import ApiCall, creation, titled
 from facts.resources.identity import by, by_name_tag
 from facts.resources.latency import INSTANT, Latencies, both
 from facts.resources.outputs import Answer, Draw, Inputs
-from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, States, Tagging
+from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, States, Step, Tagging
 from facts.resources.resource_type import Changes, Conflict, Listed, NameLimit, ResourceType, Without
-from facts.resources.rights import BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
+from facts.resources.rights import ALIAS_OF_CLUSTER, BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
 
 KEY_WINDOW_DAYS = 7
 """Days until a key that a sweep deletes is gone: the least that KMS takes (KMS API, ScheduleKeyDeletion)."""
@@ -40,6 +40,7 @@ _DETAIL = Detail(
     {"KeyId": "ResourceARN"},
 )
 _ONLY_KEYS = {"ResourceTypeFilters": ["kms:key"]}
+_ALIASES = Query("kms", "ListAliases", "Aliases", "AliasName", tags="", absent="NotFoundException")
 KEY = ResourceType(
     "aws:kms/key:Key",
     make=_make_key,
@@ -53,7 +54,15 @@ KEY = ResourceType(
     ),
     lookup=Lookup(_TAGGED_KEYS, "named", constants=_ONLY_KEYS, detail=_DETAIL),
     tagging=Tagging("kms", "TagResource", "UntagResource", "KeyId", "Tags", by="id", shape="key pairs", read="ListResourceTags"),
-    deletion=Deletion("kms", "ScheduleKeyDeletion", {"KeyId": "KeyId"}, {"PendingWindowInDays": KEY_WINDOW_DAYS}),
+    # An alias stays until its key is gone, which is days later, and the next stack of the name is refused one.
+    deletion=Deletion(
+        "kms",
+        "ScheduleKeyDeletion",
+        {"KeyId": "KeyId"},
+        {"PendingWindowInDays": KEY_WINDOW_DAYS},
+        steps=(Step("DeleteAlias", {"AliasName": "AliasName"}, each="Aliases", asks=Detail(_ALIASES, {"KeyId": "KeyId"})),),
+        waits=True,
+    ),
     rights=Rights(
         (
             Grant("kms", "CreateKey", IN_REGION),
@@ -77,6 +86,7 @@ KEY = ResourceType(
         usd_per_hour=lambda entry: hourly("KMS key"),
         # One that waits for its deletion no longer bills.
         leaves=lambda entry: entry["KeyState"] == "PendingDeletion",
+        scopes=(*TAGGED, ALIAS_OF_CLUSTER),
     ),
     second="another",
 )
@@ -91,9 +101,8 @@ ALIAS = ResourceType(
     changes=Changes(replacing=("name",), calls=("UpdateAlias",), name="name"),
     identity=by("name"),
     creation=creation(ApiCall("kms", "CreateAlias", {"name": "AliasName", "targetKeyId": "TargetKeyId"})),
-    lookup=Lookup(
-        Query("kms", "ListAliases", "Aliases", "AliasName", tags="", absent="NotFoundException"), "part", matches={"AliasName": "name"}
-    ),
+    # One of that name may still belong to a key that waits for its deletion.
+    lookup=Lookup(_ALIASES, "part", matches={"AliasName": "name", "TargetKeyId": "targetKeyId"}),
     tagging=Without("KMS tags no aliases"),
     deletion=Deletion("kms", "DeleteAlias", {"AliasName": "AliasName"}),
     # An alias is granted on itself and on its key.
@@ -104,7 +113,7 @@ ALIAS = ResourceType(
         )
     ),
     costs=Without("an alias has no price"),
-    leftover=Without("it is deleted with its key"),
+    leftover=Without("a sweep deletes it before it schedules the deletion of its key"),
     # KMS API, CreateAlias
     conflict=Conflict(("name",), "AlreadyExistsException", "An alias with the name {name} already exists"),
     name_limit=NameLimit("name", 256, "KMS API, CreateAlias"),

@@ -1,11 +1,12 @@
 """Kinds of objects behind the cluster's API server, and Helm releases. A kind that is not here is refused, never guessed."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from facts.resources.identity import by, kubernetes_object
 from facts.resources.latency import Latencies, Latency, Lifetime, both
 from facts.resources.outputs import Answer, Draw, Inputs
-from facts.resources.resource_type import ByInstances, Changes, Conflict, NameLimit, ResourceType, Without
+from facts.resources.resource_type import ByInstances, Changes, Conflict, Fixed, NameLimit, ResourceType, Without
 
 _NO_AWS_CALL = Without("the API server of the cluster makes it, not AWS")
 _BY_NAME = Without("it is found by kind, name and namespace behind the API server")
@@ -38,7 +39,7 @@ def _make_release(draw: Draw, inputs: Inputs) -> Answer:
 
 def _kind(
     token: str, *replacing: str, plural: str = "", create: Latency | None = None, delete: Latency | None = None, update: Latency | None = None,
-    **more: object,
+    fixed: Mapping[str, Fixed] | None = None, **more: object,
 ) -> ResourceType:  # fmt: skip
     """A kind that is one object. `plural`: as the API server words a conflict, which was seen for these only."""
     lifetime = Lifetime(create or _USUAL.create, delete or _USUAL.delete)
@@ -48,7 +49,7 @@ def _kind(
         f"kubernetes:{token}",
         make=_make_object,
         latencies=Latencies(lifetime, updates={"": update} if update else {}),
-        changes=Changes(replacing=(*_OBJECT, *replacing)),
+        changes=Changes(replacing=(*_OBJECT, *replacing), fixed=fixed or {}),
         identity=kubernetes_object,
         creation=_NO_AWS_CALL,
         lookup=_BY_NAME,
@@ -70,8 +71,22 @@ def _service_lifetime(inputs: Inputs) -> Lifetime | None:
     return None
 
 
+def _grows(old: str, new: str) -> bool:
+    """Whether a storage request, in Gi, stays or grows."""
+    return int(new.removesuffix("Gi")) >= int(old.removesuffix("Gi"))
+
+
+_DEFINITION_RULES = "kubernetes/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go"
+_CORE_RULES = "kubernetes/kubernetes pkg/apis/core/validation/validation.go"
+_STORAGE_RULES = "Kubernetes API, storage.k8s.io/v1 validation"
+_POOL_RULES = "aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations"
+_QUEUE_RULES = "kubernetes-sigs/kueue charts/kueue/templates/crd/kueue.x-k8s.io_localqueues.yaml, x-kubernetes-validations"
+
 VALIDATING_WEBHOOKS = _kind("admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration")
-DEFINITION = _kind("apiextensions.k8s.io/v1:CustomResourceDefinition")
+DEFINITION = _kind(
+    "apiextensions.k8s.io/v1:CustomResourceDefinition",
+    fixed=dict.fromkeys(("spec.group", "spec.names.kind", "spec.names.plural", "spec.scope"), Fixed(_DEFINITION_RULES)),
+)
 DAEMON_SET = _kind(
     "apps/v1:DaemonSet",
     "spec.selector",
@@ -96,7 +111,13 @@ STATEFUL_SET = _kind(
 )
 CONFIG_MAP = _kind("core/v1:ConfigMap")
 NAMESPACE = _kind("core/v1:Namespace", plural="namespaces", delete=Latency(5, 6, 10, "measured: a clean namespace takes 5 s"))
-VOLUME = _kind("core/v1:PersistentVolume", "spec.csi", plural="persistentvolumes", create=Latency(0.5, 0.6, 1, "measured: 0.6 s"))
+VOLUME = _kind(
+    "core/v1:PersistentVolume",
+    "spec.csi",
+    plural="persistentvolumes",
+    create=Latency(0.5, 0.6, 1, "measured: 0.6 s"),
+    fixed={"spec.volumeMode": Fixed(_CORE_RULES, default="Filesystem")},
+)
 CLAIM = _kind(
     "core/v1:PersistentVolumeClaim",
     "spec.accessModes",
@@ -105,6 +126,7 @@ CLAIM = _kind(
     plural="persistentvolumeclaims",
     create=Latency(0.5, 0.6, 2, "measured: static volume, 0.6 s"),
     delete=Latency(0.5, 1, 3, "measured"),
+    fixed={"spec.resources.requests.storage": Fixed(_CORE_RULES, "field can not be less than status.capacity", allowed=_grows)},
     make=_make_claim,
 )
 # Data of a Secret, as of a ConfigMap, changes in place: an option of the provider makes them mutable.
@@ -115,17 +137,19 @@ NODE_CLASS = _kind("karpenter.k8s.aws/v1:EC2NodeClass", delete=Latency(2, 5, 20,
 NODE_POOL = _kind(
     "karpenter.sh/v1:NodePool",
     delete=Latency(1, 5, 20, "inferred: a pool without instances"),
-    changes=Changes(
-        replacing=_OBJECT,
-        refused={
-            "spec.replicas": "aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations: a"
-            " pool is static or dynamic for life"
-        },
-    ),
+    fixed={
+        "spec.replicas": Fixed(
+            _POOL_RULES,
+            "Cannot transition NodePool between static (replicas set) and dynamic (replicas unset) provisioning modes",
+            allowed=lambda old, new: (old is None) == (new is None),
+        ),
+        "spec.template.spec.nodeClassRef.group": Fixed(_POOL_RULES, "nodeClassRef.group is immutable"),
+        "spec.template.spec.nodeClassRef.kind": Fixed(_POOL_RULES, "nodeClassRef.kind is immutable"),
+    },
     costs=ByInstances(),
 )
 CLUSTER_QUEUE = _kind("kueue.x-k8s.io/v1beta2:ClusterQueue")
-LOCAL_QUEUE = _kind("kueue.x-k8s.io/v1beta2:LocalQueue")
+LOCAL_QUEUE = _kind("kueue.x-k8s.io/v1beta2:LocalQueue", fixed={"spec.clusterQueue": Fixed(_QUEUE_RULES)})
 FLAVOR = _kind("kueue.x-k8s.io/v1beta2:ResourceFlavor")
 POD_MONITOR = _kind("monitoring.coreos.com/v1:PodMonitor")
 PROMETHEUS_RULE = _kind("monitoring.coreos.com/v1:PrometheusRule")
@@ -141,12 +165,10 @@ STORAGE_CLASS = _kind(
     "provisioner",
     "parameters",
     plural="storageclasses.storage.k8s.io",
-    changes=Changes(
-        replacing=(*_OBJECT, "provisioner", "parameters"),
-        refused=dict.fromkeys(
-            ("reclaimPolicy", "volumeBindingMode"), "Kubernetes API, storage.k8s.io/v1 validation: updates are forbidden"
-        ),
-    ),
+    fixed={
+        "reclaimPolicy": Fixed(_STORAGE_RULES, "updates to reclaimPolicy are forbidden.", default="Delete"),
+        "volumeBindingMode": Fixed(_STORAGE_RULES, default="Immediate"),
+    },
 )
 HYPER_NODE = _kind("topology.volcano.sh/v1alpha1:HyperNode")
 RUNTIME = _kind("trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime")

@@ -27,6 +27,8 @@ class States:
     making: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     leaving: tuple[str, ...] = ()
+    stuck: str = ""
+    """The word for what did not become ready in time; empty where the service still says the first of `making`."""
 
     def progress(self, word: str) -> Progress:
         """How far an object is by the service's word; a word that is not listed counts as ready. Case does not matter."""
@@ -66,6 +68,8 @@ class Query:
     """Filter that narrows to a VPC."""
     absent: str = ""
     """Code for one that is not there."""
+    absent_text: str = ""
+    """What the service then says, with the parameters in braces; empty where its words are not known."""
     scopes: tuple[Scope, ...] = (ANYTHING,)
     """What IAM can narrow the call to."""
 
@@ -145,6 +149,8 @@ class Deletion:
     """What must be deleted first, as the service does not do it by itself."""
     takes: tuple[str, ...] = ()
     """Operations whose rights the call takes beside its own."""
+    waits: bool = False
+    """The call only schedules it: for days the service shows the object as leaving, and then deletes it."""
 
 
 @dataclass(frozen=True)

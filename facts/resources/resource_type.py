@@ -19,6 +19,19 @@ class Without:
 
 
 @dataclass(frozen=True)
+class Fixed:
+    """An input that an object keeps for life: a change of it is refused, and the provider does not make it a replacement."""
+
+    source: str
+    text: str = "field is immutable"
+    """The API server's words."""
+    default: Any = None
+    """Its value where it is not set."""
+    allowed: Callable[[Any, Any], bool] = lambda old, new: old == new
+    """Whether one value may follow another."""
+
+
+@dataclass(frozen=True)
 class Changes:
     """What a change of an input does.
 
@@ -32,8 +45,8 @@ class Changes:
     """Operations that change one in place."""
     one_way: Mapping[str, Callable[[Inputs, Inputs], bool]] = field(default_factory=dict)
     """Inputs that change in one direction only: (old, new) to whether the resource is replaced."""
-    refused: Mapping[str, str] = field(default_factory=dict)
-    """Inputs that can never change: the service, or the API server, refuses with neither update nor replacement. With the source."""
+    fixed: Mapping[str, Fixed] = field(default_factory=dict)
+    """Inputs that can never change: neither in place, nor by a replacement."""
     name: str | None = None
     """Input with the physical name: set by the program, a replacement deletes first (pulumi/pulumi-terraform-bridge
     pkg/tfbridge/provider.go)."""

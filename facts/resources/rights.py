@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from facts.names import CLUSTER_TAG, log_group_names
+from facts.names import CLUSTER_TAG, log_group_names, secrets_alias
 from facts.resources.outputs import Inputs
 
 
@@ -47,6 +47,8 @@ BALANCERS = (*OWNED, _owned_by("elbv2.k8s.aws/cluster"))
 """The load balancer controller's mark."""
 ROLES_OF_CLUSTER = (Scope("arn:{partition}:iam::*:role/{cluster}-{region}-*"),)
 """Roles that a sweep may meet: their names begin with the cluster's and the region's (facts/names.py, role_name)."""
+ALIAS_OF_CLUSTER = Scope(f"arn:{{partition}}:kms:{{region}}:*:{secrets_alias('{cluster}')}")
+"""The alias that a sweep may meet, by its exact name: KMS tags no aliases."""
 LOG_GROUPS_OF_CLUSTER = tuple(Scope(f"arn:{{partition}}:logs:{{region}}:*:log-group:{name}:*") for name in log_group_names("{cluster}"))
 """Log groups that a sweep may meet, by their exact names."""
 

@@ -41,7 +41,14 @@ QUEUE = ResourceType(
             },
         )
     ),
-    lookup=Lookup(Query("sqs", "GetQueueUrl", "", "QueueUrl", one=True, tags="", absent=_ABSENT), "part", parameters={"QueueName": "name"}),
+    lookup=Lookup(
+        Query(
+            "sqs", "GetQueueUrl", "", "QueueUrl", one=True, tags="", absent=_ABSENT,
+            absent_text="The specified queue does not exist.",
+        ),
+        "part",
+        parameters={"QueueName": "name"},
+    ),
     tagging=Tagging("sqs", "TagQueue", "UntagQueue", "QueueUrl", "Tags", by="id", shape="mapping", read="ListQueueTags"),
     deletion=Deletion("sqs", "DeleteQueue", {"QueueUrl": "id"}),
     rights=Rights(
@@ -63,7 +70,7 @@ QUEUE = ResourceType(
         detail=Detail(Query("sqs", "ListQueueTags", "", one=True, absent=_ABSENT), {"QueueUrl": "id"}),
     ),
     name_limit=NameLimit("name", 80, "SQS API, CreateQueue"),
-)
+)  # fmt: skip
 
 QUEUE_POLICY = ResourceType(
     "aws:sqs/queuePolicy:QueuePolicy",

@@ -21,13 +21,11 @@ def rows(chosen: list[Key]) -> Iterator[str]:
     """A line of the table for each key."""
     for key in chosen:
         sample = sample_of(key)
-        yield f"| `{key.path}` | {_told(sample)} | {effect(_changed(sample))} |"
+        yield f"| `{key.path}` | {_new_value(sample)} | {effect(_changed(sample))} |"
 
 
-def _told(sample: Sample) -> str:
-    path, _, value = sample.settings[-1].partition("=")
-    del path
-    return f"`{value}`"
+def _new_value(sample: Sample) -> str:
+    return f"`{sample.settings[-1].partition('=')[2]}`"
 
 
 @cache

@@ -44,11 +44,7 @@ class PracticeAccount:
 
     def pass_time(self) -> None:
         """Everything that AWS was asked for ends: what is being created is there, what is being deleted is gone."""
-        for item in list(self.world.state):
-            if item.status == "creating":
-                self.world.orphan(item.registration)
-            elif item.status == "deleting":
-                self.world.finish_delete(item.registration)
+        self.world.pass_time()
         self.save()
 
     def _settle_kubernetes(self) -> None:

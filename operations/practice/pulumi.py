@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,13 @@ from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
 from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
 from operations.practice.account import PracticeAccount
+from operations.practice.state import exported, imported, previewed, refreshed
 from operations.program import record_stack
 from operations.pulumi import PulumiCli
 from operations.stack_file import StackFile
 from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
-from simulator.engine.plan import plan
-from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.run import Engine, Phase
-from simulator.engine.state import State
-from simulator.recording import Recording, Registration
 
 
 @dataclass(frozen=True)
@@ -131,64 +128,26 @@ class RehearsalEngine:
     def _refresh(self, *, drop: bool) -> tuple[int, str]:
         folder = self.state
         state = folder.load()
-        before = len(state.held)
-        state.pending.clear()
-        self.account.pass_time()
-        if drop:
-            drop_unreachable(state, self.account.world)
-        refresh(state, self.account.world)
+        gone = refreshed(state, self.account.world, drop=drop)
+        self.account.save()
         folder.save(state)
-        return 0, f"{before - len(state.held)} resources that are gone were dropped from the state\n"
+        return 0, f"{gone} resources that are gone were dropped from the state\n"
 
     def _import(self, file: Path) -> tuple[int, str]:
-        folder, world = self.state, self.account.world
+        folder = self.state
         state = folder.load()
         wanted = json.loads(file.read_text())["resources"]
-        begun = {(item.registration.type, item.registration.name): item.registration for item in state.pending}
-        programs = {(item.type, item.name): item for item in record_stack(self.stack_file)}
-        for entry in wanted:
-            key = (entry["type"], entry["name"])
-            asked = begun.get(key) or programs[key]
-            found = world.state.find(entry["type"], entry["id"]) or find(asked, world)
-            if found is None:
-                return 1, f"error: {entry['type']} {entry['id']} does not exist\n"
-            # What it came from may have been destroyed meanwhile.
-            kept = {name: frozenset(getattr(asked, name) & state.held.keys()) for name in ("dependencies", "providers")}
-            state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
-            state.pending[:] = [item for item in state.pending if (item.registration.type, item.registration.name) != key]
+        missing = imported(wanted, state, self.account.world, record_stack(self.stack_file))
+        if missing:
+            return 1, f"error: {missing} does not exist\n"
         folder.save(state)
         return 0, f"{len(wanted)} resources imported\n"
 
     def _preview(self) -> dict[str, Any]:
-        state, recording = self.state.load(), record_stack(self.stack_file)
-        changes = plan(state, recording, creations=self.account.world.state.creations, seed=0)
-        made = [change.new for change in changes.values() if change.kind == "create" and change.new is not None]
-        return {"steps": [{"op": "create", "urn": item.urn, "newState": _resource(item, recording)} for item in made]}
-
-
-def _unready(status: str) -> str | None:
-    return None if status == "ready" else "it did not become ready"
+        return previewed(self.state.load(), self.account.world, record_stack(self.stack_file))
 
 
 def error_text(step: Step) -> str:
     """An error as the engine prints it: the service's own words, then why, and what to do."""
     assert step.refusal is not None
     return f"error: {step.urn.rsplit('::', 1)[-1]}: {step.refusal}\n  cause: {step.refusal.cause}\n  to do: {step.refusal.fix}\n"
-
-
-def exported(state: State) -> dict[str, Any]:
-    """The state in the form of `pulumi stack export` (pulumi/pulumi sdk/go/common/apitype, DeploymentV3)."""
-    recording = state.recording()
-    held = [_resource(item, recording) for item in recording.registrations.values()]
-    pending = [{"resource": _resource(item.registration, recording), "type": item.doing} for item in state.pending]
-    return {"version": 3, "deployment": {"resources": held, "pending_operations": pending}}
-
-
-def _resource(item: Registration, recording: Recording) -> dict[str, Any]:
-    made: dict[str, Any] = {"urn": item.urn, "type": item.type, "custom": item.custom, "inputs": dict(item.inputs), "parent": item.parent}
-    package = item.type.split(":")[0]
-    used = [urn for urn in sorted(item.providers) if f":providers:{package}::" in urn]
-    if item.custom and used:
-        provider = recording.registrations.get(used[0])
-        made["provider"] = f"{used[0]}::{provider.id if provider else ''}"
-    return {**made, "id": item.id, "outputs": dict(item.outputs)} if item.id else made

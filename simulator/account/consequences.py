@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from facts.resources import autoscaling, fsx, sqs
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of
 from simulator.account.objects import Stray
@@ -68,14 +69,13 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     kinds.ROUTE_TABLE: (("routeTableId", kinds.ROUTE), ("routeTableId", kinds.ROUTE_TABLE_ASSOCIATION)),
     kinds.SUBNET: (("subnetId", kinds.ROUTE_TABLE_ASSOCIATION),),
     kinds.SECURITY_GROUP: (("securityGroupId", kinds.INGRESS), ("securityGroupId", kinds.EGRESS)),
-    kinds.FILE_SYSTEM: (("fileSystemId", "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"),),
-    kinds.KEY: (("targetKeyId", "aws:kms/alias:Alias"),),
-    "aws:sqs/queue:Queue": (("queueUrl", "aws:sqs/queuePolicy:QueuePolicy"),),
+    kinds.FILE_SYSTEM: (("fileSystemId", fsx.DATA_REPOSITORY.token),),
+    sqs.QUEUE.token: (("queueUrl", sqs.QUEUE_POLICY.token),),
 }
 """Type to the input and the type of what is part of it and has no life of its own."""
 
 
-@_consequence(*_PARTS, source="EC2, FSx, KMS and SQS APIs, the Delete actions")
+@_consequence(*_PARTS, source="EC2, FSx and SQS APIs, the Delete actions")
 def parts_go_along(state: AccountState, gone: Registration) -> None:
     """Routes, rules, associations and policies are deleted with what they are part of."""
     for key, kind in _PARTS[gone.type]:
@@ -86,7 +86,7 @@ def parts_go_along(state: AccountState, gone: Registration) -> None:
 def group_tags_go_along(state: AccountState, gone: Registration) -> None:
     """Tags that the program put on an Auto Scaling group are deleted with it."""
     names = {each["name"] for resource in gone.outputs.get("resources") or () for each in resource.get("autoscalingGroups") or ()}
-    tags = [item.registration for item in state.existing("aws:autoscaling/tag:Tag")]
+    tags = [item.registration for item in state.existing(autoscaling.GROUP_TAG.token)]
     _remove_all(state, [tag for tag in tags if tag.inputs["autoscalingGroupName"] in names])
 
 

@@ -20,7 +20,7 @@ from simulator.account.state import AccountState
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
-_CREATIONS, _STRAYS, _OTHERS = "creations.json", "strays.json", "others.json"
+_CREATIONS, _STRAYS, _OTHERS, _SCHEDULED = "creations.json", "strays.json", "others.json", "scheduled.json"
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
 Key = tuple[str, str]
@@ -82,6 +82,7 @@ class AccountFolder:
     _strays: tuple[Stray, ...] = ()
     _creations: dict[str, int] = field(default_factory=dict)
     _others: str = "{}"
+    _scheduled: tuple[Registration, ...] = ()
 
     def load_into(self, state: AccountState) -> None:
         """Fill an empty account with what the folder holds; a folder that is not there holds nothing.
@@ -96,6 +97,7 @@ class AccountFolder:
             _CREATIONS: state.creations.update,
             _STRAYS: lambda written: _put_strays(state, written),
             _OTHERS: state.others.update,
+            _SCHEDULED: lambda written: _put_scheduled(state, written),
         }
         for name, put in records.items():
             path = self.folder / name
@@ -114,6 +116,9 @@ class AccountFolder:
         others = json.dumps(state.others)
         if self._others != others:
             write_whole(self.folder / _OTHERS, others)
+        scheduled = tuple(state.scheduled.values())
+        if self._scheduled != scheduled:
+            write_whole(self.folder / _SCHEDULED, json.dumps([asdict(Object.of(CloudObject(item, "deleting"))) for item in scheduled]))
         there = {(existing.registration.type, existing.registration.id): existing for existing in state}
         for key, existing in there.items():
             before = self._objects.get(key)
@@ -129,6 +134,13 @@ class AccountFolder:
         }
         self._strays, self._creations = tuple(state.strays.values()), dict(state.creations)
         self._others = json.dumps(state.others)
+        self._scheduled = tuple(state.scheduled.values())
+
+
+def _put_scheduled(state: AccountState, written: list[dict[str, Any]]) -> None:
+    for entry in written:
+        gone = Object(**entry).registration
+        state.scheduled[gone.id] = gone
 
 
 def _put_strays(state: AccountState, written: list[dict[str, Any]]) -> None:

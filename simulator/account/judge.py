@@ -9,6 +9,7 @@ from simulator.account.rules import (
     capacity,
     control_plane,
     deletion_cluster,
+    deletion_identity,
     deletion_network,
     efa,
     engine,
@@ -27,7 +28,7 @@ from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
     engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, volcano, batch,
-    standing, deletion_network, deletion_cluster, neighbours,
+    standing, deletion_network, deletion_cluster, deletion_identity, neighbours,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))
 """Every rule, in the order in which they are asked."""

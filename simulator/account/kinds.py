@@ -1,6 +1,10 @@
 """Short names for the type tokens that the account's rules use, and what a token says about a Kubernetes object."""
 
+from functools import cache
+
 from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs
+from facts.resources.queries import Deletion
+from facts.resources.table import TYPES
 
 VPC = ec2_network.VPC.token
 POD_BLOCK = ec2_network.POD_BLOCK.token
@@ -30,6 +34,7 @@ COMPUTE_ENVIRONMENT = batch.COMPUTE_ENVIRONMENT.token
 JOB_QUEUE = batch.JOB_QUEUE.token
 FILE_SYSTEM = fsx.FILE_SYSTEM.token
 KEY = kms.KEY.token
+ALIAS = kms.ALIAS.token
 LOG_GROUP = logs.LOG_GROUP.token
 RELEASE = kubernetes.RELEASE.token
 NAMESPACE = kubernetes.NAMESPACE.token
@@ -47,11 +52,18 @@ NODE_POOL = kubernetes.NODE_POOL.token
 IN_KUBERNETES = "kubernetes:*"
 
 
+def waits(resource_type: str) -> bool:
+    """Whether a deletion only schedules it: the object is there for some more days."""
+    known = TYPES.get(resource_type)
+    return known is not None and isinstance(known.deletion, Deletion) and known.deletion.waits
+
+
 def is_kubernetes(resource_type: str) -> bool:
     """Whether it lives behind the API server of the cluster."""
     return resource_type.startswith("kubernetes:")
 
 
+@cache
 def object_kind(resource_type: str) -> str:
     """`group/Kind` of a Kubernetes type, without its version: `scheduling.volcano.sh/Queue`, `v1/Service` of the core group."""
     _, middle, kind = resource_type.split(":")

@@ -26,16 +26,24 @@ class AccountState:
     """What others made in the account, by kind and id (`simulator.account.neighbours`)."""
     creations: Counter[str] = field(default_factory=Counter)
     """How often each URN was created: a resource that is created again gets a new id."""
+    scheduled: dict[str, Registration] = field(default_factory=dict)
+    """What waits for its deletion, by id: AWS still shows it for days, nothing can use it, and it bills nothing."""
     _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
 
     def copy(self) -> "AccountState":
         """An independent account with the same content."""
         objects = {kind: {key: replace(item) for key, item in there.items()} for kind, there in self._objects.items()}
-        return AccountState(self.allowances, self.job, dict(self.strays), deepcopy(self.others), Counter(self.creations), objects)
+        return AccountState(
+            self.allowances, self.job, dict(self.strays), deepcopy(self.others), Counter(self.creations), dict(self.scheduled), objects
+        )
 
     def existing(self, resource_type: str) -> list[CloudObject]:
         """All objects of a type, in any status."""
         return list(self._objects.get(resource_type, {}).values())
+
+    def types(self) -> list[str]:
+        """Types of which there may be an object."""
+        return list(self._objects)
 
     def ready(self, resource_type: str) -> list[Registration]:
         """Objects of a type that can be used."""
@@ -63,6 +71,11 @@ class AccountState:
         """The object is gone; it must exist."""
         gone = self._objects.get(registration.type, {}).pop(registration.id, None)
         assert gone is not None, f"{registration.type} {registration.id} does not exist"
+
+    def schedule(self, registration: Registration) -> None:
+        """The object can no longer be used, and is deleted in some days; it must exist."""
+        self.remove(registration)
+        self.scheduled[registration.id] = registration
 
     def add_stray(self, stray: Stray) -> None:
         """Add an object that belongs to no resource of the program; it replaces one of the same name."""

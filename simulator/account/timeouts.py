@@ -14,6 +14,8 @@ SECURITY_GROUP_S = 15 * 60
 """The same on a security group: one minute, then fourteen (terraform-provider-aws internal/service/ec2/vpc_security_group.go)."""
 VPC_S = 5 * 60
 """The same on a VPC (terraform-provider-aws internal/service/ec2/vpc_.go; the length was not read)."""
+ROLE_S = 2 * 60
+"""DeleteConflict on a role (terraform-provider-aws internal/service/iam, propagationTimeout)."""
 KIND_RETRY_S = 63
 """Kubernetes objects whose kind or namespace is not there yet: six tries at 0, 1, 3, 7, 15, 31 s (measured, pulumi-kubernetes 4.34.2)."""
 KUBERNETES_DELETE_S = 600

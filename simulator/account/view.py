@@ -151,11 +151,8 @@ def knows_kind(state: AccountState, kind: str) -> bool:
 
 def objects_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Kubernetes objects of a kind, without regard to versions."""
-    return [
-        existing
-        for existing in state
-        if kinds.is_kubernetes(existing.registration.type) and kinds.object_kind(existing.registration.type) == kind
-    ]
+    types = (name for name in state.types() if kinds.is_kubernetes(name) and kinds.object_kind(name) == kind)
+    return [existing for name in types for existing in state.existing(name)]
 
 
 def namespace_exists(state: AccountState, name: str) -> bool:

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from simulator.account import consequences, judge
+from simulator.account import consequences, judge, kinds
 from simulator.account.conflicts import repeats
 from simulator.account.faults import Faults
-from simulator.account.kinds import RELEASE
 from simulator.account.rule import Refusal
 from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
@@ -76,7 +75,10 @@ class World:
         """The end of a deletion, with its consequences."""
         if registration.options.get("retainOnDelete") or self.state.find(registration.type, registration.id) is None:
             return
-        self.state.remove(registration)
+        if kinds.waits(registration.type):
+            self.state.schedule(registration)
+        else:
+            self.state.remove(registration)
         consequences.of_deletion(self.state, registration)
 
     def is_deleting(self, registration: Registration) -> bool:
@@ -94,10 +96,18 @@ class World:
         item = self.state.find(registration.type, registration.id)
         if item is None:
             return
-        if registration.type == RELEASE:
+        if registration.type == kinds.RELEASE:
             item.status = "failed"
             return
         refusal = self.settle(registration)
         if refusal is not None:
             item.status = "failed" if refusal.leaves == "failed" else "unready"
         self.faults.ended(registration)
+
+    def pass_time(self) -> None:
+        """Everything that AWS was asked for ends: what is being created is there, what is being deleted is gone."""
+        for item in list(self.state):
+            if item.status == "creating":
+                self.orphan(item.registration)
+            elif item.status == "deleting":
+                self.finish_delete(item.registration)

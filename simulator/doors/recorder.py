@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -219,21 +219,28 @@ def _finish(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
 
 
-def program_at(directory: Path) -> Callable[[], None]:
-    """The program in `__main__.py` of a directory, run afresh at each call."""
+@dataclass(frozen=True)
+class ProgramFile:
+    """A program in a file, run afresh at each call."""
 
-    def run() -> None:
-        path = str(directory)
-        inserted = path not in sys.path
+    path: Path
+
+    def __call__(self) -> None:
+        """Run it, with its folder on Python's path."""
+        folder = str(self.path.parent)
+        inserted = folder not in sys.path
         if inserted:
-            sys.path.insert(0, path)
+            sys.path.insert(0, folder)
         try:
-            runpy.run_path(str(directory / "__main__.py"), run_name="__main__")
+            runpy.run_path(str(self.path), run_name="__main__")
         finally:
             if inserted:
-                sys.path.remove(path)
+                sys.path.remove(folder)
 
-    return run
+
+def program_at(directory: Path) -> ProgramFile:
+    """The program in `__main__.py` of a directory."""
+    return ProgramFile(directory / "__main__.py")
 
 
 def _program_log() -> logging.Logger:

@@ -12,7 +12,7 @@ from simulator.account.objects import Stray
 from simulator.account.rules.capacity import surge
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.engine import order as engine_order
+from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
@@ -77,7 +77,7 @@ def rehearse_change(
     seed: int,
     allowances: Allowances | None = None,
     faults: Faults | None = None,
-    parallel: int = engine_order.DEFAULT_PARALLEL,
+    parallel: int = DEFAULT_PARALLEL,
 ) -> Changed:
     """Bring one up, and change it to the other."""
     engine = Engine(World(AccountState(allowances or Allowances())), State(), seed, parallel)

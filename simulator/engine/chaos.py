@@ -9,9 +9,9 @@ from simulator.account.allowances import Allowances
 from simulator.account.faults import FAULTS, Faults
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.engine import order as engine_order
 from simulator.engine.crash import made_wrong
 from simulator.engine.lifecycle import Run, bring_up, take_down
+from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
@@ -38,7 +38,7 @@ class Outcome:
         return not self.why
 
 
-def run(recording: Recording, seed: int, *, parallel: int = engine_order.DEFAULT_PARALLEL) -> Outcome:
+def run(recording: Recording, seed: int, *, parallel: int = DEFAULT_PARALLEL) -> Outcome:
     """One run: faults of this seed, up until it ends or stops, incidents, what users leave, destroy."""
     faults = drawn_faults(recording, seed)
     world = World(AccountState(drawn_allowances(recording, seed)), faults=Faults.of(faults))

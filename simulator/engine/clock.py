@@ -109,7 +109,8 @@ class Clock:
         job = self._jobs[key]
         self._running.discard(key)
         self._order.append(key)
-        self.steps[key] = replace(self.steps[key], end=round(self.now, 1), attempts=job.attempts, refusal=job.refusal)
+        begun = self.steps[key]
+        self.steps[key] = Step(begun.urn, begun.operation, begun.start, round(self.now, 1), job.attempts, job.refusal)
         self._tell(self.now, self.steps[key], True)
 
     def stop_at(self, at: float) -> None:

@@ -7,8 +7,8 @@ from typing import Literal
 
 from simulator.account.judge import findings
 from simulator.account.world import World
-from simulator.engine import order as engine_order
 from simulator.engine.lifecycle import bring_up, take_down
+from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
@@ -47,7 +47,7 @@ def run_cases(
     chosen: Iterable[Case],
     *,
     seed: int,
-    parallel: int = engine_order.DEFAULT_PARALLEL,
+    parallel: int = DEFAULT_PARALLEL,
     after_case: Callable[[], object] = lambda: None,
 ) -> list[Failure]:
     """What went wrong in these cases; empty where all converged. `after_case` is called after each case."""

@@ -22,7 +22,14 @@ def creation_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:
     A component that is named means everything inside it: the SDK spells that out for local components, the engine
     for remote ones. A parent counts as there once it is registered, since its children are made after that.
     """
-    return {item.urn: _expanded(recording, item, item.dependencies | item.providers) for item in recording}
+    return recording.once(
+        "creation_dependencies", lambda: {item.urn: _expanded(recording, item, item.dependencies | item.providers) for item in recording}
+    )
+
+
+def creation_order(recording: Recording) -> list[str]:
+    """URNs so that each comes after what it needs. Raises ValueError for a cycle."""
+    return recording.once("creation_order", lambda: in_order(creation_dependencies(recording)))
 
 
 def recorded_dependencies(recording: Recording) -> Mapping[str, frozenset[str]]:

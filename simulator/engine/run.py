@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from simulator.account.world import World
-from simulator.engine import order as engine_order
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
+from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
 from simulator.engine.plan import Change, plan
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
@@ -64,7 +64,7 @@ class Engine:
     world: World
     state: State
     seed: int = 0
-    parallel: int = engine_order.DEFAULT_PARALLEL
+    parallel: int = DEFAULT_PARALLEL
     checkpoint: Callable[[Sequence[Pending]], None] | None = None
     """Called whenever an operation has begun or ended, with those under way: what is then written down outlives a kill."""
 
@@ -140,7 +140,7 @@ class _Run:
 
     def first_phase(self, recording: Recording, before: Recording, begin: float) -> None:
         """Everything but the deletions that come last."""
-        plain = engine_order.creation_dependencies(recording)
+        plain = creation_dependencies(recording)
         needs = {urn: set(names) for urn, names in plain.items()}
         for urn in plain:
             self._jobs[urn] = self._job(self._changes[urn])
@@ -167,7 +167,7 @@ class _Run:
     def deletions(self, graph: Recording, urns: set[str]) -> None:
         """Delete level by level, each level once the one before has ended."""
         barrier, last = self._clock.now, self._clock.order[-1] if self._clock.order else None
-        for level in engine_order.deletion_levels(graph):
+        for level in deletion_levels(graph):
             keys = []
             for urn in level:
                 if urn in urns:
@@ -285,7 +285,7 @@ class _Run:
 
 def _users(graph: Recording, urn: str) -> set[str]:
     """All that rests on a resource, directly or through others."""
-    needs = engine_order.recorded_dependencies(graph)
+    needs = recorded_dependencies(graph)
     found: set[str] = set()
     more = True
     while more:

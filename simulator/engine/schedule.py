@@ -1,8 +1,8 @@
 """Up and destroy of one recording in an account, from nothing to everything and back."""
 
 from simulator.account.world import World
-from simulator.engine import order as engine_order
 from simulator.engine.clock import Listener, Step
+from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State, stack_of
 from simulator.recording import Recording, Registration
@@ -15,7 +15,7 @@ def run_up(
     world: World,
     *,
     seed: int,
-    parallel: int = engine_order.DEFAULT_PARALLEL,
+    parallel: int = DEFAULT_PARALLEL,
     begin: float = 0.0,
     listener: Listener | None = None,
 ) -> Phase:
@@ -24,7 +24,7 @@ def run_up(
 
 
 def run_destroy(
-    recording: Recording, world: World, *, seed: int, parallel: int = engine_order.DEFAULT_PARALLEL, listener: Listener | None = None
+    recording: Recording, world: World, *, seed: int, parallel: int = DEFAULT_PARALLEL, listener: Listener | None = None
 ) -> Phase:
     """Delete everything that a recording holds, level by level. A refusal lets its own level finish and stops the run there."""
     state = State()

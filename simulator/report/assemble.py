@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from simulator import bounds, costs
 from simulator.account.rule import Refusal
-from simulator.engine import order as engine_order
 from simulator.engine.lifecycle import Run
+from simulator.engine.order import deletion_levels
 from simulator.engine.run import Phase
 from simulator.engine.schedule import critical_steps
 from simulator.incidents import Incident
@@ -136,7 +136,7 @@ def _up(recording: Recording, run: Run, bound: float) -> report.Up:
 
 def _destroy(recording: Recording, run: Run) -> report.Destroy:
     phase = run.phase
-    level_of = {urn: index for index, level in enumerate(engine_order.deletion_levels(recording)) for urn in level}
+    level_of = {urn: index for index, level in enumerate(deletion_levels(recording)) for urn in level}
     return report.Destroy(
         seconds=phase.seconds,
         ended=ending(phase),

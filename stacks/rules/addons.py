@@ -216,4 +216,4 @@ def addon_notices(settings: Settings) -> Iterator[str]:
         and settings.node_groups
         and not any(group.node_repair for group in settings.node_groups.values())
     ):
-        yield "`addons.nodeMonitoring` is on, but no group has `nodeRepair`: what it finds is acted on by nobody"
+        yield "`addons.nodeMonitoring` is on, but no group has `nodeRepair`: nothing acts on what it finds"

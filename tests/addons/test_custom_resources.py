@@ -25,6 +25,7 @@ from addons.volcano import Queue
 from addons.volcano.values import hyper_node_spec, queue_spec, scheduler_configuration
 from facts.catalogue import NEURON_TYPES
 from facts.names import GROUP_LABEL
+from facts.neuron_releases import AMI_RELEASES, ami_date
 from stacks.config import parse_settings
 from tests.addons.cases import GROUPS
 from tests.addons.custom_resources import errors, schemas
@@ -39,7 +40,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "docs/samples").glob("*.yaml"))
 }
 RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
-SHARED = NodeClassArgs("demo-node", "v20260505", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
+SHARED = NodeClassArgs("demo-node", f"v{ami_date(AMI_RELEASES['1.35'])}", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
 TRN1 = KarpenterNeuronPool(instance_type="trn1.32xlarge", max_nodes=2)
 SMALL = KarpenterNeuronPool(instance_type="trn1.2xlarge", max_nodes=2)
 STATIC = KarpenterNeuronPool(instance_type="trn1.32xlarge", max_nodes=2, static=True)

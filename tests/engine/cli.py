@@ -21,7 +21,7 @@ from operations.engine.project import EngineFolder
 from simulator.account.disk import Object
 from simulator.doors.providers.calls import Call, read_calls
 from simulator.doors.providers.cloud import Cloud
-from simulator.engine import order as engine_order
+from simulator.engine.order import creation_dependencies, in_order
 from simulator.recording import Recording
 from tests.support import ROOT, record_stack
 
@@ -136,9 +136,9 @@ class Engine:
 
     def _possible_without(self, urns: frozenset[str]) -> frozenset[str]:
         """What a cloud has of the stack before these are made."""
-        needs = engine_order.creation_dependencies(self.recording)
+        needs = creation_dependencies(self.recording)
         blocked = set(urns)
-        for urn in engine_order.in_order(needs):
+        for urn in in_order(needs):
             if needs[urn] & blocked:
                 blocked.add(urn)
         return frozenset(item.urn for item in self.recording.resources() if item.urn not in blocked)

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from facts.neuron_releases import AMI_RELEASES
 from tests.engine.cli import Engine, name_of, needs_cli
 from tests.engine.recovering import recover
 
@@ -19,7 +20,7 @@ TAKEN = "ResourceInUseException: NodeGroup already exists with name extra and cl
 @pytest.fixture
 def growing(engine: Engine) -> Engine:
     """The shipped stack, up, about to get another group."""
-    engine.configure("nodeGroups.extra", "{instanceType: trn1.32xlarge, size: 1, releaseVersion: 1.35.4-20260505}")
+    engine.configure("nodeGroups.extra", f"{{instanceType: trn1.32xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}")
     return engine
 
 

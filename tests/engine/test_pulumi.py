@@ -7,7 +7,7 @@ import pytest
 from operations.engine.process import Providers
 from operations.engine.project import environment
 from operations.stack_file import read_stack_file
-from simulator.engine import order as engine_order
+from simulator.engine.order import deletion_levels
 from stacks.config import REHEARSAL_VARIABLE
 from tests.engine.cli import Engine, kind_of, name_of, needs_cli
 from tests.support import ROOT
@@ -80,7 +80,7 @@ def test_the_engine_destroys_in_the_order_of_the_rehearsal_and_leaves_nothing(wh
     """Level by level: nothing of a level goes before all of the level above is gone."""
     whole.destroy_all()
     deleted = [call.urn for call in whole.calls("Delete")]
-    level = {urn: index for index, urns in enumerate(engine_order.deletion_levels(whole.recording)) for urn in urns}
+    level = {urn: index for index, urns in enumerate(deletion_levels(whole.recording)) for urn in urns}
     levels = [level[urn] for urn in deleted]
     assert len(deleted) == len(whole.recording.resources())
     assert levels == sorted(levels)

@@ -50,7 +50,8 @@ class Healthy:
             self._group(group, 2 if group == GROUP else 0)
         self.group: dict[str, Any] = self.cloud.of("node group")[GROUP]
         self.rules = [self._rule(number, egress) for number, egress in enumerate((False, True), 1)]
-        self.cloud.wire.handlers["ec2.DescribeSecurityGroupRules"] = lambda given: {"SecurityGroupRules": self.rules}
+        for rule in self.rules:
+            self.cloud.put("egress rule" if rule["IsEgress"] else "ingress rule", rule["SecurityGroupRuleId"], rule)
         self.nodes = [self._node(number) for number in (1, 2)]
         self.cluster.objects[NODES] = [*self.nodes, {"metadata": {"name": "core", "labels": {}}}]
         self.cluster.objects[DAEMON_SETS] = []

@@ -82,8 +82,22 @@ def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:
     return Owner(cluster, ACCOUNT, REGION, stack, frozenset(cluster_vpcs(cloud.api, cluster)))
 
 
-def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, export: dict[str, Any] | None = None) -> FakePulumi:
-    """The stack dev holds the cluster, wherever a command asks Pulumi."""
-    made = FakePulumi(export or state(cluster))
+def standing_resources(cloud: Cloud) -> list[dict[str, Any]]:
+    """Everything of the program that is in the account, as a state holds it."""
+    return [
+        {
+            "urn": item.registration.urn,
+            "type": item.registration.type,
+            "id": item.registration.id,
+            "outputs": dict(item.registration.outputs),
+        }
+        for item in cloud.world.state
+    ]
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, cloud: Cloud | None = None) -> FakePulumi:
+    """The stack dev holds the cluster, wherever a command asks Pulumi: that of a standing `cloud`, else the one of `leftovers`."""
+    export = {"version": 3, "deployment": {"resources": standing_resources(cloud)}} if cloud else state(cluster)
+    made = FakePulumi(export)
     monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: made)
     return made

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from operations import output
-from operations.output import can_redraw, gauge, told_steps, tracked
+from operations.output import can_redraw, gauge, step_line, tracked
 from operations.rehearse.progress import Progress
 from simulator.account.world import World
 from simulator.engine.schedule import run_up
@@ -54,7 +54,7 @@ def test_steps_are_told(name: str, monkeypatch: pytest.MonkeyPatch):
     with terminal(name):
         console = screen()
         monkeypatch.setattr(output, "errors", lambda: console)
-        with told_steps() as tell:
+        with step_line() as tell:
             tell("nodes are being drained; 3 left")
             console.print("a line")
     assert "nodes are being drained" in text_on(console)

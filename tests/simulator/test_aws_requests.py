@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from facts.neuron_releases import AMI_RELEASES
 from facts.resources.api_calls import Creation, boolean
 from facts.resources.table import TYPES
 from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
@@ -24,7 +25,7 @@ CLUSTER, NODE_GROUP, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeG
 LAUNCH_TEMPLATE, FILE_SYSTEM = "aws:ec2/launchTemplate:LaunchTemplate", "aws:fsx/lustreFileSystem:LustreFileSystem"
 ROLE, LOG_GROUP, KEY, VPC = "aws:iam/role:Role", "aws:cloudwatch/logGroup:LogGroup", "aws:kms/key:Key", "aws:ec2/vpc:Vpc"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-RELEASE = "1.35.4-20260505"
+RELEASE = AMI_RELEASES["1.35"]
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "dev": {},
     "trn2 from a capacity block": {

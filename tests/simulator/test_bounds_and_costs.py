@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from facts.neuron_releases import AMI_RELEASES
 from simulator import bounds, costs
 from simulator.account import kinds
 from simulator.account.world import World
@@ -96,7 +97,7 @@ def test_a_gateway_per_zone_is_billed_per_zone():
 
 def test_a_type_without_a_price_is_not_billed_at_zero():
     """A missing price in the sum would read as free."""
-    changes = {"nodeGroups": {"big": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": "1.35.4-20260505"}}}
+    changes = {"nodeGroups": {"big": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": AMI_RELEASES["1.35"]}}}
     assert bill(**changes)[2]["1 x trn2.48xlarge"] is None
 
 
@@ -110,7 +111,7 @@ def test_a_spot_group_has_no_price():
 
 def test_a_capacity_block_costs_the_same_idle():
     """It is paid in advance."""
-    block = {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": "1.35.4-20260505", "capacityType": "CAPACITY_BLOCK"}
+    block = {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": AMI_RELEASES["1.35"], "capacityType": "CAPACITY_BLOCK"}
     _, idle, lines = bill(nodeGroups={"block": {**block, "capacityReservationId": "cr-0123456789abcdef0"}})
     assert lines["1 x trn2.48xlarge (capacity block, paid in advance)"] == 35.76
     assert idle > 35.76

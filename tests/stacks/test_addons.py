@@ -1,4 +1,4 @@
-"""Every add-on in the whole program: switched alone, all at once, in order, and with nothing that nobody declared."""
+"""Every add-on in the whole program: switched alone, all at once, in order, and with no object that its declaration leaves out."""
 
 import json
 from functools import cache
@@ -6,8 +6,11 @@ from importlib import import_module
 
 import pytest
 
+from addons.contract import load, load_managed
+from addons.kueue.objects import FRAMEWORKS
 from addons.registry import FOLDER_OF, REGISTRY, SWITCHED
 from simulator import bounds
+from simulator.account.kinds import is_kubernetes, object_kind
 from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
@@ -49,7 +52,7 @@ def below(recording: Recording, component: str) -> set[str]:
     return {root, *recording.descendants(root)}
 
 
-def told(recording: Recording, key: str) -> set[str]:
+def upgraded_with(recording: Recording, key: str) -> set[str]:
     """URNs of the add-ons whose values one adds to, as far as they are on."""
     there = {item.name for item in recording if item.type.startswith("trn:addons:")}
     components = {SWITCHED[other].component for other in SWITCHED[key].changes}
@@ -71,12 +74,12 @@ def test_every_add_on_with_a_switch_can_be_made(key: str):
 
 @pytest.mark.parametrize("key", SWITCHED)
 def test_switched_off_it_goes_and_touches_nothing_else(key: str):
-    """Whoever tries an add-on must be able to take it away again, alone."""
+    """A user who tries an add-on must be able to remove it again, and only it."""
     having, lacking = alone(key, on=True), alone(key, on=False)
     gone = set(having.registrations) - set(lacking.registrations)
     assert gone == below(having, SWITCHED[key].component)
     assert set(lacking.registrations) < set(having.registrations)
-    added_to = told(having, key)
+    added_to = upgraded_with(having, key)
     changed = [
         item.name for item in lacking.resources() if item.inputs != having.registrations[item.urn].inputs and item.urn not in added_to
     ]
@@ -91,7 +94,7 @@ def test_nothing_that_stays_waits_for_it(key: str):
     if SWITCHED[key].early:
         # The training namespace, and what is in it, must go first; switched off, they no longer name it.
         return
-    waiting = [item.name for item in having if item.urn not in own | told(having, key) and item.dependencies & own]
+    waiting = [item.name for item in having if item.urn not in own | upgraded_with(having, key) and item.dependencies & own]
     assert waiting == []
 
 
@@ -193,15 +196,36 @@ def test_all_together_time_to_ready_stays_near_the_lower_bound(seed: int):
     assert up.seconds <= 1.05 * bounds.lower_bound_s(recording, seed) + allowed
 
 
-def test_what_a_fenced_add_ons_webhooks_guard_is_there_before_it():
-    """Kueue's fail closed on every Deployment and StatefulSet: one that starts while Kueue's pods do is refused, and not tried again."""
-    recording = recorded("everything")
-    (kueue,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "kueue"]
-    before, waiting = set(), [kueue.urn]
+FENCED = [key for key, declaration in SWITCHED.items() if declaration.fenced]
+
+
+def before(recording: Recording, urns: set[str]) -> set[str]:
+    """Everything that some resources wait for, directly or through others."""
+    found, waiting = set[str](), list(urns)
     while waiting:
-        found = recording.registrations[waiting.pop()].dependencies - before
-        before |= found
-        waiting += found
-    guarded = [item for kind in ("Deployment", "StatefulSet") for item in recording.of_type(f"kubernetes:apps/v1:{kind}")]
-    assert len(guarded) >= 3
-    assert [item.name for item in guarded if item.urn not in before] == []
+        needs = recording.registrations[waiting.pop()].dependencies - found
+        found |= needs
+        waiting += needs
+    return found
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("key", FENCED)
+def test_a_fenced_add_on_waits_for_whatever_its_webhooks_could_refuse(key: str, alternative: str):
+    """A Deployment, or a release's hook Job, that is created while Kueue's pods start is refused, and not tried again."""
+    recording = recorded(alternative)
+    own = below(recording, SWITCHED[key].component)
+    guarded = {kind for chart in SWITCHED[key].charts for kind in load(chart).guards}
+    asked = [item for item in recording if item.type == RELEASE or (is_kubernetes(item.type) and object_kind(item.type) in guarded)]
+    releases = {item.urn for item in asked if item.type == RELEASE} & own
+    assert len([item for item in asked if item.urn not in own]) >= 12
+    assert [item.name for item in asked if item.urn not in own | before(recording, releases)] == []
+
+
+def test_eks_add_ons_may_be_installed_beside_a_fenced_one():
+    """They have no Jobs, and the webhooks for the Deployments of other namespaces fail open without these three frameworks."""
+    pods = [pod["object"] for declaration in REGISTRY for name in declaration.managed for pod in load_managed(name).pods]
+    assert FENCED == ["kueue"]
+    assert len(pods) > 10
+    assert [pod for pod in pods if pod.startswith("Job/")] == []
+    assert {"pod", "deployment", "statefulset"} & set(FRAMEWORKS) == set()

@@ -5,6 +5,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from facts.neuron_releases import AMI_RELEASES
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from tests.support import dev_configuration, merged
@@ -42,7 +43,7 @@ def test_all_mistakes_between_keys_come_at_once():
         dev_configuration(),
         network={"nat": "none"},
         storage={"lustre": {"capacityGib": 1300}},
-        nodeGroups={"small": {"instanceType": "trn1.2xlarge", "efa": True, "releaseVersion": "1.35.4-20260505"}},
+        nodeGroups={"small": {"instanceType": "trn1.2xlarge", "efa": True, "releaseVersion": AMI_RELEASES["1.35"]}},
     )
     assert len(mistakes(broken)) == 3
 
@@ -73,7 +74,7 @@ def test_a_date_is_refused_like_any_other_wrong_value():
 def test_a_mistake_names_value_allowed_and_fix():
     """The form every message of the house has."""
     broken = merged(
-        dev_configuration(), nodeGroups={"train": {"instanceType": "trn1.2xlarge", "efa": True, "releaseVersion": "1.35.4-20260505"}}
+        dev_configuration(), nodeGroups={"train": {"instanceType": "trn1.2xlarge", "efa": True, "releaseVersion": AMI_RELEASES["1.35"]}}
     )
     (text,) = mistakes(broken)
     assert text == (
@@ -93,7 +94,7 @@ def test_a_slip_of_the_pen_gets_the_right_word():
 
 def test_a_slip_deep_down_is_compared_with_the_keys_of_its_place():
     """The close match must come from the section the key stands in."""
-    broken = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"releaseversion": "1.35.4-20260505"}})
+    broken = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"releaseversion": AMI_RELEASES["1.35"]}})
     assert "unknown key `nodeGroups.trn1-32xl.releaseversion`; did you mean `releaseVersion`?" in mistakes(broken)[0]
 
 

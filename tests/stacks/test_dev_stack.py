@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from facts.neuron_releases import AMI_RELEASES
 from simulator import bounds
 from simulator.account.world import World
-from simulator.engine import order as engine_order
+from simulator.engine.order import recorded_dependencies
 from simulator.engine.schedule import run_up
 from simulator.recording import STACK_TYPE, Recording, Registration
 from tests.support import dev_configuration, merged, record_stack
@@ -33,7 +34,7 @@ def only(resource_type: str, name: str, recording: Recording | None = None) -> R
 
 def needs(recording: Recording, urn: str) -> set[str]:
     """Everything a resource depends on, however far."""
-    direct = engine_order.recorded_dependencies(recording)
+    direct = recorded_dependencies(recording)
     found: set[str] = set()
     waiting = [urn]
     while waiting:
@@ -151,11 +152,18 @@ def test_neuron_user_data_joins_the_local_disks():
     assert "userData" not in only("LaunchTemplate", "core").inputs
 
 
+def test_the_releases_that_the_shipped_stack_pins_are_known_ones():
+    """The one place outside of facts/ that names a release: another one would have a driver that nothing has checked."""
+    configuration = dev_configuration()
+    pinned = {group["releaseVersion"] for group in configuration["nodeGroups"].values()}
+    assert pinned == {AMI_RELEASES[str(configuration["controlPlane"]["kubernetesVersion"])]}
+
+
 def test_a_neuron_group_is_what_training_needs():
     """AMI type, pinned release, taint, labels, one subnet, repair, updates without spare quota."""
     group = only("NodeGroup", "trn1-32xl").inputs
     assert group["amiType"] == "AL2023_x86_64_NEURON"
-    assert group["releaseVersion"] == "1.35.4-20260505"
+    assert group["releaseVersion"] == AMI_RELEASES["1.35"]
     assert group["taints"] == [{"key": "aws.amazon.com/neuron", "value": "true", "effect": "NO_SCHEDULE"}]
     assert group["labels"] == {"trn/node-group": "trn1-32xl", "vpc.amazonaws.com/efa.present": "true"}
     assert group["subnetIds"] == [only("Subnet", "network-node-usw2-az4").id]

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, first_ami_date
 from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 from tests.support import dev_configuration, merged
 
-PIN = "1.35.4-20260505"
+PIN = AMI_RELEASES["1.35"]
 BLOCK = "cr-0123456789abcdef0"
 
 
@@ -58,7 +59,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "version about to leave support": (
         {
             "controlPlane": {"kubernetesVersion": "1.34"},
-            "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}},
         },
         "standard support ends on 2026-12-02",
     ),
@@ -98,11 +99,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "placement group with a reservation": (group(placementGroup=True, capacityReservationId=BLOCK), "a placement group with a reservation"),
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
-    "AMI of another Kubernetes": (group(releaseVersion="1.36.0-20260610"), "no AMI release of Kubernetes 1.35"),
-    "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": "1.34.7-20260505"}}, "`coreNodes.releaseVersion`"),
-    "driver too new for the image": (group(releaseVersion="1.35.6-20260714"), "driver 2.29 and later need runtime 2.33 or later"),
+    "AMI of another Kubernetes": (group(releaseVersion=AMI_RELEASES["1.36"]), "no AMI release of Kubernetes 1.35"),
+    "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
+    "driver too new for the image": (group(releaseVersion=f"1.35.6-{NEWEST_AMI_DATE}"), "driver 2.29 and later need runtime 2.33 or later"),
     "newest AMI with an old image": ({"nodeGroups": {"g": {"instanceType": "trn1.32xlarge"}}}, "is not set, so the newest AMI is used"),
-    "driver too old for the image": (group(releaseVersion="1.35.1-20260318"), "need a driver newer than 2.26"),
+    "driver too old for the image": (group(releaseVersion=f"1.35.1-{first_ami_date((2, 26, 10, 0))}"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
     "backup of what S3 holds": (
@@ -194,8 +195,8 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "`addons.karpenter.neuronPools.p.instanceType` is `trn1n.32xlarge`",
     ),
     "Karpenter's driver too new for the image": (
-        {"addons": {"karpenter": {**pool()["addons"]["karpenter"], "amiVersion": "v20260714"}}},
-        "`addons.karpenter.amiVersion` is `v20260714`",
+        {"addons": {"karpenter": {**pool()["addons"]["karpenter"], "amiVersion": f"v{NEWEST_AMI_DATE}"}}},
+        f"`addons.karpenter.amiVersion` is `v{NEWEST_AMI_DATE}`",
     ),
     "pools without addresses": (pool(maxNodes=2000), "can grow to need"),
     "add-on without what it needs": (
@@ -221,7 +222,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "EFA by DRA on an old Kubernetes": (
         {
             "controlPlane": {"kubernetesVersion": "1.34", "supportType": "EXTENDED"},
-            "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}},
             "addons": {"efa": {"devices": "dra"}},
         },
         "the EFA DRA driver needs Kubernetes 1.35 or later",
@@ -392,7 +393,7 @@ FINE: dict[str, dict[str, Any]] = {
     "two zones without EFA": group(efa=False, zoneIds=["usw2-az4", "usw2-az1"]),
     "1.34 with extended support": {
         "controlPlane": {"kubernetesVersion": "1.34", "supportType": "EXTENDED"},
-        "nodeGroups": {"trn1-32xl": {"releaseVersion": "1.34.7-20260505"}, "trn1n-32xl": {"releaseVersion": "1.34.7-20260505"}},
+        "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}},
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
     "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
@@ -436,12 +437,12 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
         "its dashboards of cores and device memory stay empty",
     ),
-    "findings that nobody acts on": (
+    "findings without node repair": (
         {
             "nodeGroups": {name: {"nodeRepair": False} for name in ("trn1-32xl", "trn1n-32xl")},
             "addons": {"nodeMonitoring": {"enabled": True}},
         },
-        "acted on by nobody",
+        "nothing acts on what it finds",
     ),
     "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
@@ -460,7 +461,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_is_allowed_but_dear_is_said(case: str):
-    """These are choices, so they are told and not refused."""
+    """They are choices: the user is warned, and nothing is refused."""
     changes, expected = NOTED[case]
     settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
     assert expected in "\n".join(rules.notices(settings))

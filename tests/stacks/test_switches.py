@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording, Registration
 from tests.stacks.test_dev_stack import needs, only
 from tests.support import dev_configuration, merged, record_stack
 
-PIN = "1.35.4-20260505"
+PIN = AMI_RELEASES["1.35"]
 
 
 @cache

@@ -58,7 +58,7 @@ class Plan:
 
 def plan_recovery(state: State, found: Found) -> Plan:
     """Sort every operation without an end by what became of it."""
-    held = frozenset(filter(None, state.ids.values()))
+    held = frozenset((type_of(urn), which) for urn, which in state.ids.items() if which)
     kept: dict[str, list[Any]] = {name: [] for name in Plan.__dataclass_fields__}
     for pending in _unique(state.pending):
         if pending.doing != "creating":
@@ -68,12 +68,17 @@ def plan_recovery(state: State, found: Found) -> Plan:
         if pending.urn in state.ids:
             kept["settled"].append(pending)
             if pending.type in MADE_TWICE:
-                kept["leftovers"] += [Import(pending, sighting) for sighting in sightings or () if sighting.id not in held]
+                kept["leftovers"] += [Import(pending, sighting) for sighting in sightings or () if (pending.type, sighting.id) not in held]
         elif sightings is None:
             kept["unclear"].append(_not_looked_for(pending))
         else:
-            _sort(pending, [sighting for sighting in sightings if sighting.id not in held], kept)
+            _sort(pending, [sighting for sighting in sightings if (pending.type, sighting.id) not in held], kept)
     return Plan(**{name: tuple(items) for name, items in kept.items()})
+
+
+def type_of(urn: str) -> str:
+    """The resource type in a URN. Ids are unique within a type only: a Service and a StatefulSet may have one name."""
+    return urn.split("::", 3)[2].rpartition("$")[2]
 
 
 def _sort(pending: Pending, sightings: list[Sighting], kept: dict[str, list[Any]]) -> None:

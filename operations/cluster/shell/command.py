@@ -29,7 +29,7 @@ def shell(
     from operations.cluster.shell import pod
     from operations.cluster.status.subject import Subject, name_of
     from operations.cluster.verify.objects import SHARED_PATH
-    from operations.interruption import ended_like_by_hand
+    from operations.interruption import interrupted_by_signals
     from operations.kube.cluster import cluster_of
     from operations.kube.job_pods import PODS
     from operations.output import errors, write_json
@@ -46,7 +46,7 @@ def shell(
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
     body = pod.pod(subject, stack, life_s=round(hours * 3600), node_group=node_group, neuron=neuron, image=image)
     pod.remove_ended(subject.kubernetes, settings)
-    with ended_like_by_hand():
+    with interrupted_by_signals():
         try:
             node = pod.start(subject, body)
             has_file_system = settings.storage.lustre.enabled

@@ -16,7 +16,7 @@ from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
 from operations.kube.job_pods import PODS
 from operations.kube.kubectl import kubectl
-from operations.output import told_steps
+from operations.output import step_line
 from stacks.images import small_image, training_image
 from stacks.settings import Settings
 
@@ -89,7 +89,7 @@ def remove_ended(kubernetes: Kubernetes, settings: Settings) -> None:
 def start(subject: Subject, body: Object) -> str:
     """Make the pod and wait until it runs. Returns its node; raises CommandError with Kubernetes' own reason."""
     name = name_of(body)
-    with told_steps() as tell:
+    with step_line() as tell:
         stage = Stage(subject, "", None, access().pause, time.monotonic, tell)
         subject.kubernetes.create(PODS, stage.namespace, body)
         running = stage.wait(name, START_S, lambda pods: pods[0] if pods and phase(pods[0]) != "Pending" else None)

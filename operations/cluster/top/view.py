@@ -52,14 +52,14 @@ class Row:
 
 def table(rows: Sequence[Row]) -> Table:
     """One line for each node."""
-    made = Table(box=None, header_style="bold", pad_edge=False)
+    view = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("node", "held by", "cores", "use", "by chip", "device memory", "errors"):
         # Only names of pods and errors may take several lines.
-        made.add_column(column, no_wrap=column not in ("held by", "errors"), overflow="fold")
+        view.add_column(column, no_wrap=column not in ("held by", "errors"), overflow="fold")
     for row in rows:
         name, holders = f"{row.node.partition('.')[0]}\n{row.instance_type}", "\n".join(pod.partition("/")[2] for pod in row.pods)
-        made.add_row(Text(name), Text(holders or "nobody"), *_cells(row))
-    return made
+        view.add_row(Text(name), Text(holders or "no pod"), *_cells(row))
+    return view
 
 
 def _cells(row: Row) -> tuple[Text, ...]:

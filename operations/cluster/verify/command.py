@@ -41,10 +41,10 @@ def verify(
     from operations.cluster.verify.stage import Stage
     from operations.cluster.verify.trials import TRIALS, chosen, tried, verdict
     from operations.findings import exit_code, print_findings, skipped
-    from operations.interruption import ended_like_by_hand
+    from operations.interruption import interrupted_by_signals
     from operations.junit import write_junit
     from operations.kube.cluster import cluster_of
-    from operations.output import errors, results, told_steps, tracked, write_json
+    from operations.output import errors, results, step_line, tracked, write_json
     from operations.ownership import StackCluster, agreed, read_ownership
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
@@ -63,7 +63,7 @@ def verify(
     if access().is_practice:
         findings += [skipped(name, "no container runs in a practice account") for name in trials]
     else:
-        with told_steps() as tell, ended_like_by_hand():
+        with step_line() as tell, interrupted_by_signals():
             stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
             findings += tried(stage, trials)
     said = verdict(settings.name, findings)

@@ -54,10 +54,10 @@ def _cleared(stage: Stage) -> Iterator[Finding]:
 
 def verdict(cluster: str, findings: Sequence[Finding]) -> str:
     """Whether one can train on it, in a sentence."""
-    told = {word: ", ".join(dict.fromkeys(item.check for item in findings if item.verdict == word)) for word in ("fail", "warn", "skip")}
-    if told["fail"]:
-        return f"{cluster} is not ready for training: {told['fail']} failed"
+    checks = {word: ", ".join(dict.fromkeys(item.check for item in findings if item.verdict == word)) for word in ("fail", "warn", "skip")}
+    if checks["fail"]:
+        return f"{cluster} is not ready for training: {checks['fail']} failed"
     but = "".join(
-        f"; {text}" for text in (told["warn"] and f"look at {told['warn']}", told["skip"] and f"not tried: {told['skip']}") if text
+        f"; {text}" for text in (checks["warn"] and f"look at {checks['warn']}", checks["skip"] and f"not tried: {checks['skip']}") if text
     )
     return f"{cluster} is ready for training{but}"

@@ -1,5 +1,9 @@
 """What the API server and Helm refuse, and waits of the Kubernetes provider that time out."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from facts.resources.table import TYPES
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, cluster_objects, needs_node
 from simulator.account.rule import Refusal, rule
@@ -195,19 +199,30 @@ def volume_for_claim(state: AccountState, request: Registration) -> Refusal | No
 
 @rule(
     "update",
-    kinds.NODE_POOL,
-    source="aws/karpenter-provider-aws pkg/apis/crds/karpenter.sh_nodepools.yaml 1.14.1, x-kubernetes-validations",
+    kinds.IN_KUBERNETES,
+    source="the API server's own validation and that of each CRD, as facts/resources/kubernetes.py names them",
 )
-def pool_keeps_its_mode(state: AccountState, request: Registration) -> Refusal | None:
-    """A Karpenter pool stays static or dynamic: `replicas` can be changed, but neither added nor removed."""
-    existing = state.find(kinds.NODE_POOL, request.id)
-    if existing is None or ("replicas" in existing.registration.inputs["spec"]) == ("replicas" in request.inputs["spec"]):
+def fixed_inputs(state: AccountState, request: Registration) -> Refusal | None:
+    """An input that an object keeps for life is not changed, and the provider does not replace the object for it."""
+    existing = state.find(request.type, request.id)
+    if existing is None:
         return None
-    return Refusal(
-        "Invalid",
-        f'NodePool.karpenter.sh "{request.inputs["metadata"]["name"]}" is invalid: spec: Invalid value: Cannot transition NodePool between'
-        " static (replicas set) and dynamic (replicas unset) provisioning modes",
-        f"{request.name} would change between the two",
-        f"`pulumi up --replace '{request.urn}'`, which drains its nodes",
-        remedy="replace",
-    )
+    for path, fixed in TYPES[request.type].changes.fixed.items():
+        old, new = (_value(inputs, path, fixed.default) for inputs in (existing.registration.inputs, request.inputs))
+        if not fixed.allowed(old, new):
+            kind = request.type.rpartition(":")[2]
+            return Refusal(
+                "Invalid",
+                f'{kind} "{request.inputs["metadata"]["name"]}" is invalid: {path}: Invalid value: {fixed.text}',
+                f"{path} of {request.name} was {old} and would be {new}",
+                f"take the change back; or `pulumi destroy --target-dependents --target '{request.urn}'`, then `pulumi up`",
+            )
+    return None
+
+
+def _value(inputs: Mapping[str, Any], path: str, default: Any) -> Any:
+    """What is at a dotted path."""
+    value: Any = inputs
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return default if value is None else value

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.catalogue import CORE_TYPES, NEURON_TYPES
+from facts.resources import balancing, ec2_compute
 from simulator.account import kinds, view
 from simulator.account.objects import CloudObject, Stray
 from simulator.account.state import AccountState
-from simulator.doors.wire.entries import Entry, Kind, made_id, tag_list, tags_of
-from simulator.doors.wire.network_entries import PLAIN, vpc_of
-from simulator.outputs import ACCOUNT
+from simulator.doors.wire.entries import Derive, Entry, Kind, arn, made_id, tag_list, tags_of
+from simulator.doors.wire.network_entries import vpc_of
 from simulator.recording import Registration
 
 LEFT_BY_CNI, KARPENTER_NODE, LOAD_BALANCER = "interfaces of ", "karpenter node", "load balancer"
 """Beginnings of the names of strays."""
+_BALANCER_NAME = "k8s-default-service"
 
 
 def _template(state: AccountState, item: Registration) -> Entry:
@@ -26,7 +26,7 @@ def _placement_group(state: AccountState, item: Registration) -> Entry:
     return {**members, "GroupId": item.outputs.get("placementGroupId", made_id("pg", item.id)), "Tags": tag_list(tags_of(item))}
 
 
-def node_instances(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def node_instances(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """Instances of managed node groups: EKS tags them, and the launch template does."""
     for item in state.existing(kinds.NODE_GROUP):
         if item.status == "failed":
@@ -46,7 +46,6 @@ def _node(state: AccountState, item: CloudObject, number: int) -> tuple[str, Ent
     entry: Entry = {
         "InstanceId": instance,
         "InstanceType": instance_type.name if instance_type else view.listed(group.inputs.get("instanceTypes"))[0],
-        "State": {"Name": {"creating": "pending", "deleting": "shutting-down"}.get(item.status, "running")},
         "SubnetId": subnets[number % len(subnets)],
         "VpcId": vpc_of(state, subnets),
         "SecurityGroups": [{"GroupId": each} for ids in view.security_groups_of(state, group)[:1] for each in ids],
@@ -59,7 +58,7 @@ def _node(state: AccountState, item: CloudObject, number: int) -> tuple[str, Ent
         entry["InstanceLifecycle"] = "spot"
     if group.inputs.get("capacityType") == "CAPACITY_BLOCK":
         entry["InstanceLifecycle"] = "capacity-block"
-    return instance, entry
+    return instance, _INSTANCE.with_status(entry, item.status if item.status in ("creating", "deleting") else "ready")
 
 
 def _interfaces_of(template: Mapping[str, Any]) -> list[Entry]:
@@ -79,7 +78,7 @@ def _given_tags(template: Mapping[str, Any], resource: str) -> dict[str, str]:
     return {key: value for each in given for key, value in (each.get("tags") or {}).items()}
 
 
-def node_volumes(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def node_volumes(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """Root volumes of nodes, in use; they go with their instance."""
     for item in state.existing(kinds.NODE_GROUP):
         template = view.template_of(state, item.registration)
@@ -90,7 +89,7 @@ def node_volumes(state: AccountState) -> Iterator[tuple[str, Entry]]:
             yield volume, {"VolumeId": volume, "Size": sizes[0], "VolumeType": "gp3", "State": "in-use", "Tags": tags}
 
 
-def karpenter_instances(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def karpenter_instances(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """Instances that Karpenter launched, with the tags that it gives them (Karpenter documentation, NodeClasses, spec.tags)."""
     for stray in _strays(state, KARPENTER_NODE):
         cluster = _cluster_name(state, stray)
@@ -101,23 +100,22 @@ def karpenter_instances(state: AccountState) -> Iterator[tuple[str, Entry]]:
         yield instance, entry
 
 
-def balancers(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def balancers(state: AccountState, region: str) -> Iterator[tuple[str, Entry]]:
     """Load balancers that Services asked for, with the load balancer controller's tags."""
     for stray in _strays(state, LOAD_BALANCER):
-        arn = balancer_arn(stray)
+        which = balancer_arn(stray, region)
         tags = tag_list({"elbv2.k8s.aws/cluster": _cluster_name(state, stray)})
-        yield (
-            arn,
-            {"LoadBalancerArn": arn, "LoadBalancerName": "k8s-default-service", "VpcId": vpc_of(state, stray.subnet_ids), "Tags": tags},
-        )
+        place = {"VpcId": vpc_of(state, stray.subnet_ids)}
+        yield which, {"LoadBalancerArn": which, "LoadBalancerName": _BALANCER_NAME, **place, "Tags": tags}
 
 
-def balancer_arn(stray: Stray) -> str:
-    """ARN of the load balancer that a stray describes; the region is left to the tag `default`."""
-    return f"arn:aws:elasticloadbalancing:us-west-2:{ACCOUNT}:loadbalancer/net/k8s-default-service/{made_id('', stray.name, stray.urn)[1:]}"
+def balancer_arn(stray: Stray, region: str) -> str:
+    """ARN of the load balancer that a stray describes."""
+    digits = made_id("", stray.name, stray.urn)[1:]
+    return arn(region, "elasticloadbalancing", balancing.load_balancer_path(_BALANCER_NAME, digits))
 
 
-def interfaces(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def interfaces(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """All network interfaces; those that the VPC CNI left are `available`, and carry its tags."""
     for stray in state.strays.values():
         for subnet_id in stray.subnet_ids:
@@ -153,22 +151,18 @@ def _cluster_name(state: AccountState, stray: Stray) -> str:
     return stray.cluster or (str(found.registration.inputs["name"]) if found is not None else "")
 
 
-def known_types() -> Mapping[str, int]:
-    """vCPUs of every instance type that the catalogue has."""
-    return {name: item.vcpu_count for name, item in {**CORE_TYPES, **NEURON_TYPES}.items()}
-
-
 KINDS = (
-    Kind("template", kinds.LAUNCH_TEMPLATE, _template, not_found="InvalidLaunchTemplateId.NotFound"),
-    Kind("placement group", kinds.PLACEMENT_GROUP, _placement_group, ("State",), PLAIN, not_found="InvalidPlacementGroup.Unknown"),
-    Kind("instance", state=("State", "Name"), words={"deleting": "shutting-down"}, is_slow=True, not_found="InvalidInstanceID.NotFound"),
-    Kind("volume", not_found="InvalidVolume.NotFound"),
-    Kind("interface", not_found="InvalidNetworkInterfaceID.NotFound"),
-    Kind("lb", not_found="LoadBalancerNotFound"),
-    Kind("target group", not_found="TargetGroupNotFound"),
-    Kind("classic", not_found="LoadBalancerNotFound"),
+    Kind("template", ec2_compute.LAUNCH_TEMPLATE, _template),
+    Kind("placement group", ec2_compute.PLACEMENT_GROUP, _placement_group),
+    Kind("instance", ec2_compute.INSTANCE, is_missed=True),
+    Kind("volume", ec2_compute.VOLUME),
+    Kind("interface", ec2_compute.INTERFACE),
+    Kind("lb", balancing.LOAD_BALANCER),
+    Kind("target group", balancing.TARGET_GROUP),
+    Kind("classic", balancing.CLASSIC_LOAD_BALANCER),
 )
-DERIVED = {
+_INSTANCE = KINDS[2]
+DERIVED: Mapping[str, tuple[Derive, ...]] = {
     "instance": (node_instances, karpenter_instances),
     "volume": (node_volumes,),
     "interface": (interfaces,),
@@ -177,14 +171,14 @@ DERIVED = {
 """What AWS and controllers make of these kinds by themselves."""
 
 
-def stands_for(state: AccountState, stray: Stray, kind: str, which: str) -> bool:
+def stands_for(stray: Stray, kind: str, which: str, region: str) -> bool:
     """Whether an entry is the object that a stray describes."""
     if kind == "interface":
         return any(stray_interface(stray, subnet_id) == which for subnet_id in stray.subnet_ids) and stray.name.startswith(LEFT_BY_CNI)
     if kind == "instance":
         return stray.name.startswith(KARPENTER_NODE) and made_id("i", stray.name, stray.urn) == which
     if kind == "lb":
-        return stray.name.startswith(LOAD_BALANCER) and balancer_arn(stray) == which
+        return stray.name.startswith(LOAD_BALANCER) and balancer_arn(stray, region) == which
     if kind == "backup":
         return made_id("backup", stray.name) == which
     return kind in ("log group", "access entry") and stray.name == f"{kind} {which.split(':', 1)[-1] if kind == 'access entry' else which}"

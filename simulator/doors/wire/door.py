@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from simulator.account.world import World
+from simulator.doors.wire import declared
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
@@ -31,12 +32,13 @@ class Options:
 def wire(world: World, options: Options | None = None) -> Wire:
     """Handlers of every call that `trn` makes, over one account."""
     given = options or Options()
-    inventory = Inventory(world, given.delays)
+    inventory = Inventory(world, given.region, given.delays)
     around = given.surroundings or Surroundings.of_region(given.region, world.state.allowances)
-    handlers = dict(around.handlers(given.region))
+    handlers = dict(declared.handlers(inventory, ignores_filters=given.ignores_filters))
+    handlers |= dict(around.handlers(given.region))
     handlers |= dict(Ec2(inventory, ignores_filters=given.ignores_filters).handlers())
-    handlers |= dict(Eks(inventory, ignores_filters=given.ignores_filters).handlers())
-    services = Services(inventory, region=given.region, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
+    handlers |= dict(Eks(inventory).handlers())
+    services = Services(inventory, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())

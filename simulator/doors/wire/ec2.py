@@ -1,59 +1,30 @@
-"""EC2 and Elastic Load Balancing: lists, deletions, and what must be undone before a deletion."""
+"""EC2: instances, which are listed by reservation, and what must be undone before a deletion."""
 
 from collections.abc import Iterator
 
 from simulator.account import kinds
 from simulator.doors.wire import filters, network_entries
-from simulator.doors.wire.entries import Entry, tag_list
+from simulator.doors.wire.entries import Entry
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
 
-_LISTS = {
-    "vpc": ("DescribeVpcs", "Vpcs", "DeleteVpc", "VpcId"),
-    "subnet": ("DescribeSubnets", "Subnets", "DeleteSubnet", "SubnetId"),
-    "route table": ("DescribeRouteTables", "RouteTables", "DeleteRouteTable", "RouteTableId"),
-    "internet gateway": ("DescribeInternetGateways", "InternetGateways", "DeleteInternetGateway", "InternetGatewayId"),
-    "nat": ("DescribeNatGateways", "NatGateways", "DeleteNatGateway", "NatGatewayId"),
-    "address": ("DescribeAddresses", "Addresses", "ReleaseAddress", "AllocationId"),
-    "interface": ("DescribeNetworkInterfaces", "NetworkInterfaces", "DeleteNetworkInterface", "NetworkInterfaceId"),
-    "group": ("DescribeSecurityGroups", "SecurityGroups", "DeleteSecurityGroup", "GroupId"),
-    "volume": ("DescribeVolumes", "Volumes", "DeleteVolume", "VolumeId"),
-    "template": ("DescribeLaunchTemplates", "LaunchTemplates", "DeleteLaunchTemplate", "LaunchTemplateId"),
-    "placement group": ("DescribePlacementGroups", "PlacementGroups", "DeletePlacementGroup", "GroupName"),
-}
-"""Kind to the operation that lists it, the list's key, the operation that deletes one, and its parameter."""
-
 
 class Ec2:
-    """Answers of EC2, ELB and ELBv2 over one account."""
+    """Answers of EC2 over one account."""
 
     def __init__(self, inventory: Inventory, *, ignores_filters: bool) -> None:
         self._inventory, self._ignores_filters = inventory, ignores_filters
 
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
-        for kind, (describe, key, delete, parameter) in _LISTS.items():
-            yield f"ec2.{describe}", self._lister(kind, key)
-            yield f"ec2.{delete}", self._deleter(kind, parameter)
+        yield "ec2.DeleteRouteTable", self._deleter("route table", "RouteTableId")
+        yield "ec2.DeleteInternetGateway", self._deleter("internet gateway", "InternetGatewayId")
         yield "ec2.DescribeInstances", self._instances
-        yield "ec2.TerminateInstances", self._terminate
-        yield "ec2.DescribeVpcEndpoints", self._lister("endpoint", "VpcEndpoints")
         yield "ec2.DeleteVpcEndpoints", self._delete_endpoints
-        yield "ec2.DescribeSecurityGroupRules", self._rules
         yield "ec2.RevokeSecurityGroupIngress", self._revoke("IpPermissions", kinds.INGRESS)
         yield "ec2.RevokeSecurityGroupEgress", self._revoke("IpPermissionsEgress", kinds.EGRESS)
         yield "ec2.DetachInternetGateway", self._detach
         yield "ec2.DisassociateRouteTable", self._disassociate
-        for kind, key, parameter in (("lb", "LoadBalancer", "LoadBalancerArn"), ("target group", "TargetGroup", "TargetGroupArn")):
-            yield f"elbv2.Describe{key}s", self._untagged(kind, f"{key}s")
-            yield f"elbv2.Delete{key}", self._deleter(kind, parameter)
-        yield "elbv2.DescribeTags", self._balancer_tags
-        yield "elb.DescribeLoadBalancers", self._untagged("classic", "LoadBalancerDescriptions")
-        yield "elb.DeleteLoadBalancer", self._deleter("classic", "LoadBalancerName")
-        yield "elb.DescribeTags", self._classic_tags
-
-    def _lister(self, kind: str, key: str) -> Handler:
-        return lambda given: {key: filters.listed(self._inventory.look(kind), given, ignored=self._ignores_filters)}
 
     def _deleter(self, kind: str, parameter: str) -> Handler:
         def answer(given: Entry) -> Entry:
@@ -79,11 +50,6 @@ class Ec2:
         found = filters.listed({which: there[which] for which in named}, given, ignored=self._ignores_filters)
         return {"Reservations": [{"Instances": [entry]} for entry in found]}
 
-    def _terminate(self, given: Entry) -> Entry:
-        for instance in given["InstanceIds"]:
-            self._inventory.delete("instance", instance)
-        return {}
-
     def _delete_endpoints(self, given: Entry) -> Entry:
         failed = []
         for which in given["VpcEndpointIds"]:
@@ -92,10 +58,6 @@ class Ec2:
             except Refused as refusal:
                 failed.append({"ResourceId": which, "Error": {"Code": refusal.code, "Message": refusal.message}})
         return {"Unsuccessful": failed}
-
-    def _rules(self, given: Entry) -> Entry:
-        found = {**self._inventory.look("ingress rule"), **self._inventory.look("egress rule")}
-        return {"SecurityGroupRules": filters.listed(found, given, ignored=self._ignores_filters)}
 
     def _revoke(self, key: str, token: str) -> Handler:
         def answer(given: Entry) -> Entry:
@@ -118,8 +80,8 @@ class Ec2:
         entry = self._inventory.world.state.others.get("internet gateway", {}).get(which)
         if entry is not None:
             entry["Attachments"] = []
-        elif not self._inventory.change("internet gateway", which, vpcId=None):
-            raise Refused("InvalidInternetGatewayID.NotFound", f"The internetGateway ID '{which}' does not exist")
+        else:
+            self._inventory.change("internet gateway", which, vpcId=None)
         return {}
 
     def _disassociate(self, given: Entry) -> Entry:
@@ -130,17 +92,3 @@ class Ec2:
         if found is not None:
             state.remove(found.registration)
         return {}
-
-    def _untagged(self, kind: str, key: str) -> Handler:
-        """Load balancers show their tags in an answer of its own."""
-        return lambda _given: {
-            key: [{name: value for name, value in entry.items() if name != "Tags"} for entry in self._inventory.look(kind).values()]
-        }
-
-    def _balancer_tags(self, given: Entry) -> Entry:
-        entries = {**self._inventory.entries("lb"), **self._inventory.entries("target group")}
-        return {"TagDescriptions": [{"ResourceArn": arn, "Tags": entries.get(arn, {}).get("Tags", [])} for arn in given["ResourceArns"]]}
-
-    def _classic_tags(self, given: Entry) -> Entry:
-        entries, names = self._inventory.entries("classic"), given["LoadBalancerNames"]
-        return {"TagDescriptions": [{"LoadBalancerName": name, "Tags": entries.get(name, {}).get("Tags", tag_list({}))} for name in names]}

@@ -2,21 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
+from facts.resources import eks
 from simulator.account import kinds, view
-from simulator.account.objects import Status
 from simulator.account.state import AccountState
-from simulator.doors.wire.entries import Entry, Kind, chosen, tags_of
+from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, tags_of
 from simulator.doors.wire.network_entries import vpc_of
 from simulator.outputs import CREATED_AT
 from simulator.recording import Registration
-
-_WORDS: Mapping[Status, str] = {
-    "creating": "CREATING",
-    "ready": "ACTIVE",
-    "unready": "CREATE_FAILED",
-    "failed": "CREATE_FAILED",
-    "deleting": "DELETING",
-}
 
 
 def _cluster(state: AccountState, item: Registration) -> Entry:
@@ -75,13 +67,19 @@ def _access_entry(state: AccountState, item: Registration) -> Entry:
     return {**members, **chosen(item.outputs, accessEntryArn="accessEntryArn"), "tags": tags_of(item)}
 
 
-def entries_of_services(state: AccountState) -> Iterator[tuple[str, Entry]]:
-    """Access entries that services made for their own roles, without a tag: Batch's stays when its environment is deleted."""
+def entries_of_services(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
+    """Access entries that Batch made for its role, without a tag; they stay when its environment is deleted.
+
+    Source: Batch user guide, eks-access-entries.
+    """
+    found = view.cluster(state)
+    here = str(found.registration.inputs["name"]) if found is not None else ""
+    roles = [(here, str(item.registration.inputs.get("serviceRole") or "")) for item in state.existing(kinds.COMPUTE_ENVIRONMENT)]
     for stray in state.strays.values():
         if stray.name.startswith("access entry "):
-            principal = stray.name.removeprefix("access entry ")
-            found = view.cluster(state)
-            cluster = stray.cluster or (found.registration.inputs["name"] if found is not None else "")
+            roles.append((stray.cluster or here, stray.name.removeprefix("access entry ")))
+    for cluster, principal in roles:
+        if cluster and principal:
             yield f"{cluster}:{principal}", {"clusterName": cluster, "principalArn": principal, "type": "STANDARD", "tags": {}}
 
 
@@ -96,12 +94,12 @@ def _pod_identity(state: AccountState, item: Registration) -> Entry:
 
 
 KINDS = (
-    Kind("cluster", kinds.CLUSTER, _cluster, ("status",), {**_WORDS, "failed": "FAILED", "unready": "FAILED"}, is_slow=True),
-    Kind("node group", kinds.NODE_GROUP, _node_group, ("status",), _WORDS, is_slow=True),
-    Kind("addon", kinds.ADDON, _addon, ("status",), {**_WORDS, "unready": "DEGRADED"}, is_slow=True),
-    Kind("access entry", kinds.ACCESS_ENTRY, _access_entry),
-    Kind("access policy", kinds.ACCESS_POLICY, _access_policy),
-    Kind("pod identity", kinds.POD_IDENTITY, _pod_identity),
+    Kind("cluster", eks.CLUSTER_TYPE, _cluster),
+    Kind("node group", eks.NODE_GROUP, _node_group),
+    Kind("addon", eks.ADDON, _addon),
+    Kind("access entry", eks.ACCESS_ENTRY, _access_entry),
+    Kind("access policy", eks.ACCESS_POLICY, _access_policy, hidden=("clusterName", "principalArn")),
+    Kind("pod identity", eks.POD_IDENTITY, _pod_identity),
 )
-DERIVED = {"access entry": (entries_of_services,)}
+DERIVED: Mapping[str, tuple[Derive, ...]] = {"access entry": (entries_of_services,)}
 """What services make of these kinds by themselves."""

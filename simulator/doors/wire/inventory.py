@@ -12,9 +12,8 @@ from simulator.account.neighbours import goes_along, holders
 from simulator.account.objects import CloudObject
 from simulator.account.world import World
 from simulator.doors.wire import compute_entries, eks_entries, network_entries, service_entries
-from simulator.doors.wire.entries import Entry, Kind, with_state
+from simulator.doors.wire.entries import Entry, Kind
 from simulator.doors.wire.wire import Refused
-from simulator.recording import Registration
 
 _MODULES = (network_entries, compute_entries, eks_entries, service_entries)
 KINDS: Mapping[str, Kind] = {kind.name: kind for module in _MODULES for kind in module.KINDS}
@@ -27,6 +26,8 @@ class Delays:
 
     deleting: int = 1
     """For which an object whose deletion takes time is shown as being deleted, and one that is being created as such."""
+    changing: int = 1
+    """For which an object that takes its time to change is shown as it was before, and as being changed."""
     unseen: int = 0
     """For which a new object is not shown."""
     still_seen: int = 0
@@ -38,75 +39,100 @@ class Inventory:
     """Lists and deletions over one account."""
 
     world: World
+    region: str
+    """From which the account is looked at."""
     delays: Delays = field(default_factory=Delays)
     _going: dict[tuple[str, str], int] = field(default_factory=dict)
     _coming: dict[tuple[str, str], int] = field(default_factory=dict)
     _seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _last: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    """What there was of a kind at the last look at it."""
     _ghosts: dict[tuple[str, str], tuple[int, Entry]] = field(default_factory=dict)
+    _changing: dict[tuple[str, str], tuple[int, Entry]] = field(default_factory=dict)
 
     def look(self, kind: str) -> dict[str, Entry]:
         """Entries of a kind by id, as a list shows them at this moment; time passes."""
         self._pass(kind)
         entries = self.entries(kind)
+        if self.delays.still_seen:
+            for which in self._last.get(kind, {}).keys() - entries.keys():
+                self._ghosts[kind, which] = (self.delays.still_seen, self._last[kind][which])
+            self._last[kind] = entries
+        shown = self._as_shown(kind, entries)
         for which in entries:
             self._seen[kind, which] += 1
-        shown = {which: entry for which, entry in entries.items() if self._seen[kind, which] > self.delays.unseen}
-        for (of_kind, which), (looks, entry) in list(self._ghosts.items()):
-            if of_kind == kind:
-                if looks and which not in entries:
-                    shown[which] = entry
-                    self._ghosts[of_kind, which] = (looks - 1, entry)
-                else:
-                    del self._ghosts[of_kind, which]
+        for waiting in (self._ghosts, self._changing):
+            for key, (looks, entry) in list(waiting.items()):
+                if key[0] == kind:
+                    waiting[key] = (looks - 1, entry)
+                    if looks <= 1:
+                        del waiting[key]
         return shown
+
+    def _as_shown(self, kind: str, entries: dict[str, Entry]) -> dict[str, Entry]:
+        """Entries as lists and descriptions show them, which lag behind."""
+        shown = {which: entry for which, entry in entries.items() if self._seen[kind, which] >= self.delays.unseen}
+        ghosts = {which: entry for (of_kind, which), (_, entry) in self._ghosts.items() if of_kind == kind and which not in entries}
+        before = {which: entry for (of_kind, which), (_, entry) in self._changing.items() if of_kind == kind and which in shown}
+        return shown | ghosts | before
 
     def entries(self, kind: str) -> dict[str, Entry]:
         """Entries of a kind by id as they are; no time passes."""
         made = KINDS[kind]
         found = dict(self._of_resources(made))
         for maker in _DERIVED.get(kind, ()):
-            found |= dict(maker(self.world.state))
+            found |= {which: entry for which, entry in maker(self.world.state, self.region) if which not in found}
         return found | self.world.state.others.get(kind, {})
 
     def _of_resources(self, kind: Kind) -> Iterator[tuple[str, Entry]]:
         if kind.describe is not None:
-            for item in self.world.state.existing(kind.type):
-                entry = kind.describe(self.world.state, item.registration)
-                yield item.registration.id, with_state(entry, kind.state, kind.words.get(item.status))
+            scheduled = [CloudObject(item, "deleting") for item in self.world.state.scheduled.values() if item.type == kind.type]
+            for item in (*self.world.state.existing(kind.type), *scheduled):
+                yield item.registration.id, kind.with_status(kind.describe(self.world.state, item.registration), item.status)
 
-    def one(self, kind: str, message: str, **members: str) -> tuple[str, Entry]:
+    def one(self, kind: str, **members: str) -> tuple[str, Entry]:
         """Id and entry of the object with these members; a member that an entry lacks is taken to fit. Time passes after the look.
 
         Raises Refused where there is none.
         """
-        entries = self.entries(kind)
+        entries = self._as_shown(kind, self.entries(kind))
         self.look(kind)
         for which, entry in entries.items():
             if all(entry.get(key, value) == value for key, value in members.items()):
                 return which, entry
-        raise Refused(KINDS[kind].not_found, message, 404)
-
-    def registration(self, kind: str, which: str) -> Registration | None:
-        """The resource that an object is, None for any other."""
-        found = self._object(kind, which)
-        return None if found is None else found.registration
+        raise Refused(KINDS[kind].not_found, KINDS[kind].not_found_text.format_map(members), 404)
 
     def _object(self, kind: str, which: str) -> CloudObject | None:
         return self.world.state.find(KINDS[kind].type, which) if KINDS[kind].type else None
 
-    def change(self, kind: str, which: str, **inputs: object) -> bool:
-        """Set inputs of a resource, judged as an update of it; False for what is no resource.
+    def is_changing(self, kind: str, which: str) -> bool:
+        """Whether a change of it is under way."""
+        return (kind, which) in self._changing
 
-        Raises Refused where the account refuses it.
+    def change(self, kind: str, which: str, *, meanwhile: Entry | None = None, **inputs: object) -> None:
+        """Set inputs of an object, judged as an update where it is a resource.
+
+        `meanwhile`: what is shown of it until it has changed; such a change must become ready, or is taken back. None for what
+        changes at once. Raises Refused where there is no such object, or the account refuses it.
         """
+        entries = self.entries(kind)
+        if which not in entries:
+            raise Refused(KINDS[kind].not_found, f"{which} does not exist")
+        if meanwhile is not None and self.delays.changing:
+            self._changing[kind, which] = (self.delays.changing, {**entries[which], **meanwhile})
         item = self._object(kind, which)
         if item is None:
-            return False
+            self.world.state.others[kind][which] |= inputs
+            return
         old = item.registration
         refusal = self.world.update(old, replace(old, inputs={**old.inputs, **inputs}))
+        if refusal is None and meanwhile is not None:
+            refusal = self.world.settle(item.registration)
+            if refusal is not None:
+                item.registration = old
+        self.world.faults.ended(old)
         if refusal is not None:
             raise Refused(refusal.code, refusal.text)
-        return True
 
     def delete(self, kind: str, which: str) -> Entry:
         """Delete an object, judged by the rules of the account; some deletions take a few looks.
@@ -119,7 +145,7 @@ class Inventory:
         for code, holder in holders(self.entries, kind, which) if which in self.world.state.others.get(kind, {}) else ():
             raise Refused(code, f"{which} is held by {holder}")
         if self.delays.still_seen:
-            self._ghosts[kind, which] = (self.delays.still_seen, entries[which])
+            self._last.setdefault(kind, {})[which] = entries[which]
         item = self._object(kind, which)
         if item is not None:
             self._delete_resource(KINDS[kind], item)
@@ -135,7 +161,6 @@ class Inventory:
         refusal = self.world.begin_delete(registration)
         self.world.faults.ended(registration)
         if refusal is not None:
-            self._ghosts.pop((kind.name, registration.id), None)
             raise Refused(refusal.code, refusal.text)
         if not kind.is_slow:
             self.world.finish_delete(registration)
@@ -143,7 +168,7 @@ class Inventory:
     def _delete_other(self, kind: Kind, which: str) -> None:
         others = self.world.state.others[kind.name]
         if kind.is_slow:
-            others[which].update(with_state(others[which], kind.state, kind.words["deleting"]))
+            others[which].update(kind.with_status(others[which], "deleting"))
             self._going.setdefault((kind.name, which), self.delays.deleting)
             return
         del others[which]
@@ -154,7 +179,7 @@ class Inventory:
         """What AWS or a controller made: strays go; what belongs to a living object stays with it."""
         state = self.world.state
         for stray in list(state.strays.values()):
-            if compute_entries.stands_for(state, stray, kind, which):
+            if compute_entries.stands_for(stray, kind, which, self.region):
                 rest = tuple(each for each in stray.subnet_ids if compute_entries.stray_interface(stray, each) != which)
                 if kind == "interface" and rest:
                     state.add_stray(replace(stray, subnet_ids=rest))

@@ -1,10 +1,9 @@
-"""SQS, EventBridge and AMP."""
+"""SQS, EventBridge and AMP: what their parts hold, and lists by the beginning of a name."""
 
 from collections.abc import Iterator
 
 from simulator.doors.wire.entries import Entry, tag_list
-from simulator.doors.wire.inventory import Inventory
-from simulator.doors.wire.services import plain
+from simulator.doors.wire.inventory import KINDS, Inventory
 from simulator.doors.wire.wire import Handler, Refused
 
 
@@ -16,23 +15,14 @@ class Messages:
 
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
-        yield "sqs.GetQueueUrl", lambda given: {"QueueUrl": self._queue(given["QueueName"])["QueueUrl"]}
         yield "sqs.GetQueueAttributes", self._queue_attributes
         yield "sqs.ListQueues", self._queues
         yield "sqs.ListQueueTags", lambda given: {"Tags": self._queue_at(given["QueueUrl"])["tags"]}
-        yield "sqs.DeleteQueue", lambda given: self._inventory.delete("sqs", given["QueueUrl"])
-        yield "events.ListRules", self._rules
         yield "events.ListTagsForResource", lambda given: {"Tags": tag_list(self._rule(given["ResourceARN"].rsplit("/")[-1])["tags"])}
         yield "events.RemoveTargets", self._remove_targets
         yield "events.DeleteRule", self._delete_rule
-        yield "amp.DeleteWorkspace", lambda given: self._inventory.delete("workspace", given["workspaceId"])
-        yield "events.DescribeRule", lambda given: plain(self._rule(given["Name"]))
         yield "events.ListTargetsByRule", self._targets
         yield "amp.ListWorkspaces", self._workspaces
-
-    def _queue(self, name: str) -> Entry:
-        message = "The specified queue does not exist."
-        return self._inventory.one("sqs", message, QueueName=name)[1]
 
     def _queue_attributes(self, given: Entry) -> Entry:
         url = given["QueueUrl"]
@@ -41,11 +31,13 @@ class Messages:
         return {"Attributes": {"Policy": policy["Policy"]} if policy else {}}
 
     def _rule(self, name: str) -> Entry:
-        return self._inventory.one("rule", f"Rule {name} does not exist on EventBus default.", Name=name)[1]
+        return self._inventory.one("rule", Name=name)[1]
 
     def _targets(self, given: Entry) -> Entry:
         self._rule(given["Rule"])
-        return {"Targets": list(self._targets_of(given["Rule"]).values())}
+        found = list(self._targets_of(given["Rule"]).values())
+        # The service's own model of its answer knows no empty list.
+        return {"Targets": found} if found else {}
 
     def _targets_of(self, rule: str) -> dict[str, Entry]:
         """Targets of a rule, by their ids in the account."""
@@ -67,11 +59,6 @@ class Messages:
             raise Refused("ValidationException", "Rule can't be deleted since it has targets.")
         return self._inventory.delete("rule", given["Name"])
 
-    def _rules(self, given: Entry) -> Entry:
-        prefix = "" if self._ignores_filters else given.get("NamePrefix", "")
-        found = (entry for name, entry in self._inventory.look("rule").items() if name.startswith(prefix))
-        return {"Rules": [{"Name": entry["Name"], "Arn": entry["Arn"]} for entry in found]}
-
     def _queues(self, given: Entry) -> Entry:
         prefix = "" if self._ignores_filters else given.get("QueueNamePrefix", "")
         return {"QueueUrls": [url for url in self._inventory.look("sqs") if url.rsplit("/")[-1].startswith(prefix)]}
@@ -79,7 +66,7 @@ class Messages:
     def _queue_at(self, url: str) -> Entry:
         found = self._inventory.entries("sqs").get(url)
         if found is None:
-            raise Refused("AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.")
+            raise Refused(KINDS["sqs"].not_found, KINDS["sqs"].not_found_text)
         return found
 
     def _workspaces(self, given: Entry) -> Entry:

@@ -3,19 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from facts.resources import ec2_network, ec2_security
 from simulator.account import kinds, view
-from simulator.account.objects import Status
 from simulator.account.state import AccountState
-from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
+from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.recording import Registration
-
-PLAIN: Mapping[Status, str] = {
-    "creating": "pending",
-    "ready": "available",
-    "unready": "pending",
-    "failed": "failed",
-    "deleting": "deleting",
-}
 
 
 def _vpc(state: AccountState, item: Registration) -> Entry:
@@ -59,7 +51,7 @@ def _route_table(state: AccountState, item: Registration) -> Entry:
     }
 
 
-def main_route_tables(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def main_route_tables(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """The table that EC2 makes with each VPC, and deletes with it."""
     for item in state.existing(kinds.VPC):
         vpc = item.registration
@@ -120,7 +112,7 @@ def _group(state: AccountState, item: Registration) -> Entry:
     return {"GroupId": item.id, **members, **_permissions(state, item.id), "Tags": tag_list(tags_of(item))}
 
 
-def default_groups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def default_groups(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """The group that EC2 makes with each VPC, and deletes with it."""
     for item in state.existing(kinds.VPC):
         vpc = item.registration
@@ -129,7 +121,7 @@ def default_groups(state: AccountState) -> Iterator[tuple[str, Entry]]:
         yield group, {**plain, "IpPermissions": [], "IpPermissionsEgress": [], "Tags": []}
 
 
-def cluster_groups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def cluster_groups(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """The group that EKS makes for each control plane, tagged as EKS tags it (EKS user guide, sec-group-reqs)."""
     for item in state.existing(kinds.CLUSTER):
         made = item.registration
@@ -156,16 +148,16 @@ def _rule(state: AccountState, item: Registration) -> Entry:
 
 
 KINDS = (
-    Kind("vpc", kinds.VPC, _vpc, ("State",), {**PLAIN, "deleting": "available"}, not_found="InvalidVpcID.NotFound"),
-    Kind("subnet", kinds.SUBNET, _subnet, ("State",), {**PLAIN, "deleting": "available"}, not_found="InvalidSubnetID.NotFound"),
-    Kind("route table", kinds.ROUTE_TABLE, _route_table, not_found="InvalidRouteTableID.NotFound"),
-    Kind("internet gateway", kinds.INTERNET_GATEWAY, _internet_gateway, not_found="InvalidInternetGatewayID.NotFound"),
-    Kind("address", kinds.ADDRESS, _address, not_found="InvalidAllocationID.NotFound"),
-    Kind("nat", kinds.NAT_GATEWAY, _nat_gateway, ("State",), PLAIN, is_slow=True, not_found="NatGatewayNotFound"),
-    Kind("endpoint", kinds.ENDPOINT, _endpoint, ("State",), PLAIN, not_found="InvalidVpcEndpointId.NotFound"),
-    Kind("group", kinds.SECURITY_GROUP, _group, not_found="InvalidGroup.NotFound"),
-    Kind("ingress rule", kinds.INGRESS, _rule),
-    Kind("egress rule", kinds.EGRESS, _rule),
+    Kind("vpc", ec2_network.VPC, _vpc),
+    Kind("subnet", ec2_network.SUBNET, _subnet),
+    Kind("route table", ec2_network.ROUTE_TABLE, _route_table),
+    Kind("internet gateway", ec2_network.INTERNET_GATEWAY, _internet_gateway),
+    Kind("address", ec2_network.ADDRESS, _address),
+    Kind("nat", ec2_network.NAT_GATEWAY, _nat_gateway),
+    Kind("endpoint", ec2_network.ENDPOINT, _endpoint),
+    Kind("group", ec2_security.SECURITY_GROUP, _group),
+    Kind("ingress rule", ec2_security.INGRESS, _rule),
+    Kind("egress rule", ec2_security.EGRESS, _rule),
 )
-DERIVED = {"route table": (main_route_tables,), "group": (default_groups, cluster_groups)}
+DERIVED: Mapping[str, tuple[Derive, ...]] = {"route table": (main_route_tables,), "group": (default_groups, cluster_groups)}
 """What AWS makes of these kinds by itself."""

@@ -2,29 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-from simulator.account import kinds
-from simulator.account.objects import Status
+from facts.resources import amp, autoscaling, batch, events, fsx, iam, kms, logs, sqs
 from simulator.account.state import AccountState
-from simulator.doors.wire.entries import Entry, Kind, chosen, made_id, tag_list, tags_of
+from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
-from simulator.outputs import ACCOUNT, CREATED_AT
+from simulator.outputs import CREATED_AT
 from simulator.recording import Registration
-
-_FSX: Mapping[Status, str] = {
-    "creating": "CREATING",
-    "ready": "AVAILABLE",
-    "unready": "CREATING",
-    "failed": "FAILED",
-    "deleting": "DELETING",
-}
-_BATCH: Mapping[Status, str] = {"creating": "CREATING", "ready": "VALID", "unready": "INVALID", "failed": "INVALID", "deleting": "DELETING"}
 
 
 def _role(state: AccountState, item: Registration) -> Entry:
     path = item.inputs.get("path", "/")
     plain = {"Path": path, "RoleName": item.id, "RoleId": item.outputs.get("uniqueId", "AROAEXAMPLEEXAMPLE00")}
-    arn = item.outputs.get("arn", f"arn:aws:iam::{ACCOUNT}:role{path}{item.id}")
-    return {**plain, "Arn": arn, "CreateDate": CREATED_AT, "tags": tags_of(item)}
+    return {**plain, "Arn": item.outputs["arn"], "CreateDate": CREATED_AT, "tags": tags_of(item)}
 
 
 def _role_policy(state: AccountState, item: Registration) -> Entry:
@@ -50,7 +39,7 @@ def _log_group(state: AccountState, item: Registration) -> Entry:
     return {"logGroupName": item.id, "storedBytes": 0, **chosen(item.inputs, retentionInDays="retentionInDays")}
 
 
-def log_groups_made_anew(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def log_groups_made_anew(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """Log groups that a control plane wrote to after they had been deleted: without retention and without a tag."""
     for stray in state.strays.values():
         if stray.name.startswith("log group "):
@@ -74,7 +63,7 @@ def _file_system(state: AccountState, item: Registration) -> Entry:
     }
 
 
-def backups(state: AccountState) -> Iterator[tuple[str, Entry]]:
+def backups(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
     """Backups that file systems left, without a tag: `CopyTagsToBackups` is off unless asked for (FSx API)."""
     for stray in state.strays.values():
         if stray.name.startswith(("backup of ", "daily backups of ")):
@@ -135,26 +124,24 @@ def _job_definition(state: AccountState, item: Registration) -> Entry:
 
 
 KINDS = (
-    Kind("role", kinds.ROLE, _role, not_found="NoSuchEntity"),
-    Kind("role policy", kinds.ROLE_POLICY, _role_policy, not_found="NoSuchEntity"),
-    Kind("role attachment", kinds.ROLE_ATTACHMENT, _attachment, not_found="NoSuchEntity"),
-    Kind("key", kinds.KEY, _key, ("state",), {"creating": "Creating", "ready": "Enabled"}, not_found="NotFoundException"),
-    Kind("alias", "aws:kms/alias:Alias", _alias, not_found="NotFoundException"),
-    Kind("log group", kinds.LOG_GROUP, _log_group),
-    Kind("fsx", kinds.FILE_SYSTEM, _file_system, ("Lifecycle",), _FSX, is_slow=True, not_found="FileSystemNotFound"),
-    Kind("backup", not_found="BackupNotFound"),
-    Kind("repository association", "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", _association, ("Lifecycle",), _FSX),
-    Kind("workspace", "aws:amp/workspace:Workspace", _workspace, ("status", "statusCode"), {
-        "creating": "CREATING", "ready": "ACTIVE", "failed": "CREATION_FAILED", "unready": "CREATING", "deleting": "DELETING",
-    }),
-    Kind("sqs", "aws:sqs/queue:Queue", _queue, not_found="AWS.SimpleQueueService.NonExistentQueue"),
-    Kind("sqs policy", "aws:sqs/queuePolicy:QueuePolicy", _queue_policy),
-    Kind("rule", "aws:cloudwatch/eventRule:EventRule", _rule),
-    Kind("event target", "aws:cloudwatch/eventTarget:EventTarget", _target),
-    Kind("group tag", "aws:autoscaling/tag:Tag", _group_tag),
-    Kind("environment", kinds.COMPUTE_ENVIRONMENT, _environment, ("status",), _BATCH, is_slow=True),
-    Kind("queue", kinds.JOB_QUEUE, _job_queue, ("status",), _BATCH, is_slow=True),
-    Kind("definition", "aws:batch/jobDefinition:JobDefinition", _job_definition, ("status",), {"ready": "ACTIVE"}),
-)  # fmt: skip
-DERIVED = {"log group": (log_groups_made_anew,), "backup": (backups,)}
+    Kind("role", iam.ROLE, _role, hidden=("attached", "inline")),
+    Kind("role policy", iam.ROLE_POLICY, _role_policy),
+    Kind("role attachment", iam.ROLE_ATTACHMENT, _attachment),
+    Kind("key", kms.KEY, _key),
+    Kind("alias", kms.ALIAS, _alias),
+    Kind("log group", logs.LOG_GROUP, _log_group),
+    Kind("fsx", fsx.FILE_SYSTEM, _file_system),
+    Kind("backup", fsx.BACKUP),
+    Kind("repository association", fsx.DATA_REPOSITORY, _association),
+    Kind("workspace", amp.WORKSPACE, _workspace),
+    Kind("sqs", sqs.QUEUE, _queue, hidden=("QueueName",)),
+    Kind("sqs policy", sqs.QUEUE_POLICY, _queue_policy),
+    Kind("rule", events.RULE, _rule, hidden=("targets",)),
+    Kind("event target", events.TARGET, _target),
+    Kind("group tag", autoscaling.GROUP_TAG, _group_tag),
+    Kind("environment", batch.COMPUTE_ENVIRONMENT, _environment),
+    Kind("queue", batch.JOB_QUEUE, _job_queue),
+    Kind("definition", batch.JOB_DEFINITION, _job_definition),
+)
+DERIVED: Mapping[str, tuple[Derive, ...]] = {"log group": (log_groups_made_anew,), "backup": (backups,)}
 """What services make of these kinds by themselves."""

@@ -1,32 +1,28 @@
-"""IAM, KMS, CloudWatch Logs, FSx and Batch."""
+"""IAM, KMS and Batch: what a role consists of, keys that wait for their deletion, and what must be disabled first."""
 
 from collections.abc import Iterator
 
-from simulator.doors.wire import filters
-from simulator.doors.wire.entries import Entry, tag_list
-from simulator.doors.wire.inventory import Inventory
+from simulator.doors.wire.entries import Entry, arn, tag_list
+from simulator.doors.wire.inventory import KINDS, Inventory
 from simulator.doors.wire.wire import Handler, Refused
-from simulator.outputs import ACCOUNT
-
-_HIDDEN = frozenset({"tags", "attached", "inline", "targets"})
+from simulator.outputs import CREATED_AT
 
 
 class Services:
     """Answers of these services over one account."""
 
-    def __init__(self, inventory: Inventory, *, region: str, caller_role: str, ignores_filters: bool) -> None:
-        self._inventory, self._region, self._caller_role, self._ignores_filters = inventory, region, caller_role, ignores_filters
+    def __init__(self, inventory: Inventory, *, caller_role: str, ignores_filters: bool) -> None:
+        self._inventory, self._caller_role, self._ignores_filters = inventory, caller_role, ignores_filters
 
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
         yield from self._identity()
-        yield from self._storage()
         yield from self._batch()
         yield "ssm.PutParameter", self._put_parameter
         yield "ssm.DeleteParameter", self._delete_parameter
 
     def _identity(self) -> Iterator[tuple[str, Handler]]:
-        yield "iam.ListRoles", lambda _: {"Roles": [plain(self._role(name)) for name in self._inventory.look("role")]}
+        yield "iam.ListRoles", lambda _: {"Roles": [self._plain_role(name) for name in self._inventory.look("role")]}
         yield "iam.GetRole", self._get_role
         yield "iam.ListRoleTags", lambda given: {"Tags": tag_list(self._role(given["RoleName"]).get("tags", {}))}
         yield "iam.ListAttachedRolePolicies", lambda given: {"AttachedPolicies": list(self._attached(given["RoleName"]).values())}
@@ -36,9 +32,10 @@ class Services:
         yield "iam.DeleteRolePolicy", lambda given: self._undo("role policy", "inline", given["RoleName"], given["PolicyName"])
         yield "iam.DeleteRole", self._delete_role
         yield "resourcegroupstaggingapi.GetResources", self._tagged_keys
-        yield "kms.DescribeKey", lambda given: {"KeyMetadata": self._key(given["KeyId"])}
+        yield "kms.DescribeKey", self._described_key
         yield "kms.ScheduleKeyDeletion", self._schedule
-        yield "kms.ListAliases", lambda _: {"Aliases": list(self._inventory.look("alias").values())}
+        yield "kms.DeleteAlias", lambda given: self._inventory.delete("alias", given["AliasName"])
+        yield "kms.ListAliases", self._aliases
 
     def parameter(self, given: Entry) -> Entry | None:
         """A parameter of the account's own, None where there is none."""
@@ -69,12 +66,17 @@ class Services:
             entry = {"Arn": self._caller_role, "Path": "/"}
         if entry is None:
             raise Refused("NoSuchEntity", f"The role with name {name} cannot be found.", 404)
-        plain = {"Path": "/", "RoleName": name, "RoleId": "AROAEXAMPLEEXAMPLE00", "Arn": f"arn:aws:iam::{ACCOUNT}:role/{name}"}
-        return {**plain, "CreateDate": "2026-11-01T00:00:00Z", **entry}
+        named = {"Path": "/", "RoleName": name, "RoleId": "AROAEXAMPLEEXAMPLE00"}
+        own = arn(self._inventory.region, "iam", f"role/{name}", regional=False)
+        return {**named, "Arn": own, "CreateDate": CREATED_AT, **entry}
 
     def _get_role(self, given: Entry) -> Entry:
-        role = self._role(given["RoleName"])
-        return {"Role": {**plain(role), "Tags": tag_list(role.get("tags", {}))}}
+        tags = tag_list(self._role(given["RoleName"]).get("tags", {}))
+        return {"Role": {**self._plain_role(given["RoleName"]), "Tags": tags}}
+
+    def _plain_role(self, name: str) -> Entry:
+        """A role as it is listed: without what other calls show."""
+        return {key: value for key, value in self._role(name).items() if key not in {*KINDS["role"].hidden, "tags"}}
 
     def _attached(self, role: str) -> dict[str, Entry]:
         """Policies attached to a role, by ARN."""
@@ -115,56 +117,51 @@ class Services:
         wanted = given.get("TagFilters", [])
         entries = self._inventory.look("key")
         shown = [
-            {"ResourceARN": entry.get("Arn", f"arn:aws:kms:{self._region}:{ACCOUNT}:key/{which}"), "Tags": tag_list(entry["tags"])}
+            {"ResourceARN": self._key_arn(which, entry), "Tags": tag_list(entry["tags"])}
             for which, entry in entries.items()
             if self._ignores_filters or all(entry["tags"].get(each["Key"]) in each["Values"] for each in wanted)
         ]
         return {"ResourceTagMappingList": shown}
 
-    def _key(self, asked: str) -> Entry:
+    def _key(self, asked: str) -> tuple[str, Entry]:
         which = asked.rsplit("/", 1)[-1]
         entry = self._inventory.entries("key").get(which)
         if entry is None:
             raise Refused("NotFoundException", f"Key '{asked}' does not exist")
-        return {"KeyId": which, "KeyState": entry["state"], "Description": entry.get("Description", "secrets")}
+        return which, {"KeyId": which, "Description": "secrets", **entry}
+
+    def _described_key(self, given: Entry) -> Entry:
+        return {"KeyMetadata": {name: value for name, value in self._key(given["KeyId"])[1].items() if name != "tags"}}
 
     def _schedule(self, given: Entry) -> Entry:
-        """A key that waits for its deletion bills nothing and cannot be used; as for the engine, it is no longer there."""
-        which = given["KeyId"]
+        """A key waits for its deletion, bills nothing, and keeps its aliases (KMS developer guide, deleting-keys)."""
+        which, entry = self._key(given["KeyId"])
+        leaving = KINDS["key"].word("deleting")
+        if entry["KeyState"] == leaving:
+            raise Refused("KMSInvalidStateException", f"{self._key_arn(which, entry)} is pending deletion.")
         other = self._inventory.world.state.others.get("key", {}).get(which)
         if other is None:
-            return self._inventory.delete("key", which)
-        other["state"] = "PendingDeletion"
-        return {}
+            self._inventory.delete("key", which)
+        else:
+            other["KeyState"] = leaving
+        return {"KeyId": which, "KeyState": leaving, "PendingWindowInDays": given["PendingWindowInDays"]}
 
-    def _storage(self) -> Iterator[tuple[str, Handler]]:
-        yield "fsx.DescribeFileSystems", self._lister("fsx", "FileSystems")
-        yield "fsx.DeleteFileSystem", lambda given: self._inventory.delete("fsx", given["FileSystemId"])
-        yield "fsx.DescribeBackups", self._lister("backup", "Backups")
-        yield "fsx.DeleteBackup", lambda given: self._inventory.delete("backup", given["BackupId"])
-        yield "fsx.DescribeDataRepositoryAssociations", self._lister("repository association", "Associations")
-        yield "logs.DescribeLogGroups", self._log_groups
-        yield "logs.DeleteLogGroup", lambda given: self._inventory.delete("log group", given["logGroupName"])
+    def _aliases(self, given: Entry) -> Entry:
+        """All, or those of one key. A key that was never made has none."""
+        entries = self._inventory.look("alias").values()
+        return {"Aliases": [each for each in entries if given.get("KeyId", each.get("TargetKeyId")) == each.get("TargetKeyId")]}
 
-    def _lister(self, kind: str, key: str) -> Handler:
-        return lambda given: {key: filters.listed(self._inventory.look(kind), given, ignored=self._ignores_filters)}
-
-    def _log_groups(self, given: Entry) -> Entry:
-        prefix = given.get("logGroupNamePrefix", "")
-        return {"logGroups": [entry for name, entry in self._inventory.look("log group").items() if name.startswith(prefix)]}
+    def _key_arn(self, which: str, entry: Entry) -> str:
+        return entry.get("Arn") or arn(self._inventory.region, "kms", f"key/{which}")
 
     def _batch(self) -> Iterator[tuple[str, Handler]]:
         for kind, name, parameter in (("queue", "JobQueue", "jobQueue"), ("environment", "ComputeEnvironment", "computeEnvironment")):
-            yield f"batch.Describe{name}s", self._lister(kind, f"{parameter}s")
             yield f"batch.Update{name}", self._disabler(kind, parameter)
             yield f"batch.Delete{name}", self._batch_deleter(kind, parameter)
-        yield "batch.DescribeJobDefinitions", self._lister("definition", "jobDefinitions")
-        yield "batch.DeregisterJobDefinition", lambda given: self._inventory.delete("definition", given["jobDefinition"])
 
     def _disabler(self, kind: str, parameter: str) -> Handler:
         def answer(given: Entry) -> Entry:
-            if not self._inventory.change(kind, given[parameter], state=given["state"]):
-                self._inventory.world.state.others[kind][given[parameter]]["state"] = given["state"]
+            self._inventory.change(kind, given[parameter], state=given["state"])
             return {}
 
         return answer
@@ -177,8 +174,3 @@ class Services:
             return self._inventory.delete(kind, which)
 
         return answer
-
-
-def plain(entry: Entry) -> Entry:
-    """An entry without what its service shows elsewhere."""
-    return {key: value for key, value in entry.items() if key not in _HIDDEN}

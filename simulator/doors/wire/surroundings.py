@@ -8,9 +8,10 @@ from botocore.utils import parse_timestamp
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
+from facts.neuron_releases import NEWEST_AMI_DATE
 from facts.regions import zone_id_prefix
 from simulator.account.allowances import Allowances
-from simulator.doors.wire.entries import Entry
+from simulator.doors.wire.entries import Entry, arn
 from simulator.doors.wire.wire import Handler, Refused
 from simulator.outputs import ACCOUNT
 
@@ -18,8 +19,6 @@ PLENTY = 100_000.0
 """Value of a quota that nothing limits."""
 _OTHER_VCPUS = {"p5.48xlarge": 192}
 """vCPUs of a type that neighbours run and the catalogue lacks (EC2 instance types, P5)."""
-NEWEST_RELEASE = "20260714"
-"""Date of the AMI releases that are taken without a pin (facts/neuron_releases.py)."""
 
 
 @dataclass
@@ -68,7 +67,9 @@ class Surroundings:
         for family, limit in (allowances or Allowances()).spot_vcpu_quotas.items():
             quotas[QUOTA_CODES[family]["spot"]] = limit
         offered = {name: list(known_zone_ids(item, prefix)) or list(zones) for name, item in types.items()}
-        return cls(zones=zones, offered=offered, quotas=quotas)
+        caller = arn(region, "sts", "assumed-role/deployer/practice", regional=False)
+        role = arn(region, "iam", "role/deployer", regional=False)
+        return cls(caller=caller, role_arn=role, zones=zones, offered=offered, quotas=quotas)
 
     def handlers(self, region: str) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
@@ -154,7 +155,7 @@ class Surroundings:
         if len(parts) < 6:
             raise Refused("ParameterNotFound", given["Name"])
         variant, minor = parts[-3], parts[5]
-        found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_RELEASE}")
+        found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_AMI_DATE}")
         if found is None:
             raise Refused("ParameterNotFound", given["Name"])
         return {"Parameter": {"Name": given["Name"], "Value": found}}
@@ -178,6 +179,9 @@ def _types(given: Entry) -> Entry:
 
 
 def _is_priced(text: str, given: Entry) -> bool:
-    """Whether a product has the attributes that the request asks for; an attribute that it lacks fits."""
-    attributes = json.loads(text)["product"]["attributes"]
+    """Whether a product is of the service and has the attributes that the request asks for; what its entry lacks fits."""
+    entry = json.loads(text)
+    attributes = entry["product"]["attributes"]
+    if entry.get("serviceCode", given["ServiceCode"]) != given["ServiceCode"]:
+        return False
     return all(attributes.get(each["Field"], each["Value"]) == each["Value"] for each in given.get("Filters", ()))

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import boto3
 import botocore.session
 from botocore.awsrequest import AWSResponse
+from botocore.config import Config
 from botocore.exceptions import DataNotFoundError
 from botocore.utils import parse_timestamp
 from botocore.validate import validate_parameters
@@ -94,7 +95,11 @@ class WireSession:
             session = boto3.Session(aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="example", region_name=region_name)
             session.events.register("before-parameter-build", _keep_parameters)
             session.events.register("before-call", _at_current_wire)
-            self._clients[service, region_name] = session.client(service, region_name=region_name, config=config)
+            # Without it botocore puts its user agent together for each call: a fifth of a call that never leaves the process.
+            own = Config(user_agent="trn")
+            self._clients[service, region_name] = session.client(
+                service, region_name=region_name, config=config.merge(own) if config is not None else own
+            )
         return _Client(self._wire, self._clients[service, region_name])
 
 

@@ -23,10 +23,14 @@ def tag_list(tags: dict[str, str]) -> list[Entry]:
 class Cloud:
     """The simulated account, its wire, and what tests put into it: neighbours, as no program of ours made them."""
 
-    def __init__(self, *, lag: int = 1, ignores_filters: bool = False, surroundings: Surroundings | None = None) -> None:
-        """`lag`: looks for which what is being deleted can still be seen."""
-        self.world = World()
-        options = door.Options(delays=Delays(deleting=lag), ignores_filters=ignores_filters, surroundings=surroundings)
+    def __init__(
+        self, *, lag: int = 1, ignores_filters: bool = False, surroundings: Surroundings | None = None,
+        world: World | None = None, delays: Delays | None = None,
+    ) -> None:  # fmt: skip
+        """`lag`: looks for which what is being deleted can still be seen; `world`: an account that holds something already."""
+        self.world = world or World()
+        delays = delays or Delays(deleting=lag)
+        options = door.Options(delays=delays, ignores_filters=ignores_filters, surroundings=surroundings)
         self.wire = door.wire(self.world, options)
         self.api = BotoApi("us-west-2", self.wire.session())
 

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from typing import Any
 
+from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, ami_date
 from simulator.doors.wire.surroundings import Surroundings
 from tests.operations.aws.cloud import ACCOUNT, Cloud
 
@@ -46,8 +47,8 @@ class HealthyAccount(Cloud):
             quotas=dict(QUOTAS),
             is_complete=True,
             addons=dict(ADDONS),
-            images={"amazon-eks-node-al2023-x86_64-neuron-1.35-v20260505"},
-            recommended={"neuron": "1.35.4-20260714", "standard": "1.35.4-20260714"},
+            images={f"amazon-eks-node-al2023-x86_64-neuron-1.35-v{ami_date(AMI_RELEASES['1.35'])}"},
+            recommended=dict.fromkeys(("neuron", "standard"), f"1.35.4-{NEWEST_AMI_DATE}"),
         )
         super().__init__(surroundings=self.around)
         # Batch has made its own role in this account, as in any that has used Batch.

@@ -101,7 +101,7 @@ def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
     for log_group in log_group_names(cluster):
         cloud.put("log group", log_group, {"logGroupName": log_group, "storedBytes": 5_000_000_000})
     cloud.put("role", f"{cluster}-{REGION}-node", {"tags": tags, "attached": ["arn:aws:iam::aws:policy/X-policy-name"], "inline": ["boot"]})
-    cloud.put("key", f"0000-{mark}", {"tags": tags, "state": "Enabled"})
+    cloud.put("key", f"0000-{mark}", {"tags": tags, "KeyState": "Enabled"})
     leave_warnings(cloud, cluster)
     workspace = {"workspaceId": f"ws-{mark}", "alias": cluster, "arn": f"arn:aws:aps:{REGION}:{ACCOUNT}:workspace/ws-{mark}", "tags": tags}
     cloud.put("workspace", f"ws-{mark}", {**workspace, "status": {"statusCode": "ACTIVE"}, "createdAt": "2026-11-01T00:00:00Z"})
@@ -112,7 +112,7 @@ def leave_warnings(cloud: Cloud, cluster: str) -> None:
     """Karpenter's queue, and a rule with its target; their names begin with the cluster's, and so may a neighbour's."""
     name, tags = interruption_queue_name(cluster), cluster_tags(cluster, STACK)
     url, rule = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}", f"{name}-health"
-    cloud.put("sqs", url, {"tags": tags})
+    cloud.put("sqs", url, {"QueueUrl": url, "QueueName": name, "tags": tags})
     targets = [{"Id": "karpenter", "Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"}]
     cloud.put("rule", rule, {"Name": rule, "Arn": f"arn:aws:events:{REGION}:{ACCOUNT}:rule/{rule}", "tags": tags, "targets": targets})
 

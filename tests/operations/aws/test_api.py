@@ -19,6 +19,7 @@ from operations.errors import CommandError
 from operations.run_command import run_command
 from operations.stack_file import StackFileError
 from simulator.doors.wire.wire import Refused, Wire
+from tests.operations.aws.cloud import Cloud
 from tests.support import ROOT
 
 DESCRIBE_VPCS = Call("ec2", "DescribeVpcs")
@@ -31,7 +32,10 @@ def refusal(code: str, operation: str, message: str = "refused") -> ClientError:
 
 def vpcs(count: int) -> Wire:
     """An account with VPCs."""
-    return Wire({"ec2.DescribeVpcs": lambda _: {"Vpcs": [{"VpcId": f"vpc-{number}"} for number in range(count)]}})
+    cloud = Cloud()
+    for number in range(count):
+        cloud.put("vpc", f"vpc-{number}", {"VpcId": f"vpc-{number}"})
+    return cloud.wire
 
 
 def test_all_pages_are_read():
@@ -44,9 +48,10 @@ def test_all_pages_are_read():
 
 def test_an_action_without_pages_gives_its_one_answer():
     """Some lists of AWS have no paginator."""
-    wire = Wire({"ec2.DescribePlacementGroups": lambda _: {"PlacementGroups": [{"GroupName": "a"}]}})
+    cloud = Cloud()
+    cloud.put("placement group", "a", {"GroupName": "a"})
     call = Call("ec2", "DescribePlacementGroups")
-    assert list(BotoApi("us-west-2", wire.session()).pages(call, "PlacementGroups")) == [{"GroupName": "a"}]
+    assert list(cloud.api.pages(call, "PlacementGroups")) == [{"GroupName": "a"}]
 
 
 def test_a_wrong_parameter_never_leaves():
@@ -172,10 +177,12 @@ def test_interruption_and_missing_files_are_told(capsys: pytest.CaptureFixture[s
 
 def test_a_fake_that_says_what_aws_cannot_say_is_refused():
     """Else tests would prove a world that is not there."""
-    wire = Wire({"ec2.DescribeVpcs": lambda _: {"Vpcs": [{"VpcIdentity": "vpc-1"}]}})
+    cloud = Cloud()
+    cloud.put("vpc", "vpc-1", {"VpcIdentity": "vpc-1"})
+    wire = cloud.wire
     with pytest.raises(exceptions.ParamValidationError, match="VpcIdentity"):
-        BotoApi("us-west-2", wire.session()).call(DESCRIBE_VPCS)
-    wire.handlers["ec2.DescribeVpcs"] = lambda _: {}
+        cloud.api.call(DESCRIBE_VPCS)
+    cloud.of("vpc").clear()
     wire.faults["ec2.DescribeVpcs"] = [Refused("InternalError")]
     with pytest.raises(ClientError, match="InternalError"):
         BotoApi("us-west-2", wire.session()).call(DESCRIBE_VPCS)

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from facts.neuron_releases import AMI_RELEASES, first_ami_date
 from operations.access import Live
 from operations.cli import app
 from operations.cluster.check import account, tools
@@ -143,7 +144,7 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("cluster quota", _set("quotas", **{"L-1194D53C": 1}), "fail", "1 in use by others", "services/eks"),
         ("cluster quota", lambda aws: aws.put("cluster", "trainium-dev", {"name": "trainium-dev", "status": "ACTIVE"}), "pass", "1 in use by others", ""),
         ("storage quota", _set("quotas", **{"L-8F1B9C74": 1199}), "fail", "needs 1200 GiB", "services/fsx"),
-        ("AMI releases", lambda aws: aws.around.images.clear(), "fail", "neuron release 1.35.4-20260505 is not in us-west-2", "describe-images"),
+        ("AMI releases", lambda aws: aws.around.images.clear(), "fail", f"neuron release {AMI_RELEASES['1.35']} is not in us-west-2", "describe-images"),
         ("AMI releases", lambda aws: aws.around.recommended.pop("standard"), "fail", "publishes no standard AMI", "another minor"),
         ("Kubernetes", lambda aws: setattr(aws.around, "standard_support_ends", ""), "fail", "does not offer 1.35", "kubernetesVersion"),
         ("Kubernetes", lambda aws: setattr(aws.around, "standard_support_ends", "2027-01-10T00:00:00Z"), "warn", "until 2027-01-10", "newer minor"),
@@ -329,15 +330,15 @@ def test_karpenters_pools_are_held_against_what_is_offered_and_reserved():
 def test_the_driver_is_held_against_the_training_images_runtime():
     """The commonest way in which a cluster that is up cannot train."""
     aws = HealthyAccount()
-    unpinned = subject_of(aws, nodeGroups={"trn1-32xl": {"releaseVersion": "1.35.4-20260505"}})
+    unpinned = subject_of(aws, nodeGroups={"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.35"]}})
     assert worst(check("AMI releases", unpinned)).verdict == "pass"
     configuration = merged(dev_configuration(), training={"neuronSdk": "2.31"})
     for group in configuration["nodeGroups"].values():
         del group["releaseVersion"]
-    aws.around.recommended["neuron"] = "1.35.4-20260505"
+    aws.around.recommended["neuron"] = AMI_RELEASES["1.35"]
     stack_file = _stack_file(configuration)
     subject = replace(subject_of(aws), settings=settings_of(stack_file))
-    aws.around.recommended["neuron"] = "1.35.4-20260318"
+    aws.around.recommended["neuron"] = f"1.35.4-{first_ami_date((2, 26, 10, 0))}"
     found = [finding for finding in check("AMI releases", subject) if finding.check == "driver"]
     assert {finding.verdict for finding in found} == {"fail"}
     assert "runtime 2.32 and later need a driver newer than 2.26" in found[0].what
@@ -351,10 +352,7 @@ def test_batch_is_missed_its_role():
     subject = subject_of(aws, addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"]}})
     assert worst(check("add-ons", subject)).verdict == "pass"
 
-    def refuse(given: dict[str, Any]) -> dict[str, Any]:
-        raise Refused("NoSuchEntity")
-
-    aws.wire.handlers["iam.GetRole"] = refuse
+    aws.of("role").clear()
     found = worst(check("add-ons", subject))
     assert (found.verdict, found.do) == ("fail", "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com")
     assert worst(check("add-ons", subject_of(aws))).verdict == "pass"

@@ -16,7 +16,9 @@ from operations.aws.pricing import LivePrice, live_prices
 from operations.cli import app
 from operations.cluster.cost.bill import Bill, Line, bill_of, differences, repriced
 from operations.stack_file import read_stack_file
+from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire
+from tests.operations.aws.cloud import Cloud
 from tests.support import ROOT
 
 
@@ -26,16 +28,16 @@ def dev() -> Bill:
     return bill_of(read_stack_file("dev", ROOT))
 
 
-def product(usage_type: str, usd: str, unit: str = "Hrs", begin: str = "0") -> str:
+def product(usage_type: str, usd: str, unit: str = "Hrs", begin: str = "0", **more: str) -> str:
     """One entry of the price list, cut to what is read."""
     dimension = {"pricePerUnit": {"USD": usd}, "unit": unit, "beginRange": begin}
     terms = {"OnDemand": {"A": {"effectiveDate": "2026-11-01T00:00:00Z", "priceDimensions": {"A.1": dimension}}}}
-    return json.dumps({"product": {"attributes": {"usagetype": usage_type}}, "terms": terms})
+    return json.dumps({"product": {"attributes": {"usagetype": usage_type}}, "terms": terms, **more})
 
 
 def prices(*products: str) -> Wire:
-    """A price list."""
-    return Wire({"pricing.GetProducts": lambda _: {"PriceList": list(products)}})
+    """An account that is shown this price list."""
+    return Cloud(surroundings=Surroundings(price_list=list(products))).wire
 
 
 def asked(wire: Wire, name: str) -> LivePrice | None:
@@ -236,8 +238,7 @@ def test_slips_exit_with_2_and_a_place_that_cannot_be_written_with_1(project: Pa
 
 def test_live_asks_with_the_stacks_region_and_tells_bad_credentials(project: Path, monkeypatch: pytest.MonkeyPatch):
     """The table is the default so that nothing here needs an account."""
-    listed = {"AmazonEC2": [product("USW2-BoxUsage:trn1.32xlarge", "20.0")]}
-    wire = Wire({"pricing.GetProducts": lambda given: {"PriceList": listed.get(given["ServiceCode"], [])}})
+    wire = prices(product("USW2-BoxUsage:trn1.32xlarge", "20.0", serviceCode="AmazonEC2"))
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, wire.session()))
     code, out, _ = trn("--live")
     assert (code, "Pricing API, effective 2026-11-01: trn1.32xlarge" in out, "40.82 an hour" in out) == (0, True, True)

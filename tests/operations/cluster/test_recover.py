@@ -23,7 +23,7 @@ from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster.test_recover_finds import secret
-from tests.operations.fake_kubernetes import FakeCluster
+from tests.operations.kubernetes_cloud import KubernetesCloud
 from tests.support import ROOT
 
 STACK = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
@@ -96,6 +96,13 @@ def test_two_of_a_kind_are_a_persons_to_tell_apart():
 def test_what_another_resource_of_the_state_holds_is_not_imported():
     """It would be in the state twice, and deleted under the other's feet."""
     assert planned(creating(VPC), Sighting("vpc-1"), ids={urn(VPC, "b"): "vpc-1"}).never_made
+
+
+def test_an_id_that_another_type_has_too_is_imported():
+    """A Service and a StatefulSet of one name have one id."""
+    service, stateful = "kubernetes:core/v1:Service", "kubernetes:apps/v1:StatefulSet"
+    plan = planned(creating(stateful), Sighting("training/etcd"), ids={urn(service): "training/etcd"})
+    assert [item.sighting.id for item in plan.imports] == ["training/etcd"]
 
 
 def test_what_a_later_run_made_again_leaves_the_first_one_over():
@@ -287,12 +294,12 @@ REFRESH = "pulumi refresh --yes --clear-pending-creates --stack dev"
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeCluster, Engine]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, KubernetesCloud, Engine]:
     """The shipped stack after a kill: its VPC is made, a subnet is not, Volcano is half installed, a key was being deleted."""
     for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    cloud, cluster = Cloud(), FakeCluster()
+    cloud, cluster = Cloud(), KubernetesCloud()
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
     tags = tag_list({"trn:cluster": "trainium-dev", "Name": "trainium-dev"})
@@ -308,7 +315,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, FakeC
     )
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: cloud.api)
     monkeypatch.setattr("operations.access.Live.pulumi", lambda self, stack: engine)
-    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster.client)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return cloud, cluster, engine
 
@@ -325,7 +332,7 @@ def test_it_imports_uninstalls_and_refreshes(world: Any):
     code, out, err = trn("--yes", "--json", "recover.json")
     assert (code, engine.ran) == (0, [IMPORT, REFRESH])
     assert [entry["id"] for entry in engine.imported["resources"]] == ["vpc-1"]
-    assert cluster.log == ["delete Secret sh.helm.release.v1.volcano.v1"]
+    assert cluster.server.changes == [("DELETE", "/api/v1/namespaces/volcano-system/secrets/sh.helm.release.v1.volcano.v1")]
     for line in ("import     Vpc network vpc-1", "uninstall  Release volcano", "never made Subnet s", "read again Key secrets (deleting)"):
         assert line in err
     assert "the objects of the release stay" in err
@@ -338,7 +345,7 @@ def test_no_means_that_nothing_happens(world: Any):
     """The plan was shown."""
     _, cluster, engine = world
     code, _, err = trn(answer="n\n")
-    assert (code, engine.ran, cluster.log) == (1, [], [])
+    assert (code, engine.ran, cluster.server.changes) == (1, [], [])
     assert "Import 1, uninstall 1, then refresh dev?" in err
 
 
@@ -347,7 +354,7 @@ def test_while_anything_is_unclear_nothing_is_changed(world: Any):
     cloud, cluster, engine = world
     cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
     code, out, err = trn("--yes")
-    assert (code, engine.ran, cluster.log) == (1, [], [])
+    assert (code, engine.ran, cluster.server.changes) == (1, [], [])
     assert "unclear    Vpc network: there are 2: vpc-1, vpc-2" in err
     assert out.startswith("1 unclear: nothing was changed")
 
@@ -408,15 +415,7 @@ def test_orphans_are_what_the_next_run_would_make_and_is_there(world: Any):
     """After the provider's own process died the state knows of nothing."""
     cloud, cluster, engine = world
     engine.preview = preview(("create", VPC, {"tags": {"Name": "trainium-dev"}}), ("create", ROLE, {"name": "r"}))
-    cloud.wire.handlers["iam.GetRole"] = lambda given: {
-        "Role": {
-            "Path": "/",
-            "RoleName": "r",
-            "RoleId": "AROAEXAMPLEEXAMPLE00",
-            "Arn": "arn:aws:iam::111122223333:role/r",
-            "CreateDate": "2026-11-01T00:00:00Z",
-        }
-    }
+    cloud.put("role", "r", {"tags": {}, "attached": [], "inline": []})
     code, _, err = trn("--orphans", "--yes")
     assert (code, "run `trn recover dev` first" in err) == (1, True)
     engine.export = exported()
@@ -426,7 +425,7 @@ def test_orphans_are_what_the_next_run_would_make_and_is_there(world: Any):
     assert ("never made" in err, "run it again until none is found" in out) == (False, True)
     cloud.of("vpc").clear()
     assert trn("--orphans", "--yes")[:2] == (0, "no orphans: nothing that `pulumi up` would make is there already\n")
-    assert cluster.objects[SECRETS]
+    assert cluster.names(SECRETS)
 
 
 def test_questions_go_to_pulumi_itself():

@@ -2,48 +2,43 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from operations.aws.api import BotoApi
 from operations.aws.node_groups import resize, scaling, sized
 from operations.cli import app
-from simulator.doors.wire.wire import Refused, Wire
+from simulator.account import kinds, view
+from simulator.account.allowances import Allowances
+from simulator.doors.wire.inventory import Delays
+from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import Cloud
-from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.owned import hold
+from tests.simulator.account.standing import group, standing
 from tests.support import ROOT
 
+CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
 
-class Group:
-    """One node group whose updates take two looks."""
 
-    def __init__(self, desired: int = 2, end: str = "Successful", errors: tuple[dict[str, str], ...] = ()) -> None:
-        self.sizes, self.end, self.errors, self._looks = {"minSize": 0, "maxSize": 2, "desiredSize": desired}, end, errors, 0
-        self.wire = Wire(
-            {
-                "eks.DescribeNodegroup": lambda given: {
-                    "nodegroup": {"nodegroupName": given["nodegroupName"], "scalingConfig": self.sizes}
-                },
-                "eks.UpdateNodegroupConfig": self._update,
-                "eks.DescribeUpdate": self._describe,
-            }
-        )
-        self.cloud = Cloud()
-        leave_control_plane(self.cloud, "trainium-dev")
-        self.wire.handlers = {**self.cloud.wire.handlers, **self.wire.handlers}
-        self.api = BotoApi("us-west-2", self.wire.session())
+def standing_cloud(changing: int = 2, *, free: int | None = None) -> Cloud:
+    """The shipped stack, whose node groups take some looks to change. `free`: instances that EC2 has, all if None."""
+    world = standing()
+    if free is not None:
+        (zone,) = {zone for _, zone in _zones()}
+        world.state.allowances = Allowances(capacity={("trn1.32xlarge", zone): free})
+    return Cloud(world=world, delays=Delays(changing=changing))
 
-    def _update(self, given: dict[str, Any]) -> dict[str, Any]:
-        self.sizes = given["scalingConfig"]
-        return {"update": {"id": "u-1", "status": "InProgress"}}
 
-    def _describe(self, given: dict[str, Any]) -> dict[str, Any]:
-        self._looks += 1
-        status = self.end if self._looks > 1 else "InProgress"
-        return {"update": {"id": given["updateId"], "status": status, "errors": list(self.errors) if status == self.end else []}}
+def _zones() -> list[tuple[str, str]]:
+    state = standing().state
+    return [("trn1.32xlarge", zone) for zone in view.zones_of(state, group())]
+
+
+def sizes(cloud: Cloud) -> dict[str, int]:
+    """The sizes that the account has for the training group."""
+    found = cloud.world.state.find(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}")
+    assert found is not None
+    return dict(found.registration.inputs["scalingConfig"])
 
 
 @pytest.mark.parametrize(
@@ -60,24 +55,30 @@ def test_limits_move_no_further_than_the_count_takes(count: int, expected: tuple
 def test_it_waits_for_eks_and_tells_its_words():
     """A group without capacity says so here, not in `kubectl get nodes`."""
     pauses, shown = list[float](), list[tuple[int, int]]()
-    group = Group()
-    sizes = sized(scaling(group.api, "train", "trn"), 0)
-    assert resize(group.api, "train", "trn", sizes, pauses.append, lambda number, rounds: shown.append((number, rounds))) == []
-    assert (len(pauses), group.sizes["desiredSize"], shown) == (2, 0, [(0, 120), (1, 120), (2, 120)])
-    words = ({"errorCode": "AsgInstanceLaunchFailures", "errorMessage": "no capacity"},)
-    failed = Group(end="Failed", errors=words)
-    assert resize(failed.api, "train", "trn", {"desiredSize": 1}, pauses.append) == ["AsgInstanceLaunchFailures: no capacity"]
-    assert resize(Group(end="Cancelled").api, "train", "trn", {"desiredSize": 1}, pauses.append) == ["the update is Cancelled"]
-    assert resize(Group(end="InProgress").api, "train", "trn", {"desiredSize": 1}, pauses.append) == ["EKS is still at it after 30 minutes"]
+    cloud = standing_cloud()
+    wanted = sized(scaling(cloud.api, CLUSTER, GROUP), 0)
+    assert resize(cloud.api, CLUSTER, GROUP, wanted, pauses.append, lambda number, rounds: shown.append((number, rounds))) == []
+    assert (len(pauses), sizes(cloud)["desiredSize"], shown) == (2, 0, [(0, 120), (1, 120), (2, 120)])
+
+    def said(cloud: Cloud, count: int) -> list[str]:
+        return resize(cloud.api, CLUSTER, GROUP, sized(scaling(cloud.api, CLUSTER, GROUP), count), pauses.append)
+
+    (words,) = said(standing_cloud(free=2), 3)
+    assert words.startswith("AsgInstanceLaunchFailures: ")
+    assert "trn1.32xlarge" in words
+    assert said(standing_cloud(changing=1000), 3) == ["EKS is still at it after 30 minutes"]
+    cancelled = standing_cloud()
+    cancelled.wire.handlers["eks.DescribeUpdate"] = lambda given: {"update": {"id": given["updateId"], "status": "Cancelled"}}
+    assert said(cancelled, 3) == ["the update is Cancelled"]
 
 
 @pytest.fixture
-def group(monkeypatch: pytest.MonkeyPatch) -> Group:
-    """The shipped stack's group."""
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """The shipped stack, behind the command."""
     monkeypatch.chdir(ROOT)
-    made = Group()
+    made = standing_cloud()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
-    hold(monkeypatch, "trainium-dev")
+    hold(monkeypatch, CLUSTER, made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -88,10 +89,10 @@ def trn(*arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_down_to_zero_lists_what_goes_on_billing(group: Group, tmp_path: Path):
+def test_down_to_zero_lists_what_goes_on_billing(cloud: Cloud, tmp_path: Path):
     """And how to keep it so."""
     code, out, _ = trn("trn1-32xl", "0", "--json", str(tmp_path / "scale.json"))
-    assert (code, group.sizes) == (0, {"minSize": 0, "maxSize": 2, "desiredSize": 0})
+    assert (code, sizes(cloud)) == (0, {"minSize": 0, "maxSize": 2, "desiredSize": 0})
     assert "the stack now costs 0.80 USD an hour" in out
     assert "0.100  control-plane-eksCluster, EKS control plane" in out
     assert "trn1.32xlarge" not in out
@@ -99,25 +100,25 @@ def test_down_to_zero_lists_what_goes_on_billing(group: Group, tmp_path: Path):
     assert json.loads((tmp_path / "scale.json").read_text())["sizes"]["desiredSize"] == 0
 
 
-def test_a_group_that_has_its_size_is_left_alone(group: Group):
+def test_a_group_that_has_its_size_is_left_alone(cloud: Cloud):
     """No update, and nothing that a next `pulumi up` would set back."""
     code, out, _ = trn("trn1-32xl", "2", "--stack", "dev")
     assert (code, "sets it back" in out) == (0, False)
-    assert group.wire.count()["eks.UpdateNodegroupConfig"] == 0
+    assert cloud.wire.count()["eks.UpdateNodegroupConfig"] == 0
 
 
-def test_more_than_the_stack_file_allows_is_priced_too(group: Group):
+def test_more_than_the_stack_file_allows_is_priced_too(cloud: Cloud):
     """The file's own limit is no limit of EKS."""
     assert "the stack now costs 86.84 USD" in trn("trn1-32xl", "4")[1]
 
 
-def test_slips_and_failures_have_their_exit_codes(group: Group):
+def test_slips_and_failures_have_their_exit_codes(cloud: Cloud):
     """2 for a group or cluster that is not there, 1 for what EKS could not do."""
     code, _, err = trn("trn9", "0")
     assert (code, "its groups: trn1-32xl, trn1n-32xl" in err) == (2, True)
-    group.end, group.errors = "Failed", ({"errorCode": "InsufficientFreeAddresses", "errorMessage": "x"},)
-    code, out, _ = trn("trn1-32xl", "1")
-    assert (code, "EKS says InsufficientFreeAddresses: x" in out) == (1, True)
-    group.wire.faults["eks.DescribeNodegroup"] = [Refused("ResourceNotFoundException", "No cluster found for name: trainium-dev.", 404)]
+    cloud.wire.faults["eks.DescribeNodegroup"] = [Refused("ResourceNotFoundException", "No cluster found for name: trainium-dev.", 404)]
     code, _, err = trn("trn1-32xl", "1")
     assert (code, "No cluster found" in err) == (2, True)
+    cloud.world.state.allowances = Allowances(vcpu_quotas={"Trn": 256})
+    code, out, _ = trn("trn1-32xl", "4")
+    assert (code, "EKS says AsgInstanceLaunchFailures: " in out, sizes(cloud)["desiredSize"]) == (1, True, 2)

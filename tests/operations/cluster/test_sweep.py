@@ -105,7 +105,7 @@ def test_a_role_of_another_region_with_the_same_tag_is_not_ours():
 def test_a_key_that_waits_for_its_deletion_is_no_longer_billed():
     """Else every sweep of a month would find it again."""
     cloud = Cloud()
-    cloud.put("key", "0000", {"tags": {CLUSTER_TAG: CLUSTER}, "state": "PendingDeletion"})
+    cloud.put("key", "0000", {"tags": {CLUSTER_TAG: CLUSTER}, "KeyState": "PendingDeletion"})
     assert found_by(cloud) == []
 
 
@@ -214,7 +214,7 @@ def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     entries_of_a_gone_cluster = {*cloud.of("access entry")}
     untouched = {"sg-default-a", "rtb-main-a", "vol-used-a", "0000-a", *entries_of_a_gone_cluster}
     assert cloud.ids() - untouched == expected.ids()
-    assert cloud.of("key")["0000-a"]["state"] == "PendingDeletion"
+    assert cloud.of("key")["0000-a"]["KeyState"] == "PendingDeletion"
 
 
 def test_how_far_it_is_is_shown():

@@ -119,12 +119,12 @@ def cells(line: str) -> list[str]:
 
 
 def test_a_row_says_what_is_in_use():
-    """Cores that nobody holds count as idle."""
+    """Cores that no pod holds count as idle."""
     lines = shown(row(node="ip-10-0-0-1.us-west-2.compute.internal")).splitlines()
     assert cells(lines[1]) == ["ip-10-0-0-1", "b", "2 of 4", "38%", "▆", "3 of 32 GiB", "none"]
     assert lines[2].strip() == "t"
     assert row().cores == (1.0, 0.5, 0.0, 0.0)
-    assert "nobody" in shown(row(pods=()))
+    assert "no pod" in shown(row(pods=()))
 
 
 def test_errors_and_silence_are_told():
@@ -172,7 +172,7 @@ def trn(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_all_nodes_are_in_one_view(healthy: Healthy):
-    """With whoever holds their devices."""
+    """With the pods that hold their devices."""
     code, out, _ = trn("dev")
     assert code == 0
     assert [cells(line)[:6] for line in out.splitlines()[1::2]] == [
@@ -304,7 +304,7 @@ def test_a_pod_that_cannot_say_is_told(without_exporter: Healthy, monkeypatch: p
     assert (code, says in out) == (1, True)
 
 
-def test_without_a_job_there_is_nobody_to_ask(without_exporter: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_job_there_is_no_exporter_to_ask(without_exporter: Healthy, monkeypatch: pytest.MonkeyPatch):
     """With the key that installs the exporter."""
     code, _, err = trn("dev")
     assert (code, "addons.neuronMonitor.enabled: true" in err) == (1, True)

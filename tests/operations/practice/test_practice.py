@@ -37,6 +37,26 @@ UP = "practice up dev --quiet"
 KILLED = f"{UP} --fault 'killed@Cluster/*'"
 
 
+@pytest.fixture(scope="module")
+def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a stack that is up, made once. Not to be changed."""
+    root = tmp_path_factory.mktemp("practice")
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, root / name)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(root)
+        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+        assert trn(UP)[0] == 0
+    return root / "build"
+
+
+@pytest.fixture
+def up(project: Path, brought_up: Path) -> Path:
+    """A stack that is up, to be changed."""
+    shutil.copytree(brought_up, project / "build")
+    return project
+
+
 def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):
     """Up, status, destroy with its drain and sweep: the account is empty, and no engine has the stack any more."""
     assert trn(UP)[0] == 0
@@ -72,9 +92,8 @@ def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project
     assert leftovers() == []
 
 
-def test_a_job_holds_its_nodes_until_it_is_drained(project: Path):
+def test_a_job_holds_its_nodes_until_it_is_drained(up: Path):
     """Its pods are placed, shown by logs and top, and keep `down` from deleting the file system's claim."""
-    assert trn(UP)[0] == 0
     assert trn("practice job dev bert")[0] == 0
     code, out, _ = trn("--practice top dev --json -")
     assert (code, [row["pods"] for row in json.loads(out)]) == (0, [["training/bert-worker-0"], ["training/bert-worker-1"]])
@@ -88,9 +107,8 @@ def test_a_job_holds_its_nodes_until_it_is_drained(project: Path):
 
 
 @pytest.mark.parametrize("what", ["load-balancer", "claim-in-use", "karpenter-node"])
-def test_what_pulumi_does_not_know_of_goes_with_trn_destroy(project: Path, what: str):
+def test_what_pulumi_does_not_know_of_goes_with_trn_destroy(up: Path, what: str):
     """Drained where Kubernetes has it, swept where only AWS does."""
-    assert trn(UP)[0] == 0
     before = len(leftovers())
     assert trn(f"practice event dev {what}")[0] == 0
     assert len(leftovers()) > before
@@ -120,26 +138,6 @@ def test_every_command_says_that_it_is_practice(up: Path, command: str, stream: 
     _, *streams = trn(f"--practice {command}")
     assert streams[stream - 1].count(LINE) == 1
     assert LINE not in streams[2 - stream]
-
-
-@pytest.fixture(scope="module")
-def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a stack that is up, made once. Not to be changed."""
-    root = tmp_path_factory.mktemp("practice")
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-        assert trn(UP)[0] == 0
-    return root / "build"
-
-
-@pytest.fixture
-def up(project: Path, brought_up: Path) -> Path:
-    """A stack that is up, to be changed."""
-    shutil.copytree(brought_up, project / "build")
-    return project
 
 
 def test_what_no_container_can_show_is_refused_or_skipped(up: Path):

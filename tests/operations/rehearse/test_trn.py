@@ -17,6 +17,7 @@ from operations.docs import pages
 from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
 from operations.stack_file import StackFileError, read_stack_file
+from tests.sharing import forget
 from tests.support import ROOT
 
 runner = CliRunner()
@@ -81,6 +82,7 @@ def test_the_same_seed_gives_the_same_bytes(project: Path, monkeypatch: pytest.M
     for name in ("one.json", "two.json"):
         rehearse(project, "--quiet", "--json", name, monkeypatch=monkeypatch)
         texts.append((project / name).read_bytes())
+        forget()
     assert texts[0] == texts[1]
     rehearse(project, "--quiet", "--seed", "1", "--json", "three.json", monkeypatch=monkeypatch)
     assert (project / "three.json").read_bytes() != texts[0]

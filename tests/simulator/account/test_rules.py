@@ -7,6 +7,7 @@ import pytest
 
 from facts.charts import Contract, contracts
 from facts.endpoints import NODE_ENDPOINTS
+from facts.neuron_releases import LATER_AMI_RELEASE, NEWEST_AMI_DATE
 from simulator.account import kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
@@ -30,6 +31,7 @@ from tests.simulator.account.standing import (
     with_template,
     without,
 )
+from tests.support import merged
 
 _USUAL = {"create": (15, 30, 60, "inferred"), "delete": (5, 10, 20, "inferred")}
 _MPI_JOB = ({"name": "mpijobs.kubeflow.org", "kind": "kubeflow.org/MPIJob", "stays": False},)
@@ -244,7 +246,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "vcpu-quota": (_limited(Allowances({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
     "surge-quota": (
-        _limited(Allowances({"Trn": 256}), group(releaseVersion="1.35.4-20260610", updateConfig={"updateStrategy": "DEFAULT"})),
+        _limited(Allowances({"Trn": 256}), group(releaseVersion=LATER_AMI_RELEASE, updateConfig={"updateStrategy": "DEFAULT"})),
         "4 nodes of trn1-32xl need 512 vCPU",
     ),
     "offered-in-zone": (lambda world: _moved(world, "use2-az4", "trn2.48xlarge"), "not in use2-az4"),
@@ -325,7 +327,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "workload-needs-node": (_with(no_untainted_nodes, only(kinds.STATEFUL_SET)), "0 out of 1 replicas succeeded"),
     "volume-for-claim": (_request(_unknown_volume()), "volume other is not there"),
-    "pool-keeps-its-mode": (_pool_of_another_mode, "Cannot transition NodePool between static"),
+    "fixed-inputs": (_pool_of_another_mode, "Cannot transition NodePool between static"),
     "environment-finds-its-namespace": (
         _with(lambda world: without(world, only(kinds.NAMESPACE, "training-namespace")), _environment()),
         "CLIENT_ERROR - Unable to validate Kubernetes Namespace; namespace training is not there",
@@ -375,6 +377,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _with(lambda world: _in_use(world, "fsx-claim training/"), only(kinds.NAMESPACE, "training-namespace")),
         "namespace training holds a pod that mounts it",
     ),
+    "role-has-policies": (_request(only(kinds.ROLE, "control-plane-role")), "Cannot delete entity, must detach all policies first"),
     "held-by-others": (lambda world: _with_a_neighbour(world), "held by eni-of-a-colleague"),
 }
 
@@ -398,7 +401,35 @@ def _cluster_in(world: World, zone_id: str) -> Registration:
 
 def _for_sdk(world: World, sdk: str) -> Registration:
     world.state.job = Job(sdk)
-    return group(releaseVersion="1.35.4-20260714")
+    return group(releaseVersion=f"1.35.4-{NEWEST_AMI_DATE}")
+
+
+FIXED = {
+    "StorageClass": ("default-storage-class", {"reclaimPolicy": "Retain"}, "updates to reclaimPolicy are forbidden"),
+    "PersistentVolume": ("fsx-claim", {"spec": {"volumeMode": "Block"}}, "spec.volumeMode: Invalid value: field is immutable"),
+    "PersistentVolumeClaim": ("fsx-claim", {"spec": {"resources": {"requests": {"storage": "600Gi"}}}}, "can not be less than"),
+}
+"""Objects of the shipped stack: logical name, a change, and words of the refusal."""
+
+
+@pytest.mark.parametrize("kind", FIXED)
+def test_an_input_that_is_kept_for_life_cannot_be_changed(kind: str):
+    """The provider does not replace the object for it: `pulumi up` would end with the API server's error."""
+    name, change, words = FIXED[kind]
+    (asked,) = [item for item in recording() if item.name == name and item.type.endswith(f":{kind}")]
+    refusal = RULES["fixed-inputs"].check(standing().state, replace(asked, inputs=merged(dict(asked.inputs), **change)))
+    assert refusal is not None
+    assert words in refusal.text
+    assert f"`pulumi destroy --target-dependents --target '{asked.urn}'`" in refusal.fix
+
+
+@pytest.mark.parametrize(
+    "change", [{"spec": {"resources": {"requests": {"storage": "2400Gi"}}}}, {"metadata": {"labels": {"team": "nlp"}}}]
+)
+def test_a_claim_may_grow_and_take_labels(change: dict[str, object]):
+    """What is not kept for life changes in place."""
+    (claim,) = [item for item in recording() if item.type == kinds.CLAIM]
+    assert RULES["fixed-inputs"].check(standing().state, replace(claim, inputs=merged(dict(claim.inputs), **change))) is None
 
 
 def test_every_rule_is_broken_below():

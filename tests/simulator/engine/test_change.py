@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from facts.neuron_releases import LATER_AMI_RELEASE
 from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
@@ -48,7 +49,7 @@ def test_a_larger_group_grows_in_place():
 
 def test_another_ami_release_rolls_the_nodes_and_says_so_in_red():
     """Whoever trains on them must know before."""
-    changed = change(nodeGroups={TRAIN: {"releaseVersion": "1.35.4-20260610"}})
+    changed = change(nodeGroups={TRAIN: {"releaseVersion": LATER_AMI_RELEASE}})
     (nodes,) = [item for item in changed.nodes if item.kind != "stays"]
     assert (nodes.kind, nodes.nodes, nodes.extra) == ("rolled", 2, 0)
     assert nodes.seconds == changed.phase.seconds > 20 * 60

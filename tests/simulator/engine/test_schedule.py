@@ -9,7 +9,7 @@ from facts.resources.latency import Lifetime
 from facts.resources.table import TYPES
 from simulator import latencies
 from simulator.account.world import World
-from simulator.engine import order as engine_order
+from simulator.engine.order import creation_dependencies, deletion_levels
 from simulator.engine.schedule import critical_path, run_destroy, run_up
 from simulator.errors import UnknownLatency
 from simulator.recording import Recording, Registration
@@ -63,7 +63,7 @@ def test_destroy_goes_level_by_level_with_a_barrier():
 
 def test_a_level_is_the_depth_from_the_roots():
     """So a resource can be deleted beside one it has nothing to do with, and never beside one it needs."""
-    levels = engine_order.deletion_levels(chain())
+    levels = deletion_levels(chain())
     assert [[urn.rsplit("::", 1)[-1] for urn in level] for level in levels] == [["lustre", "nat"], ["subnet"], ["vpc"]]
 
 
@@ -74,8 +74,8 @@ def test_a_named_component_stands_for_all_inside_it():
     recording.registrations[component.urn] = replace(component, custom=False, remote=True)
     child = Registration(urn_of("child"), VPC, "child", True, False, component.urn, {})
     recording.registrations[child.urn] = child
-    assert engine_order.creation_dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
-    assert engine_order.creation_dependencies(recording)[child.urn] == {component.urn}
+    assert creation_dependencies(recording)[urn_of("user")] == {component.urn, child.urn}
+    assert creation_dependencies(recording)[child.urn] == {component.urn}
 
 
 def test_a_cycle_is_an_error():
@@ -84,7 +84,7 @@ def test_a_cycle_is_an_error():
     with pytest.raises(ValueError, match="cycle"):
         run_up(recording, World(), seed=0)
     with pytest.raises(ValueError, match="cycle"):
-        engine_order.deletion_levels(recording)
+        deletion_levels(recording)
 
 
 def test_the_critical_path_ends_last_and_has_no_gap():

@@ -1,0 +1,74 @@
+"""What `pulumi import`, `refresh`, `stack export` and `preview` do, with a state of the rehearsal's engine over an account."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from simulator.account.world import World
+from simulator.engine.plan import plan
+from simulator.engine.recovery import drop_unreachable, find, refresh
+from simulator.engine.state import State
+from simulator.recording import Recording, Registration
+
+
+def refreshed(state: State, world: World, *, drop: bool) -> int:
+    """Drop from the state what is gone, and what has no end; the number of resources dropped. Time passes in the account.
+
+    `drop`: drop too what lived in a cluster that is gone.
+    """
+    before = len(state.held)
+    state.pending.clear()
+    world.pass_time()
+    if drop:
+        drop_unreachable(state, world)
+    refresh(state, world)
+    return before - len(state.held)
+
+
+def imported(wanted: Iterable[Mapping[str, str]], state: State, world: World, program: Iterable[Registration]) -> str:
+    """Put objects into the state, under their names in the program; empty, or the first that is not in the account.
+
+    `wanted`: type, name and id of each, as the file of `pulumi import --file` has them.
+    """
+    begun = {(item.registration.type, item.registration.name): item.registration for item in state.pending}
+    programs = {(item.type, item.name): item for item in program}
+    for entry in wanted:
+        key = (entry["type"], entry["name"])
+        asked = begun.get(key) or programs[key]
+        found = world.state.find(entry["type"], entry["id"]) or find(asked, world)
+        if found is None:
+            return f"{entry['type']} {entry['id']}"
+        # What it came from may have been destroyed meanwhile.
+        kept = {name: frozenset(getattr(asked, name) & state.held.keys()) for name in ("dependencies", "providers")}
+        state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
+        state.pending[:] = [item for item in state.pending if (item.registration.type, item.registration.name) != key]
+    return ""
+
+
+def _unready(status: str) -> str | None:
+    return None if status == "ready" else "it did not become ready"
+
+
+def exported(state: State) -> dict[str, Any]:
+    """The state in the form of `pulumi stack export` (pulumi/pulumi sdk/go/common/apitype, DeploymentV3)."""
+    recording = state.recording()
+    held = [_resource(item, recording) for item in recording.registrations.values()]
+    pending = [{"resource": _resource(item.registration, recording), "type": item.doing} for item in state.pending]
+    return {"version": 3, "deployment": {"resources": held, "pending_operations": pending}}
+
+
+def previewed(state: State, world: World, program: Recording) -> dict[str, Any]:
+    """What the next `up` would create, in the form of `pulumi preview --json`."""
+    changes = plan(state, program, creations=world.state.creations, seed=0)
+    made = [change.new for change in changes.values() if change.kind == "create" and change.new is not None]
+    return {"steps": [{"op": "create", "urn": item.urn, "newState": _resource(item, program)} for item in made]}
+
+
+def _resource(item: Registration, recording: Recording) -> dict[str, Any]:
+    made: dict[str, Any] = {"urn": item.urn, "type": item.type, "custom": item.custom, "inputs": dict(item.inputs), "parent": item.parent}
+    package = item.type.split(":")[0]
+    used = [urn for urn in sorted(item.providers) if f":providers:{package}::" in urn]
+    if item.custom and used:
+        provider = recording.registrations.get(used[0])
+        made["provider"] = f"{used[0]}::{provider.id if provider else ''}"
+    return {**made, "id": item.id, "outputs": dict(item.outputs)} if item.id else made

@@ -1,0 +1,223 @@
+"""One stack's story in one account, among neighbours: brought up, killed, recovered, killed again, destroyed, killed, swept.
+
+The engine is the rehearsal's; recovery and sweep are those of `trn`, through boto3 and the Kubernetes client.
+"""
+
+import copy
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from facts.names import CLUSTER_TAG, STACK_TAG, stack_path
+from facts.resources.queries import Leftover
+from facts.resources.table import TYPES
+from operations.aws.api import BotoApi
+from operations.aws.control_plane import described
+from operations.aws.found import Found
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
+from operations.cluster.recover.look import Recovery
+from operations.cluster.recover.objects import Objects
+from operations.cluster.recover.plan import Plan
+from operations.cluster.recover.pulumi import import_and_refresh
+from operations.cluster.recover.state import read_state
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping
+from operations.cluster.sweep.run import Sweep
+from operations.kube.api import KubernetesClient
+from operations.practice.kubernetes import SimulatedClient
+from operations.practice.state import exported, imported, refreshed
+from simulator.account import kinds
+from simulator.account.world import World
+from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire import door
+from simulator.doors.wire.inventory import KINDS, Inventory
+from simulator.engine.crash import MOMENTS
+from simulator.engine.run import Engine, Kill
+from simulator.engine.state import State
+from simulator.recording import Recording
+from tests.operations.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
+from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+
+Operation = Literal["create", "delete"]
+IDS = {
+    "instance": "InstanceId",
+    "interface": "NetworkInterfaceId",
+    "nat": "NatGatewayId",
+    "fsx": "FileSystemId",
+    "log group": "logGroupName",
+}
+"""Kind to the key of its id, as its service lists it."""
+SWEPT_KINDS: Mapping[str, str] = {token: item.leftover.kind for token, item in TYPES.items() if isinstance(item.leftover, Leftover)}
+"""Type to the kind as which a sweep lists it."""
+
+
+@dataclass
+class Story:
+    """One stack of a cluster in one account."""
+
+    recording: Recording
+    cluster: str
+    region: str
+    engine: Engine = field(default_factory=lambda: Engine(World(), State()))
+
+    @property
+    def world(self) -> World:
+        """The account."""
+        return self.engine.world
+
+    @property
+    def api(self) -> BotoApi:
+        """The account through boto3."""
+        return BotoApi(self.region, door.session(self.world, door.Options(self.region, page_size=50)))
+
+    @property
+    def owner(self) -> Owner:
+        """The stack, as what it made in the account names it."""
+        stack = stack_path("organization", self.recording.project, self.recording.stack)
+        own = (which for which, tags in cluster_vpcs(self.api, self.cluster).items() if tags.get(STACK_TAG) == stack)
+        return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own))
+
+    def recover(self) -> Plan:
+        """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
+        api, state = self.api, self.engine.state
+        before = {item.registration.urn for item in state.pending if item.doing == "creating"} - state.held.keys()
+        there = {(item.registration.urn, item.registration.id) for item in self.world.state if item.registration.urn in before}
+        recovery = Recovery(api, self.cluster, lambda: self._objects(api), lambda _: None, lambda _: None)
+        plan = recovery.plan(read_state(json.dumps(exported(state))))
+        assert not plan.unclear, plan.unclear
+        found = {(item.pending.urn, self._id(item.pending.urn)) for item in (*plan.imports, *plan.uninstalls)}
+        assert found == there, found ^ there
+        assert {pending.urn for pending in plan.never_made} == before - {urn for urn, _ in there}
+        recovery.uninstall(plan)
+        assert import_and_refresh(plan, "dev", self._run)
+        known = state.by_id()
+        unknown = [item.what for item in self.world.state if (item.registration.type, item.registration.id) not in known]
+        assert unknown == []
+        return plan
+
+    def _objects(self, api: BotoApi) -> Objects | None:
+        if described(api, self.cluster) is None:
+            return None
+        return Objects(KubernetesClient(SimulatedClient(ApiServer(self.world), lambda: None), lambda: "practice"))
+
+    def _id(self, urn: str) -> str:
+        return next(item.registration.id for item in self.world.state if item.registration.urn == urn)
+
+    def _run(self, command: tuple[str, ...], _environment: Mapping[str, str]) -> tuple[int, str]:
+        if command[1] == "refresh":
+            refreshed(self.engine.state, self.world, drop=False)
+            return 0, ""
+        wanted = json.loads(Path(command[command.index("--file") + 1]).read_text())["resources"]
+        missing = imported(wanted, self.engine.state, self.world, self.recording)
+        return (1 if missing else 0), missing
+
+    def sweep(self) -> list[tuple[Found, str]]:
+        """`trn sweep --delete` of everything without a state, data too: what could not be deleted.
+
+        Raises AssertionError where it does not find exactly what the account holds of ours.
+        """
+        run = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES))
+        # What is being deleted may end while the sweep looks.
+        before, beside = self._swept_objects(), self._made_beside()
+        plan = run.plan()
+        assert plan.kept == ()
+        found = {(item.kind, item.id) for item in plan.deletions}
+        assert self._swept_objects() <= found, self._swept_objects() - found
+        assert {which for _, which in found - before} <= beside, found - before
+        return run.run(plan).left
+
+    def _swept_objects(self) -> set[tuple[str, str]]:
+        made = {(item.registration.type, item.registration.id) for item in self.world.state}
+        return {(SWEPT_KINDS[kind], which) for kind, which in made if kind in SWEPT_KINDS}
+
+    def _made_beside(self) -> set[str]:
+        """Ids of what AWS and controllers made for the cluster without a request of the program."""
+        entries, others = Inventory(self.world, self.region).entries, self.world.state.others
+        return {which for kind in KINDS for which in entries(kind) if which not in others.get(kind, {})}
+
+    def left(self) -> list[str]:
+        """What the account still holds of ours."""
+        return [what for _, what in self.world.state.leftovers()]
+
+
+def drawn_kill(drawn: random.Random, recording: Recording, operation: Operation) -> Kill:
+    """Any moment of an operation on any resource."""
+    return Kill(drawn.choice(recording.resources()).urn, operation, drawn.choice(MOMENTS))
+
+
+def told(story: Story, kill: Kill, seed: int) -> list[str]:
+    """The whole story of one kill, at any moment of `up` or of `destroy`; what was left of ours, or went of the neighbours'.
+
+    Raises AssertionError as `recover` and `sweep` do. `seed` draws the later kills.
+    """
+    drawn, engine = random.Random(seed), story.engine
+    others = engine.world.state.others = neighbours(story.cluster)
+    before = copy.deepcopy(others)
+    if kill.operation == "create":
+        engine.up(story.recording, kill=kill)
+        story.recover()
+        if engine.up(story.recording, kill=drawn_kill(drawn, story.recording, "create")).killed and drawn.random() < 0.5:
+            story.recover()
+        kill = drawn_kill(drawn, story.recording, "delete")
+    elif not engine.state.held:
+        engine.up(story.recording)
+    engine.destroy(kill=kill)
+    left = [f"{item.kind} {item.id}: {why}" for item, why in story.sweep()]
+    return [*left, *story.left(), *([] if others == before else ["something of a neighbour's is gone"])]
+
+
+def neighbours(cluster: str) -> dict[str, dict[str, Entry]]:
+    """Everything of a cluster whose name begins like ours, and of one that ours is a part of."""
+    cloud = Cloud()
+    for number, name in enumerate((f"{cluster}-2", f"my-{cluster}")):
+        leave_everything(cloud, name, f"n{number}")
+    leave_control_plane(cloud, f"{cluster}-2", "n0")
+    return cloud.world.state.others
+
+
+def move_in(story: Story) -> None:
+    """Put what others own into our VPC, each with a mark of its owner's, and beside our names names that begin like them."""
+    state = story.world.state
+    subnet = state.existing(kinds.SUBNET)[0].registration
+    place = {"VpcId": subnet.inputs["vpcId"], "SubnetId": subnet.id}
+    theirs: dict[tuple[str, str], Entry] = {
+        ("instance", "i-peer"): {
+            "InstanceType": "m5.large",
+            "State": {"Name": "running"},
+            "Tags": tag_list({CLUSTER_TAG: "peer"}),
+            **place,
+        },
+        ("group", "sg-peer"): {
+            "GroupId": "sg-peer",
+            "GroupName": "peer",
+            "VpcId": place["VpcId"],
+            "Tags": tag_list({"eks:cluster-name": "peer"}),
+        },
+        ("interface", "eni-peer"): {
+            "Status": "available",
+            "Groups": [],
+            "TagSet": tag_list({"cluster.k8s.amazonaws.com/name": "peer"}),
+            **place,
+        },
+        ("nat", "nat-peer"): {
+            "State": "available",
+            "NatGatewayAddresses": [],
+            "Tags": tag_list({"kubernetes.io/cluster/peer": "owned"}),
+            **place,
+        },
+        ("fsx", "fs-00000000000000eee"): {
+            "FileSystemType": "LUSTRE",
+            "Lifecycle": "AVAILABLE",
+            "SubnetIds": [subnet.id],
+            "Tags": tag_list({CLUSTER_TAG: "peer"}),
+        },
+        ("log group", f"/aws/eks/{story.cluster}/cluster-2"): {"storedBytes": 1},
+        ("log group", f"/aws/eks/{story.cluster}-2/cluster"): {"storedBytes": 1},
+        ("sqs", f"https://sqs.{story.region}.amazonaws.com/{ACCOUNT}/{story.cluster}-jobs"): {"tags": {}},
+    }
+    for (kind, which), entry in theirs.items():
+        key = IDS.get(kind)
+        state.others.setdefault(kind, {})[which] = {**entry, **({key: which} if key else {})}
