@@ -102,4 +102,4 @@ def _take(lock: Lock, tell: Callable[[str], None], *, break_lock: bool) -> None:
         parameters.delete(lock.api, lock.name)
         if not parameters.create(lock.api, lock.name, lock.holder.as_text()):
             raise OwnershipError(f"another run took the lock {lock.name} first", "wait for it")
-    tell(f"lock {lock.name}: {lock.holder}")
+    tell(f"lock {lock.name} taken by {lock.holder.who}")

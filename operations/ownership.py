@@ -81,8 +81,9 @@ class Ownership:
 
     @property
     def identity(self) -> ClusterIdentity:
-        """As the state holds it; where the state is gone, as the account shows it."""
-        return self.seen if self.state.identity is None else self.state.identity
+        """As the state holds it; as the account shows it, where the state is gone or does not know the cluster yet."""
+        own = self.state.identity
+        return self.seen if own is None or (self.seen.cluster_arn and not own.cluster_arn) else own
 
     def owner(self, stack: str) -> Owner:
         """Whose objects may be deleted. `stack`: as in the tag `trn:stack`."""
