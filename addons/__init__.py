@@ -1,1 +1,1 @@
-"""What runs in the cluster: one add-on per file, each with its values as a pure function."""
+"""What runs in the cluster: one folder per add-on, with its settings, declaration, values and contract."""

@@ -77,7 +77,7 @@ def _unheard(path: str, text: str, element: ast.expr) -> Mutation:
 
 
 def _dropped_from_lists(path: str, text: str, function: ast.FunctionDef) -> Iterator[Mutation]:
-    """Elements of lists that a function names before it hands them to a resource, or keeps as what others wait for."""
+    """Elements of lists that a function names before it passes them to a resource, or stores as what others wait for."""
     edges = [
         keyword.value
         for node in ast.walk(function)

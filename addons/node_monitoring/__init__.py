@@ -16,7 +16,7 @@ class NodeMonitoringSettings(AddonSettings):
 DECLARATION = Declaration(
     key="nodeMonitoring",
     title="EKS node monitoring agent",
-    purpose="Reports broken devices, disks and networks to node repair, which else sees only nodes that are not ready",
+    purpose="Reports broken devices, disks and networks to EKS node repair, which otherwise sees only nodes that are not ready",
     component="node-monitoring",
     namespace="kube-system",
     nodes="all",

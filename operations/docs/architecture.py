@@ -1,6 +1,7 @@
 """The picture of the folders in docs/architecture.md: layers and imports, from the import graph itself."""
 
 import ast
+import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence, Set
 from functools import cache
@@ -10,8 +11,10 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).parent.parent.parent
-WIDTH, ROW, GAP, MARGIN = 980, 96, 16, 20
+WIDTH, ROW, GAP, MARGIN = 980, 112, 16, 20
 """Pixels."""
+CHARACTER, LINES = 8, 2
+"""Pixels that a character takes at most on average, and lines that a box has for what a package is for."""
 STYLE = (
     "text{font:14px system-ui,sans-serif;fill:#1f2328}.name{font-weight:600;font-size:16px}.says{fill:#57606a;font-size:13px}"
     "rect{fill:#f6f8fa;stroke:#8c959f}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.says{fill:#9198a1}rect{fill:#161b22;stroke:#6e7681}}"
@@ -72,13 +75,19 @@ def _row(row: Sequence[str], top: int, edges: Mapping[str, Set[str]]) -> list[st
         parts += [
             f'<rect x="{left:g}" y="{top}" width="{width:g}" height="{ROW}" rx="6"/>',
             f'<text class="name" x="{left + 14:g}" y="{top + 28}">{escape(name)}/</text>',
-            f'<text class="says" x="{left + 14:g}" y="{top + 52}">{escape(_purpose(name, round(width / 7)))}</text>',
-            f'<text x="{left + 14:g}" y="{top + 78}">{escape("imports " + imported if imported else "imports none of the others")}</text>',
+            *(
+                f'<text class="says" x="{left + 14:g}" y="{top + 52 + 18 * line}">{escape(text)}</text>'
+                for line, text in enumerate(_purpose(name, round(width / CHARACTER)))
+            ),
+            f'<text x="{left + 14:g}" y="{top + ROW - 16}">{escape("imports " + imported if imported else "imports none of the others")}</text>',
         ]
     return parts
 
 
-def _purpose(package: str, limit: int) -> str:
-    """First sentence of the package's docstring, cut at a word where it is longer than `limit` characters."""
-    text = (ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text())) or "").split("\n")[0].rstrip(".")
-    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0].rstrip(",;:") + " ..."
+def _purpose(package: str, width: int) -> list[str]:
+    """First sentence of the package's docstring, in lines of at most `width` characters. Raises ValueError for more than two."""
+    text = (ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text())) or "").split("\n")[0].rstrip(".").replace("`", "")
+    lines = textwrap.wrap(text, width)
+    if len(lines) > LINES:
+        raise ValueError(f"the first line of {package}/__init__.py is too long for its box: {text}")
+    return lines

@@ -104,7 +104,7 @@ def test_a_contract_is_of_the_pinned_version(chart: Chart) -> None:
 
 
 def test_a_chart_pinned_anew_is_refused_until_its_contract_is_read() -> None:
-    """Whoever raises a version must read the chart's values again; the message says where they go."""
+    """With a new version the chart's values must be read again; the message names the file."""
     with pytest.raises(ValueError, match=r"volcano is pinned at 9\.9\.9, its contract was written for volcano 1\.15\.0") as refusal:
         load(Chart("volcano", "9.9.9", "volcano"))
     assert "addons/volcano/contracts/volcano.yaml" in str(refusal.value)

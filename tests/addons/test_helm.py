@@ -151,7 +151,7 @@ def test_the_mirror_takes_every_image(case: str):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_contract_knows_every_crd(case: str):
-    """What goes with a release, and what stays, is told to users from it."""
+    """The list of what is deleted with a release, and what stays, comes from it."""
     chart = CASES[case].chart
     found = {item["metadata"]["name"] for item in rendered(case) if item["kind"] == "CustomResourceDefinition"}
     if not chart.crds_apart:

@@ -67,7 +67,7 @@ def one_of(kind: str) -> Registration:
 
 @pytest.mark.parametrize("configuration", [*CONFIGURATIONS, *ALTERNATIVES])
 def test_every_typed_object_satisfies_its_schema(configuration: str) -> None:
-    """Kubernetes drops a misspelt field with a warning nobody reads; the strict schema refuses it."""
+    """Kubernetes drops a misspelt field with no more than a warning; the strict schema refuses it."""
     errors = [schema_error(item) for item in objects(configuration) if is_of_kubernetes(item)]
     assert [error for error in errors if error] == []
 

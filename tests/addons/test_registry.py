@@ -52,12 +52,12 @@ def test_an_add_on_with_an_identity_says_which_services_it_calls(declaration: De
 
 @pytest.mark.parametrize("declaration", [item for item in REGISTRY if item.endpoints], ids=lambda declaration: declaration.key)
 def test_an_add_on_that_calls_aws_has_an_identity(declaration: Declaration):
-    """All but the agent that hands them out, which asks with the node's."""
+    """All but the Pod Identity agent, which uses the rights of its node."""
     assert declaration.identities or declaration.key == "eks-pod-identity-agent"
 
 
 def test_every_contract_belongs_to_a_chart():
-    """A contract of a chart that nobody installs vouches for nothing."""
+    """A contract of a chart that is not installed would be checked by nothing."""
     managed = {name for declaration in REGISTRY for name in declaration.managed}
     assert contracts().keys() == {chart.name for chart in CHARTS} | managed
 
@@ -83,7 +83,7 @@ def test_a_chart_renders_on_every_kubernetes_that_may_be_configured(chart: Chart
 
 @pytest.mark.parametrize("declaration", REGISTRY, ids=lambda declaration: declaration.key)
 def test_every_managed_add_on_is_pinned_for_every_minor(declaration: Declaration):
-    """An unpinned one shows a change nobody made with each new build."""
+    """An unpinned one shows a change with each new build of AWS."""
     for name in declaration.managed:
         for minor in SUPPORTED_KUBERNETES:
             assert versions.managed_addon_version(name, minor).startswith("v")
@@ -99,7 +99,7 @@ def test_charts_whose_webhooks_stop_common_kinds_are_fenced(declaration: Declara
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
 def test_every_chart_has_golden_values_unless_it_has_no_pods(chart: Chart):
-    """Values nobody looks at are defaults nobody chose."""
+    """Values without a golden file are not reviewed."""
     assert chart.name in {case.chart.name for case in CASES.values()} or not load(chart).pods
 
 

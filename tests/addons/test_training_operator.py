@@ -69,7 +69,7 @@ def test_a_job_as_users_write_it_is_taken(kind: str):
 
 @pytest.mark.parametrize(("kind", "path", "value", "taken"), PROBES)
 def test_what_upstreams_crd_refuses_ours_refuses(kind: str, path: str, value: Any, taken: bool):
-    """A wrong job is told when it is made, not when its pods never come."""
+    """A wrong job is refused when it is created, not later by pods that never start."""
     assert (errors(kind, changed(JOBS[kind], path, value)) == []) == taken
 
 

@@ -15,6 +15,7 @@ from addons.core.component import coredns_configuration
 from addons.efa_exporter.component import efa_exporter_spec
 from addons.etcd.manifests import stateful_set_spec
 from addons.kueue.objects import cluster_queue_spec
+from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
 from addons.trainer.values import runtime_spec
@@ -39,6 +40,7 @@ OBJECTS: dict[str, Any] = {
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
     "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
+    "lustre-exporter": lustre_exporter_spec("registry.example/python:3", "fsx-claim"),
     "cloudwatch": cloudwatch_configuration(CloudWatchSettings()),
     "cloudwatch-everything": cloudwatch_configuration(CloudWatchSettings(neuron_metrics=True, container_logs=True)),
     "coredns-autoscaled": coredns_configuration(CoreDnsSettings(autoscaled=True)),
@@ -68,6 +70,12 @@ def test_the_plugins_tolerate_the_taint_of_our_own_nodes():
 def test_the_efa_plugin_runs_only_where_interfaces_are():
     """It crash-loops on a node of a listed type without EFA."""
     assert VALUES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
+
+
+def test_cloudwatchs_own_neuron_monitor_runs_only_where_it_is_asked_for():
+    """Its chart's default is on, whatever the agent collects: beside ours each runtime would be read twice."""
+    assert VALUES["cloudwatch"]["neuronMonitor"] == {"enabled": False}
+    assert VALUES["cloudwatch-everything"]["neuronMonitor"] == {"enabled": True}
 
 
 def test_several_replicas_of_volcano_elect_a_leader():

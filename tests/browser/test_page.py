@@ -122,7 +122,7 @@ def test_buttons_zoom(browser: Browser, page: Path):
 
 
 def test_the_keyboard_zooms_pans_walks_and_opens(browser: Browser, page: Path):
-    """Whoever cannot use a mouse reads the same chart."""
+    """The chart can be read with the keyboard alone."""
     browser.open(page)
     browser.run("document.querySelector('#up [data-do=whole]').focus()")
     browser.press("Tab")
@@ -148,9 +148,9 @@ def test_pointing_at_a_step_tells_its_inputs_and_shows_what_it_waited_for(browse
     """Which step, why then, and with which inputs: the three questions to a bar."""
     browser.open(troubled)
     browser.mouse("Moved", *browser.place("#up .refused .lane", 0.9))
-    told = card(browser)
+    shown = card(browser)
     wanted = ["trn1-32xl", "aws:eks/nodeGroup:NodeGroup", "InsufficientInstanceCapacity", "instanceTypes", "waited for", "fix"]
-    assert [words for words in wanted if words not in told] == []
+    assert [words for words in wanted if words not in shown] == []
     target = browser.run("document.querySelector('.card a').hash.slice(1)")
     assert target in browser.run("[...document.querySelectorAll('#up .waited')].map(row => row.id)")
     assert browser.run("document.querySelectorAll('#up .links line').length") > 2
@@ -230,7 +230,7 @@ def test_the_switch_shows_every_step(browser: Browser, page: Path):
 
 
 def test_a_phone_shows_all_without_scrolling_sideways(browser: Browser, troubled: Path):
-    """Whoever is called at night looks at it on a phone."""
+    """On-call engineers open it on a phone."""
     browser.open(troubled, phone=True)
     for run in ("up", "up-again", "destroy"):
         browser.run(f"document.getElementById('{run}-tab').click()")

@@ -26,6 +26,6 @@ def recover(engine: Engine, *, orphans: bool = False) -> Plan:
 
 
 def _arguments(command: tuple[str, ...]) -> tuple[str, ...]:
-    """Behind `trn engine --`, which names the stack itself and lets nobody else name it."""
+    """Behind `trn engine --`, which names the stack itself and refuses `--stack`."""
     assert (command[0], command[-2:]) == ("pulumi", ("--stack", "dev"))
     return command[1:-2]

@@ -112,7 +112,7 @@ def test_a_queue_is_tried_again_while_volcanos_webhook_starts(engine: Engine):
 
 
 def test_what_no_waiting_fixes_is_not_tried_again_and_the_next_up_goes_on(engine: Engine):
-    """A refusal is told at once; what was made stays, and is not made twice."""
+    """A refusal is reported at once; what was created stays, and is not created twice."""
     engine.configure("addons.volcano.queues.extra", "{}")
     before = engine.world
     text = engine.up(options=("--fault", "create-fails@queue-extra"), fails=True)

@@ -46,7 +46,7 @@ class FakeCluster:
     def _end(self, resource: Resource, name: str) -> None:
         """What it owns goes with it; what is somebody's else is made anew."""
         (item,) = [item for item in self.objects[resource] if item["metadata"]["name"] == name]
-        owners = {reference.get("uid", "nobody") for reference in item["metadata"].get("ownerReferences", ())}
+        owners = {reference.get("uid", "none") for reference in item["metadata"].get("ownerReferences", ())}
         if owners & {other["metadata"].get("uid") for others in self.objects.values() for other in others}:
             item["metadata"]["uid"] += "-again"
             return

@@ -31,7 +31,7 @@ class RunningCluster(FakeCluster):
         """Tests, or pods, that wait for this reason."""
         self.refuses: str | None = None
         self.on_look: Callable[[int], None] = lambda look: None
-        """Told how often somebody has looked at pods."""
+        """Called with the number of pod listings so far."""
         self.started: list[Object] = []
         """Every Job that was made, also those that are gone."""
         self.seen: set[tuple[str, str]] = set()

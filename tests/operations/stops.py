@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 def stop_after(count: int) -> Callable[[str], None]:
-    """Told each step, stops the run as Ctrl-C does when `count` of them are done."""
+    """Called with each step; stops the run as Ctrl-C does when `count` of them are done."""
     steps = 0
 
     def tell(line: str) -> None:

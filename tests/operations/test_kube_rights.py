@@ -1,4 +1,4 @@
-"""The rights that are told are the rights that are used."""
+"""The rights that are listed are the rights that are used."""
 
 import re
 from typing import Any
@@ -58,7 +58,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_each_command_uses_the_rights_that_are_told_and_no_others(healthy: Healthy, name: str):
+def test_each_command_uses_the_rights_that_are_listed_and_no_others(healthy: Healthy, name: str):
     """One too few fails in the middle; one too many is a right for nothing."""
     for command in COMMANDS[name]:
         CliRunner().invoke(app, command, catch_exceptions=False)
@@ -74,8 +74,8 @@ def test_a_drain_uses_the_rights_of_its_kinds_and_no_others(healthy: Healthy):
         specification = {"type": "LoadBalancer", "storageClassName": "gp3", "replicas": 1}
         healthy.cluster.put(kind.resource, "theirs", spec=specification)
     CliRunner().invoke(app, "drain dev --yes", catch_exceptions=False)
-    told = {pair for rules in (DRAIN, *map(drain_rights, KINDS)) for pair in _pairs(rules)}
-    assert {(verb, resource(path)) for verb, path in healthy.cluster.seen} == told
+    listed = {pair for rules in (DRAIN, *map(drain_rights, KINDS)) for pair in _pairs(rules)}
+    assert {(verb, resource(path)) for verb, path in healthy.cluster.seen} == listed
 
 
 def _pairs(rules: Any) -> set[tuple[str, str]]:

@@ -90,7 +90,7 @@ def trn(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_any_one_call_that_is_denied_is_told(project: pytest.MonkeyPatch, name: str):
+def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, name: str):
     """One after the other is taken away: each time exit code 1, AWS's own word, and which document allows it."""
     world = World(project, name)
     assert trn(*COMMANDS[name]).exit_code == 0

@@ -49,7 +49,7 @@ def test_a_rehearsal_says_what_it_makes(name: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_steps_are_told(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_steps_are_reported(name: str, monkeypatch: pytest.MonkeyPatch):
     """A wait of twenty minutes without a word looks like a hang."""
     with terminal(name):
         console = screen()

@@ -1,4 +1,4 @@
-"""What the program asks of AWS satisfies the API's own shapes, and a request that does not is told apart."""
+"""What the program asks of AWS satisfies the API's own shapes, and a request that does not is refused."""
 
 import dataclasses
 import re

@@ -35,16 +35,16 @@ def test_what_a_request_prints_is_read_back(request_: FaultRequest):
 
 
 @pytest.mark.parametrize("text", ["", "No-Capacity", "@group", "no-capacity@", "no-capacity@a b", "no-capacity:x", "no-capacity@a:b:2"])
-def test_what_is_no_fault_is_told_the_form(text: str):
+def test_what_is_no_fault_is_reported_the_form(text: str):
     """With an example to copy."""
-    with pytest.raises(FaultSyntaxError, match="is no fault") as told:
+    with pytest.raises(FaultSyntaxError, match="is no fault") as raised:
         parse_fault(text)
-    assert "NAME@RESOURCE:TIMES" in str(told.value)
-    assert parse_fault(told.value.hint.split("`")[1]).name == "no-capacity"
+    assert "NAME@RESOURCE:TIMES" in str(raised.value)
+    assert parse_fault(raised.value.hint.split("`")[1]).name == "no-capacity"
 
 
 def test_zero_times_is_no_fault():
     """Nothing would happen, and the reader would wait for it."""
-    with pytest.raises(FaultSyntaxError, match="0 times") as told:
+    with pytest.raises(FaultSyntaxError, match="0 times") as raised:
         parse_fault("quota@x:0")
-    assert "`quota@x:1`" in told.value.hint
+    assert "`quota@x:1`" in raised.value.hint

@@ -1,4 +1,4 @@
-"""Reading the configuration: what is accepted, and how every mistake is told."""
+"""Reading the configuration: what is accepted, and how each mistake is reported."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def test_the_shipped_stack_file_is_valid_in_a_rehearsal():
 
 
 def test_the_shipped_stack_file_is_refused_by_a_real_run():
-    """Its allow-list is an address nobody has: a real up would lock its user out."""
+    """Its allow-list is a documentation address, which no host has: a real up would lock its user out."""
     (text,) = mistakes(dev_configuration(), rehearsal=False)
     assert "`controlPlane.publicAccessCidrs[0]` is `203.0.113.0/24`" in text
     assert "pulumi config set --path 'trn:controlPlane.publicAccessCidrs[0]'" in text
@@ -98,7 +98,7 @@ def test_a_slip_deep_down_is_compared_with_the_keys_of_its_place():
     assert "unknown key `nodeGroups.trn1-32xl.releaseversion`; did you mean `releaseVersion`?" in mistakes(broken)[0]
 
 
-def test_an_unquoted_version_is_told_to_be_quoted():
+def test_an_unquoted_version_is_reported_to_be_quoted():
     """YAML reads 1.35 as a number and 1.30 as 1.3."""
     (text,) = mistakes(merged(dev_configuration(), controlPlane={"kubernetesVersion": 1.35}))
     assert "`controlPlane.kubernetesVersion` is `1.35`" in text
@@ -125,7 +125,7 @@ def test_the_error_is_one_that_pulumi_prints_without_a_traceback():
 
 @pytest.mark.parametrize("key", ["efaLayout", "capacityType"])
 def test_a_choice_lists_its_values(key: str):
-    """Nobody should have to open the documentation for three words."""
+    """A user should not need the documentation for three words."""
     (text,) = mistakes(merged(dev_configuration(), nodeGroups={"trn1-32xl": {key: "nope"}}))
     assert "allowed: " in text
     assert "nope" in text

@@ -41,7 +41,7 @@ def stack(name: str) -> tuple[Recording, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", STACKS)
 def test_each_edge_is_there_and_has_its_reason(name: str):
-    """A missing one is named, with what it is for; so is one that nobody has explained."""
+    """A missing one is named, with what it is for; so is one without a line in edges.txt."""
     assert problems(*stack(name)) == []
 
 

@@ -37,7 +37,7 @@ def recording(request: pytest.FixtureRequest) -> Recording:
 
 
 def test_outputs_are_those_that_were_reviewed(recording: Recording):
-    """`pulumi stack output` prints them to whoever asks: a password among them ends in a build log."""
+    """`pulumi stack output` prints them in plain text: a password among them ends up in a build log."""
     assert set(recording.stack_outputs) <= OUTPUTS
     assert "kubectl" in recording.stack_outputs.get("grafanaPassword", "kubectl")
     secrets = {str(item.inputs[key]) for item in recording for key in item.secret_inputs}

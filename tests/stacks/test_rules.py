@@ -396,6 +396,7 @@ FINE: dict[str, dict[str, Any]] = {
         "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}},
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
+    "an open block of the widest kind": {"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8"]}},
     "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
@@ -444,6 +445,10 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "nothing acts on what it finds",
     ),
+    "dashboards without the Lustre exporter": (
+        {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "lustreExporter": {"enabled": False}}},
+        "nothing says when Lustre is full",
+    ),
     "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
         {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
@@ -460,7 +465,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", NOTED)
-def test_what_is_allowed_but_dear_is_said(case: str):
+def test_what_is_allowed_but_expensive_is_warned_of(case: str):
     """They are choices: the user is warned, and nothing is refused."""
     changes, expected = NOTED[case]
     settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)

@@ -165,7 +165,7 @@ def test_with_a_gateway_per_zone_each_zone_uses_its_own():
 
 
 def test_endpoints_answer_by_the_services_own_name_to_nodes_and_pods():
-    """Without private DNS nobody finds them; without the pods' block only half the VPC gets in."""
+    """Without private DNS the SDKs do not use them; without the pods' address block only half of the VPC is let in."""
     services = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts"]
     recording = changed(network={"nat": "none", "interfaceEndpoints": services})
     for service in services:
@@ -189,7 +189,7 @@ def test_control_plane_logs_are_kept_as_long_as_asked():
 
 
 def test_the_control_plane_sends_the_logs_that_were_asked_for():
-    """Without audit logs nobody can tell who deleted a job."""
+    """Without audit logs there is no record of who deleted a job."""
     assert named("Cluster", "control-plane-eksCluster").inputs["enabledClusterLogTypes"] == ["api", "audit", "authenticator"]
     quiet = changed(controlPlane={"logTypes": []})
     assert only("Cluster", "control-plane-eksCluster", quiet).inputs["enabledClusterLogTypes"] == []
@@ -202,7 +202,7 @@ def test_deletion_protection_is_sent_either_way(protected: bool):
     assert only("Cluster", "control-plane-eksCluster", recording).inputs["deletionProtection"] is protected
 
 
-def test_the_component_is_told_its_vpc():
+def test_the_component_is_reported_its_vpc():
     """Without it the component looks for the account's default VPC."""
     component = next(item for item in dev() if item.type == "eks:index:Cluster")
     assert component.inputs["vpcId"] == named("Vpc", "network").id

@@ -54,7 +54,7 @@ def test_an_upgrade_changes_its_own_in_place_and_touches_no_other(key: str, kind
     new = {urn: item for urn in own if (item := kind_of_change(running.registrations[urn])) is not None}
     declaration = SWITCHED[key]
     versioned = declaration.charts or (kind_of_change is upgraded and (declaration.managed or declaration.images))
-    assert bool(new) == bool(versioned), "a version that no resource carries, or a resource whose version nobody declares"
+    assert bool(new) == bool(versioned), "a version that no resource carries, or a resource with an undeclared version"
     if not new:
         return
     result = rehearse_change(running, exchanged(running, new), seed=0)

@@ -135,22 +135,22 @@ def test_each_error_is_one_line_with_its_exit_code(error: Exception, code: int, 
         raise error
 
     assert run_command(command) == code
-    told = capsys.readouterr().err
-    assert told.startswith("error: ")
-    assert says in told.splitlines()[0]
-    assert "Traceback" not in told
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: ")
+    assert says in printed.splitlines()[0]
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize("kind", [*sorted(errors.DENIED), "ExpiredToken", "AuthFailure", "Throttling"])
 def test_errors_that_have_a_fix_name_it(kind: str):
     """A hint that says where to look next."""
-    told = errors.command_error(refusal(kind, "DescribeVpcs"))
-    assert told is not None
-    assert told.hint
+    error = errors.command_error(refusal(kind, "DescribeVpcs"))
+    assert error is not None
+    assert error.hint
 
 
 def test_an_error_of_our_own_keeps_its_traceback():
-    """A bug told as a user's mistake is never fixed."""
+    """A bug reported as a user's mistake is never fixed."""
 
     def command() -> int:
         raise KeyError("ours")
@@ -159,7 +159,7 @@ def test_an_error_of_our_own_keeps_its_traceback():
         run_command(command)
 
 
-def test_interruption_and_missing_files_are_told(capsys: pytest.CaptureFixture[str]):
+def test_interruption_and_missing_files_are_reported(capsys: pytest.CaptureFixture[str]):
     """Ctrl-C is no crash, and a missing stack file has its own hint."""
 
     def stopped() -> int:
@@ -214,10 +214,23 @@ def test_help_loads_no_sdk_and_every_command_has_an_example():
         names = [command.callback.__name__ for command in app.registered_commands]
         for name in names:
             help = CliRunner().invoke(app, [name.replace("_", "-"), "--help"]).output
-            # The engine hands its arguments on, and with them Pulumi's own --json.
+            # The engine passes its arguments on, and with them Pulumi's own --json.
             assert "Example" in help and ("--json" in help or name == "engine"), name
-        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "yaml"}
+        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "yaml", "rich"}
         print(len(names) > 0, sorted(loaded))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "True []"
+
+
+def test_the_list_of_commands_loads_neither_rich_nor_pydantic():
+    """They double its time. For the help of one command Typer itself loads pydantic."""
+    script = textwrap.dedent("""
+        import sys
+        from typer.testing import CliRunner
+        from operations.cli import app
+        assert "verify" in CliRunner().invoke(app, ["--help"]).output
+        print(sorted({module.split(".")[0] for module in sys.modules} & {"boto3", "pulumi", "pydantic", "rich", "yaml"}))
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"

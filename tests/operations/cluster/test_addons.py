@@ -19,7 +19,7 @@ runner = CliRunner()
 MIRROR = "mirror.example:5000/team"
 
 
-def told(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def output(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a command prints, run in the repository."""
     monkeypatch.chdir(ROOT)
     result = runner.invoke(app, list(arguments), catch_exceptions=False)
@@ -28,8 +28,8 @@ def told(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyPatch):
-    """Whoever asks what runs in the cluster gets one answer."""
-    rows = {row["key"]: row for row in json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch))}
+    """The command and the declarations list the same add-ons."""
+    rows = {row["key"]: row for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))}
     assert rows.keys() == {declaration.key for declaration in REGISTRY}
     assert rows["volcano"]["versions"] == ["volcano 1.15.0"]
     assert rows["volcano"]["on"] is True
@@ -46,7 +46,7 @@ def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyP
 
 def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.MonkeyPatch):
     """A table that is not the program's own soon tells of another cluster."""
-    rows = json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch))
+    rows = json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))
     charts = {version.split()[0] for row in rows if row["on"] for version in row["versions"]}
     released = {item.inputs["name"] for item in record_stack(dev_configuration()).of_type(RELEASE)}
     assert released <= charts
@@ -54,7 +54,7 @@ def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.M
 
 def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
     """In a terminal it says the same in columns."""
-    text = told("addons", monkeypatch=monkeypatch)
+    text = output("addons", monkeypatch=monkeypatch)
     for word in (
         "add-on",
         "Volcano",
@@ -74,33 +74,33 @@ def test_the_table_can_be_read(monkeypatch: pytest.MonkeyPatch):
 def test_the_table_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch):
     """Names and versions are copied from it: none is cut or broken."""
     monkeypatch.setattr("operations.output.PIPE_WIDTH", 80)
-    text = told("addons", monkeypatch=monkeypatch)
+    text = output("addons", monkeypatch=monkeypatch)
     assert "…" not in text
-    for row in json.loads(told("addons", "--json", "-", monkeypatch=monkeypatch)):
+    for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch)):
         for part in (row["title"], *(part for version in row["versions"] for part in version.split())):
             assert part in text
 
 
 def test_an_image_that_two_add_ons_share_is_listed_once(monkeypatch: pytest.MonkeyPatch):
     """A copying tool reads the list line by line; JSON says which add-on wants what."""
-    lines = told("images", monkeypatch=monkeypatch).splitlines()
-    wanted = json.loads(told("images", "--json", "-", monkeypatch=monkeypatch))["images"]
+    lines = output("images", monkeypatch=monkeypatch).splitlines()
+    wanted = json.loads(output("images", "--json", "-", monkeypatch=monkeypatch))["images"]
     assert len(lines) == len(set(lines)) < len(wanted)
     assert set(lines) == {image["image"] for image in wanted}
 
 
-def test_both_lists_are_written_to_a_file_and_still_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_both_lists_are_written_to_a_file_and_still_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """`--json FILE`, as for every other command; with `-` there is JSON alone on standard output."""
     for command in ("addons", "images"):
-        written = told(command, "--json", str(tmp_path / "list.json"), monkeypatch=monkeypatch)
+        written = output(command, "--json", str(tmp_path / "list.json"), monkeypatch=monkeypatch)
         assert "etcd" in written
-        alone = told(command, "--json", "-", monkeypatch=monkeypatch)
+        alone = output(command, "--json", "-", monkeypatch=monkeypatch)
         assert json.loads(alone) == json.loads((tmp_path / "list.json").read_text())
 
 
 def test_the_mirror_list_pairs_each_image_with_its_copy(monkeypatch: pytest.MonkeyPatch):
     """Two words a line: what a copying tool wants."""
-    text = told("images", "--mirror", MIRROR, monkeypatch=monkeypatch)
+    text = output("images", "--mirror", MIRROR, monkeypatch=monkeypatch)
     pairs = dict(line.split(" ") for line in text.split("\n\n")[0].splitlines())
     assert pairs["quay.io/coreos/etcd:v3.5.33"] == f"{MIRROR}/coreos/etcd:v3.5.33"
     assert all(copy == f"{MIRROR}/{image.partition('/')[2]}" for image, copy in pairs.items())
@@ -109,20 +109,20 @@ def test_the_mirror_list_pairs_each_image_with_its_copy(monkeypatch: pytest.Monk
 
 def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.MonkeyPatch):
     """For a scanner, say."""
-    lines = told("images", monkeypatch=monkeypatch).splitlines()
+    lines = output("images", monkeypatch=monkeypatch).splitlines()
     assert "quay.io/coreos/etcd:v3.5.33" in lines
     assert all(" " not in line for line in lines)
-    assert json.loads(told("images", "--json", "-", monkeypatch=monkeypatch)) == {
+    assert json.loads(output("images", "--json", "-", monkeypatch=monkeypatch)) == {
         "images": [
             {"addon": entry["addon"], "image": entry["image"]}
-            for entry in json.loads(told("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))["images"]
+            for entry in json.loads(output("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))["images"]
         ]
     }
 
 
 def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.MonkeyPatch):
     """Each image once: the EFA exporter runs in one of them too."""
-    lines = told("images", monkeypatch=monkeypatch).splitlines()
+    lines = output("images", monkeypatch=monkeypatch).splitlines()
     assert [line for line in lines if "neuronx" in line] == [
         "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
     ]
@@ -134,9 +134,9 @@ def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.Monkey
     assert training_image(unknown) is None
 
 
-def test_the_key_that_is_told_sets_the_values_that_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_the_key_that_is_printed_sets_the_values_that_are_printed(monkeypatch: pytest.MonkeyPatch):
     """And every image of the cluster then comes from the mirror."""
-    document = json.loads(told("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))
+    document = json.loads(output("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))
     assert document["configuration"] == {"trn:addons": {"mirror": MIRROR}}
     recording = record_stack(merged(dev_configuration(), addons=document["configuration"]["trn:addons"]))
     for release in recording.of_type(RELEASE):
@@ -144,7 +144,7 @@ def test_the_key_that_is_told_sets_the_values_that_are_told(monkeypatch: pytest.
         assert contains(release.inputs["values"], expected), release.name
     (etcd,) = [item for item in recording if item.type.endswith(":StatefulSet")]
     assert etcd.inputs["spec"]["template"]["spec"]["containers"][0]["image"] == f"{MIRROR}/coreos/etcd:v3.5.33"
-    assert yaml.safe_load(told("images", "--mirror", MIRROR, monkeypatch=monkeypatch).split("\n\n")[1]) == document["configuration"]
+    assert yaml.safe_load(output("images", "--mirror", MIRROR, monkeypatch=monkeypatch).split("\n\n")[1]) == document["configuration"]
 
 
 def contains(values: object, expected: object) -> bool:

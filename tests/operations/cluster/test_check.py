@@ -158,7 +158,7 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("leftovers", _deny("ec2.DescribeVolumes"), "fail", "could not check", "trn iam"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_account_is_told_with_its_fix(name: str, spoil: Any, verdict: str, says: str, do: str):
+def test_what_is_wrong_with_an_account_is_reported_with_its_fix(name: str, spoil: Any, verdict: str, says: str, do: str):
     """One thing spoilt, one finding that names it."""
     aws = HealthyAccount()
     spoil(aws)
@@ -230,7 +230,7 @@ def test_blocks_on_offer_are_listed_with_their_price_and_what_buys_them():
         block("cb-later", "us-west-24", "2026-11-28", "1032.00"),
         block("cb-elsewhere", "us-west-21", "2026-11-22", "900.00"),
         block("cb-first", "us-west-24", "2026-11-23", "1099.20"),
-        block("cb-dear", "us-west-24", "2026-11-23", "2000.00"),
+        block("cb-expensive", "us-west-24", "2026-11-23", "2000.00"),
         block("cb-fourth", "us-west-24", "2026-11-29", "1000.00"),
         block("cb-long", "us-west-24", "2026-11-23", "1.00", CapacityBlockDurationHours=48),
         block("cb-other", "us-west-24", "2026-11-23", "1.00", InstanceType="trn2.48xlarge"),
@@ -240,7 +240,7 @@ def test_blocks_on_offer_are_listed_with_their_price_and_what_buys_them():
     subject = subject_of(aws, nodeGroups={"trn1-32xl": BLOCK_GROUP})
     missing, *offers = check("reservations", subject)
     assert (missing.verdict, {offer.verdict for offer in offers}) == ("fail", {"warn"})
-    assert [offer.do.split("--capacity-block-offering-id ")[1].split()[0] for offer in offers] == ["cb-first", "cb-dear", "cb-later"]
+    assert [offer.do.split("--capacity-block-offering-id ")[1].split()[0] for offer in offers] == ["cb-first", "cb-expensive", "cb-later"]
     when, price = "from 2026-11-23 11:30 to 2026-11-24 11:30 UTC", "1099.20 USD, 22.90 an instance and hour"
     assert offers[0].what == f"2 x trn1.32xlarge in usw2-az4 {when} for {price}"
     assert offers[0].do.startswith("`aws ec2 purchase-capacity-block --region us-west-2 --capacity-block-offering-id cb-first")
@@ -356,7 +356,7 @@ def test_batch_is_missed_its_role():
 
 
 def test_without_a_known_sdk_the_driver_is_a_warning():
-    """It may still be wrong, and nobody has said which image will run."""
+    """It may still be wrong, and the image that will run is not known."""
     configuration = merged(dev_configuration(), training={"neuronSdk": None})
     subject = replace(subject_of(HealthyAccount()), settings=settings_of(_stack_file(configuration)))
     assert {finding.verdict for finding in check("AMI releases", subject) if finding.check == "driver"} == {"warn"}
@@ -373,7 +373,7 @@ def test_without_a_known_sdk_the_driver_is_a_warning():
         ("kubectl version --client --output=json", "{}", "fail", "could not ask"),
     ],
 )  # fmt: skip
-def test_tools_that_are_missing_or_old_are_told(tool: str, answer: str | None, verdict: str, says: str):
+def test_tools_that_are_missing_or_old_are_reported(tool: str, answer: str | None, verdict: str, says: str):
     """Without them `pulumi up` fails after the first minutes, not before."""
 
     def answered(parts: Sequence[str]) -> str:
@@ -491,7 +491,7 @@ def test_the_command_lists_findings_and_exits_by_them(aws: HealthyAccount):
 
 
 def test_expired_credentials_end_it_with_2_and_one_line(aws: HealthyAccount):
-    """Twenty findings that all say the same help nobody."""
+    """Twenty findings with the same text hide the others."""
     aws.wire.faults["sts.GetCallerIdentity"] = [Refused("ExpiredToken", "The security token included in the request is expired", 403)]
     code, out, err = trn()
     assert (code, out) == (2, "")

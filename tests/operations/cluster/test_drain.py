@@ -99,7 +99,7 @@ def test_karpenters_instances_are_waited_for():
 
 
 def test_each_object_is_deleted_once_however_long_it_takes():
-    """What a finalizer holds is told in the end, with the finalizer; the nodes go all the same after a while."""
+    """What a finalizer holds is listed at the end, with the finalizer; the nodes go all the same after a while."""
     cluster = busy()
     cluster.stuck.add("scratch")
     cluster.objects[kinds.CLAIMS][0]["metadata"]["finalizers"] = ["kubernetes.io/pvc-protection"]
@@ -171,7 +171,7 @@ def test_kueues_queues_are_held_before_any_job_goes():
 
 
 def test_slurms_node_sets_are_emptied_and_waited_for():
-    """They are Pulumi's to delete. A Slurm job that goes on holds its node, and is told."""
+    """They are Pulumi's to delete. A Slurm job that goes on holds its node, and is listed."""
     cluster = FakeCluster()
     for name, replicas in (("trn1", 2), ("empty", 0)):
         cluster.put(slurm.NODE_SETS, name, spec={"replicas": replicas}, status={"replicas": replicas})
@@ -191,7 +191,7 @@ def test_bindings_that_the_controller_made_go_with_what_it_made_them_for():
     assert [target.name for target in plan_drain(cluster).targets("delete")] == ["mine"]
 
 
-def test_what_the_server_refuses_for_now_is_tried_again_and_told_once():
+def test_what_the_server_refuses_for_now_is_tried_again_and_reported_once():
     """A webhook without a pod, say, or too many requests: the rest goes on meanwhile."""
     cluster, said = busy(), list[str]()
     cluster.refusals = {"bert": [CommandError("500: failed calling webhook")] * 2, "test": [CommandError("429: too many requests")]}
@@ -214,7 +214,7 @@ def test_a_server_that_is_gone_ends_the_drain():
 
 
 def test_an_object_made_anew_while_the_drain_runs_is_deleted_again():
-    """Of the same name, but another one: somebody's script submits until it is told to stop."""
+    """Of the same name, but another one: a user's script submits until it is stopped."""
     cluster, again = busy(), [True]
 
     def submit(line: str) -> None:
@@ -278,7 +278,7 @@ def test_versions_are_those_that_the_add_ons_make_their_own_objects_with():
 
 
 def test_the_order_of_the_kinds():
-    """Queues, owners before what they own, load balancers, volumes, nodes; whoever declares one at the wrong stage finds it here."""
+    """Queues, owners before what they own, load balancers, volumes, nodes; a kind declared at the wrong stage fails here."""
     assert [kind.resource.kind for kind in kinds.KINDS] == [
         "Queue", "ClusterQueue", "LocalQueue", "NodeSet",
         "CronJob", "Volcano CronJob", "JobFlow", "RayCronJob", "RayJob", "RayService", "RayCluster",
@@ -394,7 +394,7 @@ def test_what_the_server_puts_off_is_asked_again(server: str, monkeypatch: pytes
     assert pauses[2:] == [1, 2, 4, 8]
 
 
-def test_a_server_that_is_gone_is_told():
+def test_a_server_that_is_gone_is_reported():
     """A destroy goes on without it."""
     configuration = Configuration(host="http://127.0.0.1:1")
     configuration.retries = 0

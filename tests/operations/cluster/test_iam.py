@@ -53,11 +53,11 @@ def resources() -> tuple[Registration, ...]:
 
 
 def test_every_type_of_the_program_has_its_actions_and_no_other_has():
-    """A type without actions fails in the middle of `pulumi up`; an entry without a type is a right that nobody needs."""
+    """A type without actions fails in the middle of `pulumi up`; an entry without a type is a right that is not needed."""
     assert {item.type for item in resources()} == RIGHTS.keys()
 
 
-def test_a_type_that_is_not_known_is_told():
+def test_a_type_that_is_not_known_is_reported():
     """Users extend the program."""
     with pytest.raises(CommandError, match="aws:sns/topic:Topic"):
         deployer_permissions([_registered("aws:sns/topic:Topic")])
@@ -240,7 +240,7 @@ def test_reads_of_any_account_are_allowed():
 
 
 def test_passing_roles_is_limited_to_the_clusters_own_and_to_three_services():
-    """With `iam:PassRole` on everything the deployer is an administrator. Batch is handed its own role, which nobody else can take."""
+    """With `iam:PassRole` on everything the deployer is an administrator. Batch is handed its own role, which no other service can assume."""
     shipped = [item for item in record_stack(dev_configuration()).resources() if item.type.startswith("aws:")]
     found = [item for item in statements(deployer_permissions(shipped), "trainium-dev", "us-west-2") if "iam:PassRole" in item["Action"]]
     passed = {}

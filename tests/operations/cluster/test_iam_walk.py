@@ -129,9 +129,9 @@ def test_every_call_of_a_stack_is_allowed(sample: str):
 @pytest.mark.parametrize("name", ["/pods", "-karpenter", "/performance"])
 def test_a_name_that_the_documents_lack_is_named(name: str):
     """Scopes come from the recorded names: without one of them its calls are refused."""
-    told = refused(recorded("everything" if name != "/performance" else "DRA in place of the plug-ins"), without=name)
-    assert told
-    assert all(name in line for line in told)
+    refusals = refused(recorded("everything" if name != "/performance" else "DRA in place of the plug-ins"), without=name)
+    assert refusals
+    assert all(name in line for line in refusals)
 
 
 def test_a_neighbour_with_a_longer_name_is_not_reached():

@@ -195,6 +195,6 @@ def test_what_may_be_answered_follows_from_the_catalogue():
 
 
 def test_the_golden_file_is_yaml_with_comments():
-    """Whoever edits it next should know why."""
+    """The file explains itself to its next editor."""
     assert GOLDEN.read_text().count("#") > 5
     assert yaml.safe_load(GOLDEN.read_text())["config"]["trn:name"] == "trainium-night"

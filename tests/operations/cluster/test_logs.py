@@ -1,4 +1,4 @@
-"""`trn logs`: every worker of one job, and nobody else's."""
+"""`trn logs`: every worker of one job, and of no other."""
 
 import json
 from typing import Any

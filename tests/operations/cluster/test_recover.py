@@ -113,7 +113,7 @@ def test_what_a_later_run_made_again_leaves_the_first_one_over():
     assert not planned(creating(kind), Sighting("subnet-1/rtb-1"), ids={urn(kind): "rtbassoc-1"}).leftovers
 
 
-def test_what_nobody_can_look_for_is_told_with_the_command_that_imports_it():
+def test_what_cannot_be_looked_up_is_reported_with_the_command_that_imports_it():
     """By hand, with the parents it would have had."""
     pending = creating("random:index/randomId:RandomId")
     (unclear,) = plan_recovery(State((pending,)), {pending.urn: None}).unclear
@@ -179,7 +179,7 @@ def test_the_state_is_read_as_pulumi_writes_it():
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"deployment": null}', '{"deployment": {"pending_operations": [{}]}}'])
-def test_what_is_no_state_is_told(text: str):
+def test_what_is_no_state_is_reported(text: str):
     """A CLI that is too old, or prints something else."""
     with pytest.raises(CommandError, match="gave no state"):
         read_state(text)
@@ -198,7 +198,7 @@ def preview(*steps: tuple[str, str, dict[str, Any]]) -> str:
 
 
 def test_a_preview_gives_what_would_be_made():
-    """Without components and providers, and without values that nobody knows yet."""
+    """Without components and providers, and without values that are not known yet."""
     steps = (("create", VPC, {"vpcId": UNKNOWN, "tags": {"Name": "a"}}), ("same", ROLE, {}), ("create", "pulumi:providers:aws", {}))
     (pending,) = read_preview(preview(*steps))
     assert (pending.type, pending.inputs, pending.doing) == (VPC, {"tags": {"Name": "a"}}, "creating")
@@ -207,14 +207,14 @@ def test_a_preview_gives_what_would_be_made():
 # Looking and waiting
 
 
-def recovery(cloud: Cloud, told: list[str], *, guess: bool = False, slept: Any = lambda _: None) -> Recovery:
+def recovery(cloud: Cloud, messages: list[str], *, guess: bool = False, slept: Any = lambda _: None) -> Recovery:
     """A recovery of `train` that does not wait."""
-    return Recovery(cloud.api, "train", lambda: None, slept, told.append, "/trn/dev", guess)
+    return Recovery(cloud.api, "train", lambda: None, slept, messages.append, "/trn/dev", guess)
 
 
 def test_what_is_being_made_is_waited_for():
     """A control plane takes ten minutes, and has no endpoint before."""
-    cloud, told = Cloud(), list[str]()
+    cloud, messages = Cloud(), list[str]()
     leave_control_plane(cloud, "train")
     cloud.of("cluster")["train"]["status"] = "CREATING"
 
@@ -222,8 +222,8 @@ def test_what_is_being_made_is_waited_for():
         assert seconds == PAUSE_S
         cloud.of("cluster")["train"]["status"] = "ACTIVE"
 
-    plan = recovery(cloud, told, slept=sleep).plan(State((named_cluster(),)))
-    assert ([item.sighting.id for item in plan.imports], told) == (["train"], ["waiting for Cluster control-plane (CREATING)"])
+    plan = recovery(cloud, messages, slept=sleep).plan(State((named_cluster(),)))
+    assert ([item.sighting.id for item in plan.imports], messages) == (["train"], ["waiting for Cluster control-plane (CREATING)"])
 
 
 def named_cluster() -> Pending:
@@ -232,13 +232,13 @@ def named_cluster() -> Pending:
 
 
 def test_waiting_has_an_end():
-    """Then it is told, and nothing has changed."""
-    cloud, told = Cloud(), list[str]()
+    """Then the command stops with an error, and nothing has changed."""
+    cloud, messages = Cloud(), list[str]()
     leave_control_plane(cloud, "train")
     cloud.of("cluster")["train"]["status"] = "CREATING"
     with pytest.raises(CommandError, match="still not ready after 40 minutes: Cluster control-plane train"):
-        recovery(cloud, told).plan(State((named_cluster(),)))
-    assert len(told) == ROUNDS
+        recovery(cloud, messages).plan(State((named_cluster(),)))
+    assert len(messages) == ROUNDS
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_types_that_can_exist_twice_are_types_that_are_looked_for():
 
 
 class Engine:
-    """A Pulumi that keeps what it was told, and the import file."""
+    """A Pulumi that records its arguments and the import file."""
 
     def __init__(self, export: str) -> None:
         self.export, self.preview = export, ""
@@ -385,7 +385,7 @@ def test_without_operations_there_is_nothing_to_do(world: Any):
         ("import", "error: the stack is currently locked by 1 lock(s)", 1, "`pulumi cancel --stack dev`"),
     ],
 )
-def test_what_pulumi_refuses_is_told(world: Any, asked: str, printed: str, code: int, says: str):
+def test_what_pulumi_refuses_is_reported(world: Any, asked: str, printed: str, code: int, says: str):
     """In one line with its fix."""
     world[2].fails[asked] = printed
     found, _, err = trn("--yes")

@@ -1,4 +1,4 @@
-"""What a killed run made is found by what tells it apart, and nobody else's is."""
+"""What a killed run made is found by its name, place or tags; no object of another owner is."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -238,7 +238,7 @@ def test_a_release_is_judged_by_its_secrets(states: list[str], found: list[Sight
 
 
 def test_a_half_installed_release_is_forgotten_whole():
-    """All its Secrets go, and nobody else's."""
+    """All its Secrets are deleted, and no others."""
     cluster = KubernetesCloud()
     secret(cluster, "volcano", "failed", 10)
     secret(cluster, "volcano", "pending-install", 9)

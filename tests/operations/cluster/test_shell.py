@@ -24,8 +24,8 @@ from tests.support import ROOT
 KUBECTL = """#!/usr/bin/env python3
 import json, os, sys
 file = sys.argv[2]
-told = {"arguments": sys.argv[1:], "mode": os.stat(file).st_mode & 0o777, "kubeconfig": json.load(open(file)), "input": sys.stdin.read()}
-json.dump(told, open(os.environ["TOLD"], "w"))
+record = {"arguments": sys.argv[1:], "mode": os.stat(file).st_mode & 0o777, "kubeconfig": json.load(open(file)), "input": sys.stdin.read()}
+json.dump(record, open(os.environ["RECORD"], "w"))
 sys.exit(7)
 """
 
@@ -41,7 +41,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    monkeypatch.setenv("RECORD", str(tmp_path / "record"))
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     hold(monkeypatch, "trainium-dev")
@@ -63,26 +63,26 @@ def deleted(healthy: Healthy) -> list[str]:
 def test_a_shell_gets_its_pod_and_the_pod_goes_with_it(healthy: Healthy, tmp_path: Path):
     """The exit code is the shell's own."""
     code, out, err = trn("dev", "--json", str(tmp_path / "shell.json"))
-    told, made = json.loads((tmp_path / "told").read_text()), json.loads((tmp_path / "shell.json").read_text())
+    record, made = json.loads((tmp_path / "record").read_text()), json.loads((tmp_path / "shell.json").read_text())
     assert (code, out) == (7, "")
     assert f"{made['pod']} on node-1, the file system at /fsx; the pod is deleted when the shell ends" in err
     assert made == {
         "pod": made["pod"], "namespace": "training", "node": "node-1", "image": "public.ecr.aws/docker/library/python:3.13.7-alpine3.22", "exitCode": 7,
     }  # fmt: skip
-    assert told["arguments"][2:] == ["--namespace", "training", "exec", "--stdin", made["pod"], "--", *SHELL]
+    assert record["arguments"][2:] == ["--namespace", "training", "exec", "--stdin", made["pod"], "--", *SHELL]
     assert deleted(healthy) == [made["pod"]]
 
 
 def test_kubectl_gets_a_kubeconfig_of_its_own(healthy: Healthy, tmp_path: Path):
     """That others cannot read, that holds no secret, and that is gone afterwards."""
     trn("dev", "--", "ls", "-l", "/fsx")
-    told = json.loads((tmp_path / "told").read_text())
-    assert told["mode"] == stat.S_IRUSR | stat.S_IWUSR
-    assert told["kubeconfig"]["clusters"][0]["cluster"]["server"] == "https://example"
-    assert told["kubeconfig"]["users"][0]["user"]["exec"]["command"] == "aws"
-    assert told["arguments"][0] == "--kubeconfig"
-    assert not Path(told["arguments"][1]).exists()
-    assert told["arguments"][-4:] == ["--", "ls", "-l", "/fsx"]
+    record = json.loads((tmp_path / "record").read_text())
+    assert record["mode"] == stat.S_IRUSR | stat.S_IWUSR
+    assert record["kubeconfig"]["clusters"][0]["cluster"]["server"] == "https://example"
+    assert record["kubeconfig"]["users"][0]["user"]["exec"]["command"] == "aws"
+    assert record["arguments"][0] == "--kubeconfig"
+    assert not Path(record["arguments"][1]).exists()
+    assert record["arguments"][-4:] == ["--", "ls", "-l", "/fsx"]
 
 
 def test_a_terminal_is_asked_for_where_there_is_one(healthy: Healthy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -91,11 +91,11 @@ def test_a_terminal_is_asked_for_where_there_is_one(healthy: Healthy, tmp_path: 
         "operations.cluster.shell.pod.sys", type("System", (), {"stdin": type("Terminal", (), {"isatty": staticmethod(lambda: True)})})
     )
     trn("dev")
-    assert "--tty" in json.loads((tmp_path / "told").read_text())["arguments"]
+    assert "--tty" in json.loads((tmp_path / "record").read_text())["arguments"]
 
 
 @pytest.mark.parametrize("tool", ["kubectl", "aws"])
-def test_a_tool_that_is_missing_is_told_before_anything_starts(healthy: Healthy, monkeypatch: pytest.MonkeyPatch, tool: str):
+def test_a_tool_that_is_missing_is_reported_before_anything_starts(healthy: Healthy, monkeypatch: pytest.MonkeyPatch, tool: str):
     """Both are needed: the kubeconfig calls the AWS CLI."""
     monkeypatch.setattr("shutil.which", lambda name: None if name == tool else name)
     code, _, err = trn("dev")
@@ -103,7 +103,7 @@ def test_a_tool_that_is_missing_is_told_before_anything_starts(healthy: Healthy,
     assert healthy.cluster.log == []
 
 
-def test_a_pod_that_does_not_start_is_told_and_goes(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_a_pod_that_does_not_start_is_reported_and_goes(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
     """With Kubernetes' own reason."""
     healthy.cluster.objects[NODES].clear()
     now = iter(range(0, 100_000, 100))
@@ -122,7 +122,7 @@ def test_a_shell_that_is_cut_off_leaves_no_pod(healthy: Healthy, monkeypatch: py
     assert len(deleted(healthy)) == 1
 
 
-def test_shells_whose_time_is_over_are_removed_and_nobody_elses(healthy: Healthy):
+def test_only_shells_whose_time_is_over_are_removed(healthy: Healthy):
     """By the exact label; one that runs has somebody in it."""
     for name, cluster, phase in (
         ("over", NAME, "Failed"),
@@ -180,14 +180,14 @@ def test_two_shells_have_two_names():
         (("--hours", "0"), 2, "Invalid value"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_starts(healthy: Healthy, arguments: tuple[str, ...], code: int, says: str):
+def test_what_cannot_be_is_reported_before_anything_starts(healthy: Healthy, arguments: tuple[str, ...], code: int, says: str):
     """With the command that fixes it."""
     found, _, err = trn("dev", *arguments)
     assert (found, says in err) == (code, True)
     assert healthy.cluster.log == []
 
 
-def test_devices_without_an_image_or_a_node_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_devices_without_an_image_or_a_node_are_reported(monkeypatch: pytest.MonkeyPatch):
     """AWS publishes no training image of SDK 2.32."""
     from operations.errors import CommandError
 

@@ -270,7 +270,7 @@ DELETIONS = sorted(
 
 
 @pytest.mark.parametrize("operation", DELETIONS)
-def test_one_denied_deletion_is_told_and_the_rest_goes_on(operation: str):
+def test_one_denied_deletion_is_reported_and_the_rest_goes_on(operation: str):
     """A missing permission must not hide behind a traceback, nor keep the expensive things alive."""
     cloud = full()
     leave_control_plane(cloud, CLUSTER)
@@ -293,7 +293,7 @@ def test_a_deletion_that_is_refused_for_a_while_is_made_again(fault: str):
     assert sweep.run(sweep.plan()).left == []
 
 
-def test_what_never_goes_ends_the_sweep_and_is_told():
+def test_what_never_goes_ends_the_sweep_and_is_reported():
     """Twenty minutes, then the truth."""
     cloud, pauses = full(lag=10_000), []
     sweep = sweep_of(cloud, pause=pauses.append)

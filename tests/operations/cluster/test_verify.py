@@ -73,7 +73,7 @@ def test_a_healthy_cluster_is_ready():
         passed(
             "collectives",
             "trn1-32xl, 2 x trn1.32xlarge, 64 ranks: all-reduce of 1 GiB at 25.7 GB/s (algorithm bandwidth); AWS's example of two such nodes"
-            " shows 23.9, the interfaces carry 100 at most (a bound, not a promise)",
+            " shows 25.7, the interfaces carry 100 at most (a bound, not a promise)",
         ),
     ]
     assert left(healthy) == []
@@ -133,7 +133,7 @@ FAULTS: list[tuple[str, str, Callable[[Healthy], Any], str]] = [
     ),
     (
         "collectives", "warn",
-        lambda it: it.cluster.logs.update({"trn-verify-collectives-0": LOGS["trn-verify-collectives-0"].replace("25.68", "14.90")}),
+        lambda it: it.cluster.logs.update({"trn-verify-collectives-0": LOGS["trn-verify-collectives-0"].replace("23.92", "13.88")}),
         "at 14.9 GB/s (algorithm bandwidth); AWS's example",
     ),
     (
@@ -148,7 +148,7 @@ FAULTS: list[tuple[str, str, Callable[[Healthy], Any], str]] = [
 
 
 @pytest.mark.parametrize(("check", "word", "broken", "says"), FAULTS, ids=[f"{check} {says[:40]}" for check, _, _, says in FAULTS])
-def test_each_fault_is_told_by_its_own_test(check: str, word: str, broken: Callable[[Healthy], Any], says: str):
+def test_each_fault_is_reported_by_its_own_test(check: str, word: str, broken: Callable[[Healthy], Any], says: str):
     """One finding for one fault, with what to do; the others still pass."""
     healthy = Healthy()
     broken(healthy)
@@ -218,7 +218,7 @@ def test_without_an_image_there_is_no_collective_test():
     assert (finding.verdict, "no image with nccom-test is known" in finding.what, "--image" in finding.do) == ("fail", True, True)
 
 
-def test_the_sdk_that_is_not_told_is_not_guessed():
+def test_an_sdk_that_is_not_configured_is_not_guessed():
     """A warning, and each driver once."""
     healthy = of(training={"neuronSdk": None})
     healthy.cluster.logs["trn-verify-driver-1"] = "2.29.0.0"
@@ -278,7 +278,7 @@ def test_what_a_killed_run_left_goes_first_and_what_is_others_stays():
     assert left(healthy) == ["trn-verify-theirs"]
 
 
-def test_what_does_not_go_is_told_and_nothing_starts_beside_it():
+def test_what_does_not_go_is_reported_and_nothing_starts_beside_it():
     """Its pods may hold the devices."""
     healthy = Healthy()
     healthy.cluster.put(kinds.JOBS, "trn-verify-old", metadata={"labels": {CLUSTER_LABEL: NAME}})
@@ -404,8 +404,8 @@ def test_the_command_looks_and_tries_and_writes_its_files(healthy: Healthy, tmp_
     suite = ElementTree.parse(files[0]).getroot()
     assert suite.attrib["name"] == "trn verify dev"
     assert list(dict.fromkeys(case.attrib["classname"] for case in suite)) == [*CHECKS, *TRIALS]
-    told = json.loads(files[1].read_text())
-    assert (told["healthy"], told["verdict"]) == (True, "trainium-dev is ready for training")
+    result = json.loads(files[1].read_text())
+    assert (result["healthy"], result["verdict"]) == (True, "trainium-dev is ready for training")
     assert "starting trn-verify-gang\ntrn-verify-gang: 2 Pending\nremoving" in err
     images = {pod["image"] for body in healthy.cluster.started for pod in _containers(body)}
     assert images == {
@@ -462,7 +462,7 @@ def test_no_cluster_is_misuse(healthy: Healthy):
     assert trn()[0] == 2
 
 
-def test_a_claim_that_is_not_bound_is_told_by_what_status_looks_at(healthy: Healthy):
+def test_a_claim_that_is_not_bound_is_reported_by_what_status_looks_at(healthy: Healthy):
     """Nothing is checked twice."""
     healthy.cluster.served[CLAIM]["status"]["phase"] = "Pending"
     code, out, _ = trn("--only", "file system")

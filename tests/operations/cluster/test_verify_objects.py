@@ -65,7 +65,7 @@ def templates(body: Object) -> list[Object]:
 
 @pytest.mark.parametrize("instance_type", TYPES)
 def test_what_is_started_satisfies_the_schemas(instance_type: str):
-    """A misspelt field is dropped with a warning that nobody reads, and the test then tries something else."""
+    """A misspelt field is dropped with no more than a warning, and the test then tries something else."""
     stage, _, _ = stage_with(instance_type)
     for body in bodies(stage).values():
         if body["apiVersion"] == "batch/v1":

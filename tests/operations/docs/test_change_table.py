@@ -26,7 +26,7 @@ def test_rows_are_up_to_date(place: int):
 
 
 def test_there_is_a_row_for_every_key_and_no_other():
-    """A key without one is a change that nobody has tried."""
+    """A key without one is an untried change."""
     assert PAGE[: len(frame())] == frame()
     assert [line.split("`")[1] for line in PAGE[len(frame()) :]] == [key.path for key in keys()]
 

@@ -182,7 +182,7 @@ def test_without_a_cli_one_sentence_says_where_to_get_it(project: Path, monkeypa
     assert not (project / "build").exists()
 
 
-def test_a_cli_without_its_language_host_is_told_apart(project: Path, tmp_path: Path):
+def test_a_cli_without_its_language_host_is_reported_apart(project: Path, tmp_path: Path):
     """The host may be beside the CLI that a link on PATH leads to."""
     beside = tmp_path / "bin" / "pulumi-language-python"
     beside.unlink()
@@ -240,7 +240,7 @@ def test_a_wrong_fault_stops_before_anything_runs(project: Path):
     assert not (project / "build").exists()
 
 
-def test_a_fault_that_met_nothing_is_told(project: Path):
+def test_a_fault_that_met_nothing_is_reported(project: Path):
     """A slip in the resource's name would look like a success."""
     code, error = engine("--fault", "no-capacity@no-such-group:2", "--", "up")
     assert code == 0
@@ -298,7 +298,7 @@ def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
         other.communicate("")
     assert code == 1
     assert f"(process {other.pid})" in error
-    assert "hint: let the other run end, or take a folder of its own with --folder" in error
+    assert "hint: let the other run end; `trn engine` takes a folder of its own with --folder" in error
 
 
 def test_a_broken_object_is_named(project: Path):
@@ -312,7 +312,7 @@ def test_a_broken_object_is_named(project: Path):
     assert "hint: correct the file, or delete it to lose the object" in error
 
 
-def test_a_folder_that_cannot_be_written_is_told(project: Path):
+def test_a_folder_that_cannot_be_written_is_reported(project: Path):
     """No traceback for a slip in a path."""
     code, error = engine("--folder", "Pulumi.yaml", "--", "up")
     assert code == 1
@@ -320,7 +320,7 @@ def test_a_folder_that_cannot_be_written_is_told(project: Path):
     assert "hint: name a folder with --folder" in error
 
 
-def test_what_is_told_keeps_its_brackets(project: Path):
+def test_what_is_reported_keeps_its_brackets(project: Path):
     """In a message with markup `[blue]` would be a colour, and the name a wrong one."""
     code, error = engine("--stack", "[blue]", "--", "up")
     assert code == 2
@@ -333,7 +333,7 @@ def test_what_is_told_keeps_its_brackets(project: Path):
     assert "/[blue]/" in engine("--folder", "[blue]", "--", "up")[1].splitlines()[-1]
 
 
-def test_an_unknown_stack_is_told_as_everywhere(project: Path):
+def test_an_unknown_stack_is_reported_as_everywhere(project: Path):
     """With those that are there."""
     code, error = engine("--stack", "prod", "--", "up")
     assert code == 2

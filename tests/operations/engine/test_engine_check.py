@@ -74,7 +74,7 @@ def test_steps_that_were_seen_are_well():
     assert unanswered([], []) == []
 
 
-def test_steps_that_nobody_saw_are_told_by_package_and_kind():
+def test_steps_that_no_provider_saw_are_listed_by_package_and_kind():
     """With their count."""
     claimed = [Claim("aws", VPC, "Create"), Claim("aws", VPC, "Create"), Claim("aws", VPC, "Delete")]
     assert unanswered(claimed, [Call("Delete", "aws"), Call("Create", "kubernetes")]) == [
@@ -84,8 +84,8 @@ def test_steps_that_nobody_saw_are_told_by_package_and_kind():
 
 def test_another_package_was_answered_by_a_real_plug_in():
     """The engine takes what it finds on PATH for a package that is not served."""
-    (told,) = unanswered([Claim("random", "random:index/randomPet:RandomPet", "Create")], [])
-    assert "random:index/randomPet:RandomPet is of a package that the simulator does not serve" in told
+    (sentence,) = unanswered([Claim("random", "random:index/randomPet:RandomPet", "Create")], [])
+    assert "random:index/randomPet:RandomPet is of a package that the simulator does not serve" in sentence
 
 
 def test_the_packages_are_those_that_are_served():

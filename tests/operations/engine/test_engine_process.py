@@ -42,7 +42,7 @@ def test_ctrl_c_does_not_reach_the_providers(providers: Providers, tmp_path: Pat
 
 
 def test_providers_that_do_not_end_are_killed(providers: Providers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Nobody waits for them for ever."""
+    """The command does not wait for them without end."""
     providers.attach()
     os.kill(process_of(tmp_path), signal.SIGSTOP)
     monkeypatch.setattr(engine_process, "STOPPING_S", 0.1)

@@ -27,9 +27,9 @@ def change(*settings: str) -> str:
 
 
 def test_nodes_that_stay_are_no_line(project: Path):
-    """A group whose labels change keeps its nodes; one that grows is told with how many."""
+    """A group whose labels change keeps its nodes; one that grows is listed with the number of nodes."""
     out = change("nodeGroups.trn1-32xl.labels={team: nlp}", "nodeGroups.trn1n-32xl.size=1")
-    told = [line for line in out.splitlines() if line.startswith("nodes")]
-    assert [line.split()[1:5] for line in told] == [["trn1n-32xl:", "1", "node", "added"]]
+    lines = [line for line in out.splitlines() if line.startswith("nodes")]
+    assert [line.split()[1:5] for line in lines] == [["trn1n-32xl:", "1", "node", "added"]]
     groups = json.loads((project / "build/rehearsal/change.json").read_text())["nodes"]
     assert {(group["group"], group["kind"]) for group in groups} == {("trn1-32xl", "stays"), ("trn1n-32xl", "added")}

@@ -48,7 +48,7 @@ def test_a_rehearsal_writes_its_three_files_and_says_what_matters(project: Path,
 
 
 def test_the_bill_of_the_report_is_the_one_of_its_lines(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """Running and at rest; a bill at rest that is the running one would make the night look as dear as the day."""
+    """Running and at rest; a bill at rest that is the running one would overstate the cost of a night."""
     _, out, _ = rehearse(project, "--quiet", "--json", "-", monkeypatch=monkeypatch)
     cost = json.loads(out)["cost"]
     for total, line in (("running_usd_per_hour", "usd_per_hour"), ("idle_usd_per_hour", "idle_usd_per_hour")):
@@ -108,7 +108,7 @@ def test_a_wrong_configuration_exits_with_2_and_no_traceback(project: Path, monk
     assert not (project / "build").exists()
 
 
-def test_a_key_without_namespace_is_told_its_name(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_key_without_namespace_is_reported_its_name(project: Path, monkeypatch: pytest.MonkeyPatch):
     """Pulumi would prefix it on `config set`; a hand-written file does not."""
     path = project / "Pulumi.dev.yaml"
     path.write_text(path.read_text().replace("trn:name:", "name:"))
@@ -118,7 +118,7 @@ def test_a_key_without_namespace_is_told_its_name(project: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("arguments", [["--output", "Pulumi.yaml"], ["--json", "."]])
-def test_a_place_that_cannot_be_written_is_told(project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]):
+def test_a_place_that_cannot_be_written_is_reported(project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]):
     """A slip in a path must not end in a traceback."""
     code, _, err = rehearse(project, "--quiet", *arguments, monkeypatch=monkeypatch)
     assert code == 1
@@ -175,7 +175,7 @@ def test_a_stack_with_deletion_protection_says_what_would_stay(project: Path, mo
     assert "more, all in report.json" in out
 
 
-def test_a_program_that_asks_for_an_unknown_type_is_told_so(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_program_that_asks_for_an_unknown_type_is_reported_so(project: Path, monkeypatch: pytest.MonkeyPatch):
     """Users extend the program; the rehearsal must say what it does not know, without a traceback."""
     main = project / "__main__.py"
     bucket = (
@@ -187,7 +187,7 @@ def test_a_program_that_asks_for_an_unknown_type_is_told_so(project: Path, monke
     assert "the simulated cloud does not know aws:s3/bucket:Bucket" in err
 
 
-def test_a_file_that_is_no_yaml_is_told_with_its_line(project: Path):
+def test_a_file_that_is_no_yaml_is_reported_with_its_line(project: Path):
     """A tab in a YAML file is the usual reason."""
     (project / "Pulumi.dev.yaml").write_text("config:\n\ttrn:name: x\n")
     with pytest.raises(StackFileError, match="line 2"):

@@ -26,7 +26,7 @@ def trn(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["rehearse", *arguments], catch_exceptions=False)
 
 
-def test_a_fault_is_told_with_code_cause_fix_and_cost(project: Path):
+def test_a_fault_is_reported_with_code_cause_fix_and_cost(project: Path):
     """What a user reads on failure is the point."""
     result = trn("-q", "--fault", "no-capacity@NodeGroup/trn1-32xl", "--json", "report.json")
     lines = {line.split(" ", 1)[0]: line for line in result.output.splitlines()}
@@ -64,14 +64,14 @@ def test_what_a_rehearsal_cannot_fix_fails_it():
 @pytest.mark.parametrize(
     "arguments", [("--fault", "nonsense"), ("--scenario", "nonsense"), ("change", "--set", "nonsense"), ("change", "--set", "name.x=1")]
 )
-def test_misuse_is_told_with_a_hint(arguments: tuple[str, ...]):
+def test_misuse_is_reported_with_a_hint(arguments: tuple[str, ...]):
     """Exit code 2, and no traceback."""
     result = trn(*arguments)
     assert result.exit_code == 2
     assert "\nhint: " in result.stderr
 
 
-def test_a_fault_that_never_strikes_is_told():
+def test_a_fault_that_never_strikes_is_reported():
     """A slip in the resource's name would otherwise rehearse fair weather."""
     assert "the fault no-capacity@trn9 never struck" in trn("-q", "--fault", "no-capacity@trn9").output
 

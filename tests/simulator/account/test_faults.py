@@ -1,4 +1,4 @@
-"""Faults: each can be asked for, strikes as often as it was asked, and is over then; what it does is told."""
+"""Faults: each can be asked for, happens as often as it was asked for, and each time is recorded."""
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_a_kill_is_fixed_by_cancelling_and_recovering(fault: str):
 
 
 @pytest.mark.parametrize(("fault", "back"), [("spot-interruption@trn1-32xl", "2 minutes' notice"), ("node-lost@trn1-32xl", "30 minutes")])
-def test_a_node_that_goes_while_a_job_runs_is_told(fault: str, back: str):
+def test_a_node_that_goes_while_a_job_runs_is_reported(fault: str, back: str):
     """With what it means for a gang, and when all nodes are back."""
     engine = engine_with(fault)
     bring_up(engine, recording())

@@ -438,7 +438,7 @@ def test_every_rule_is_broken_below():
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_breaks_a_rule_is_told(name: str):
+def test_what_breaks_a_rule_is_reported(name: str):
     """In the service's words, with its cause and its fix."""
     broken, phrase = BROKEN[name]
     world = standing()

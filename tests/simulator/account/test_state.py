@@ -13,7 +13,7 @@ NETWORK = Registration("urn:pulumi:a::b::c::network", VPC, "network", True, Fals
 
 
 def test_an_id_is_given_once():
-    """A second object of the id would hide the first, and nobody would delete it."""
+    """A second object of the id would hide the first, which would never be deleted."""
     state = AccountState()
     state.add(NETWORK, "creating")
     with pytest.raises(AssertionError, match="vpc-1 exists already"):
@@ -28,7 +28,7 @@ def test_nothing_exists_without_an_id(add):
 
 
 def test_what_does_not_exist_cannot_be_removed():
-    """Whoever removes twice has lost count."""
+    """A second removal is an error in the caller."""
     state = AccountState()
     state.put(NETWORK)
     state.remove(NETWORK)

@@ -39,7 +39,7 @@ def make(cloud: Cloud) -> None:
 
 
 def test_an_object_is_there_before_it_is_ready(cloud: Cloud, tmp_path: Path):
-    """Whoever dies meanwhile leaves it behind."""
+    """A provider that dies meanwhile leaves it behind."""
     cloud.begin_create(URN, GROUP, "dev:train", INPUTS, STATE)
     assert Cloud.load(tmp_path).objects[GROUP, "dev:train"].status == "creating"
     cloud.settle(GROUP, "dev:train")
@@ -134,7 +134,7 @@ def test_a_file_that_is_none_of_ours_is_named(cloud: Cloud, tmp_path: Path):
 
 
 def test_only_one_process_has_the_folder(tmp_path: Path):
-    """Two engines would write over each other; the one that comes second is told who was first."""
+    """Two engines would write over each other; the second is refused, with the process id of the first."""
     script = "import sys; from pathlib import Path; from simulator.account.disk import held\nwith held(Path(sys.argv[1])):\n print('held', flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None

@@ -48,13 +48,13 @@ def test_a_fault_is_for_its_resource_only():
     assert not met(faults("create-fails@NodeGroup/control"))
 
 
-def test_what_happens_is_told():
-    """So that a fault that met nothing can be told from one that did."""
-    told: list[tuple[str, str]] = []
+def test_what_happens_is_reported():
+    """A fault that never happened is reported as such."""
+    strikes: list[tuple[str, str]] = []
     one = faults("create-fails@Cluster/control:2")
-    one.on_strike = lambda fault, urn: told.append((fault, urn))
+    one.on_strike = lambda fault, urn: strikes.append((fault, urn))
     met(one)
-    assert told == [("create-fails@Cluster/control", URN)]
+    assert strikes == [("create-fails@Cluster/control", URN)]
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_what_happens_is_told():
 )
 def test_a_fault_that_there_is_not_is_refused(text: str, wrong: str):
     """Before anything runs."""
-    with pytest.raises(FaultSyntaxError) as told:
+    with pytest.raises(FaultSyntaxError) as raised:
         faults(text)
-    assert wrong in str(told.value)
-    assert told.value.hint
+    assert wrong in str(raised.value)
+    assert raised.value.hint
 
 
 def test_time_is_the_latency_times_the_scale():

@@ -242,7 +242,7 @@ def test_a_provider_that_is_killed_leaves_a_half_made_object(folder: Path, calls
 
 
 def test_the_process_ends_with_its_standard_input(folder: Path, calls: Path):
-    """So it never outlives whoever started it."""
+    """It ends with the process that started it."""
     with process(folder, calls) as server:
         assert server.stdout is not None
         assert server.stdout.readline().startswith("aws:")

@@ -32,7 +32,7 @@ def kinds(changed: Changed) -> dict[str, str]:
 
 
 def test_no_change_plans_nothing():
-    """A difference that nobody made would roll nodes that train."""
+    """A difference without a change of the configuration would roll nodes that train."""
     changed = change()
     assert changed.touched == []
     assert (changed.phase.seconds, changed.cautions, changed.usd) == (0, [], 0)
@@ -48,7 +48,7 @@ def test_a_larger_group_grows_in_place():
 
 
 def test_another_ami_release_rolls_the_nodes_and_says_so_in_red():
-    """Whoever trains on them must know before."""
+    """Their users must be warned before the change."""
     changed = change(nodeGroups={TRAIN: {"releaseVersion": LATER_AMI_RELEASE}})
     (nodes,) = [item for item in changed.nodes if item.kind != "stays"]
     assert (nodes.kind, nodes.nodes, nodes.extra) == ("rolled", 2, 0)
@@ -163,10 +163,10 @@ def test_a_pool_of_another_mode_is_another_pool(now: bool):
     assert (pool.kind, pool.delete_first) == ("replace", True)
     assert changed.phase.errors == []
     (caution,) = changed.cautions
-    told = "dynamic before, static now" if now else "static before, dynamic now"
+    modes = "dynamic before, static now" if now else "static before, dynamic now"
     assert (caution.severity, caution.text) == (
         "red",
-        f"Karpenter pool pool is replaced ({told}): its nodes are drained, jobs on them stop",
+        f"Karpenter pool pool is replaced ({modes}): its nodes are drained, jobs on them stop",
     )
 
 
@@ -196,8 +196,8 @@ def switched(off: str, **settings: Any) -> Changed:
     )
 
 
-def test_kinds_that_stay_are_told_with_the_command_that_removes_them():
-    """Helm never deletes them: their objects live on with nobody to look after them, and block the next operator's."""
+def test_kinds_that_stay_are_listed_with_the_command_that_removes_them():
+    """Helm never deletes them: their objects stay without a controller, and block the next operator."""
     changed = switched("kubeRay")
     assert changed.phase.errors == []
     (left,) = [item for item in changed.cautions if "left behind" in item.text]
@@ -208,7 +208,7 @@ def test_kinds_that_stay_are_told_with_the_command_that_removes_them():
     )
 
 
-def test_what_nothing_takes_away_is_told_too():
+def test_what_nothing_takes_away_is_reported_too():
     """Batch keeps its way into the cluster."""
     texts = [item.text for item in switched("batch", nodeGroups=[TRAIN]).cautions]
     assert texts == ["left behind: access entry of AWSServiceRoleForBatch, which Batch made and keeps; it is deleted with the cluster"]
@@ -217,8 +217,8 @@ def test_what_nothing_takes_away_is_told_too():
 def test_an_add_ons_own_namespace_is_no_namespace_of_jobs():
     """Who reads that all jobs are deleted does not switch an add-on off."""
     for addon, name in (("kubeRay", "kuberay-system"), ("trainingOperator", "kubeflow")):
-        told = {item.severity: item.text for item in switched(addon).cautions if item.text.startswith("namespace")}
-        assert told == {"amber": f"namespace {name} is deleted with its add-on, and everything else in it"}
+        cautions = {item.severity: item.text for item in switched(addon).cautions if item.text.startswith("namespace")}
+        assert cautions == {"amber": f"namespace {name} is deleted with its add-on, and everything else in it"}
 
 
 def test_a_namespace_of_jobs_takes_them_along():

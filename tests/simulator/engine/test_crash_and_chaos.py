@@ -12,11 +12,11 @@ from simulator.account.faults import FAULTS, Faults
 from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.lifecycle import Run
-from simulator.engine.run import Engine
+from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Recording
-from tests.simulator.account.standing import recording
+from tests.simulator.account.standing import TRAIN, only, recording
 from tests.stacks.test_addons import ALTERNATIVES
 from tests.stacks.test_addons import recorded as everything
 from tests.support import record_stack
@@ -58,6 +58,14 @@ def test_what_cannot_be_found_again_fails_the_matrix(resource_type: str):
     assert any(why.startswith("made twice") for why in failure.why)
 
 
+def test_a_deletion_whose_request_was_never_sent_leaves_the_object_as_it_was():
+    """AWS would show it as ready, not as being deleted."""
+    engine = Engine(World(), State())
+    engine.up(recording())
+    assert engine.destroy(kill=Kill(only(kinds.NODE_GROUP, TRAIN).urn, "delete", 0)).killed
+    assert [item.status for item in engine.world.state.existing(kinds.NODE_GROUP) if item.registration.name == TRAIN] == ["ready"]
+
+
 def test_a_kill_that_never_comes_is_no_success():
     """A case about a resource that the stack does not have proves nothing."""
     (failure,) = crash.run_cases(recording(), [crash.Case("urn:of:nothing", "create", 0.5)], seed=0)
@@ -96,7 +104,7 @@ def test_chaos_notices_an_error_that_does_not_help():
 
 
 def test_chaos_notices_what_is_left():
-    """A VPC that nobody can delete is no good end."""
+    """A run must not end with a VPC that cannot be deleted."""
     held = {
         urn: replace(item, options={**item.options, "protect": True}) if item.type == kinds.VPC else item
         for urn, item in recording().registrations.items()

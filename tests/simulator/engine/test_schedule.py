@@ -129,12 +129,12 @@ def test_the_same_seed_gives_the_same_trace_ten_times():
     assert len(traces) == 1
 
 
-def test_events_are_told_in_the_order_of_the_clock():
+def test_events_are_reported_in_the_order_of_the_clock():
     """Progress that jumps back would be read as a fault."""
-    told: list[float] = []
-    run_up(chain(), World(), seed=0, listener=lambda clock, _step, _ended: told.append(clock))
-    assert told == sorted(told)
-    assert len(told) == 8
+    clocks: list[float] = []
+    run_up(chain(), World(), seed=0, listener=lambda clock, _step, _ended: clocks.append(clock))
+    assert clocks == sorted(clocks)
+    assert len(clocks) == 8
 
 
 def test_a_protected_resource_stops_the_destroy_at_its_level():
@@ -174,7 +174,7 @@ def test_what_a_deletion_leaves_is_left(resource_type: str, inputs: dict[str, ob
 
 
 def test_a_retained_resource_stays():
-    """`retainOnDelete` means nobody deletes it."""
+    """`retainOnDelete`: neither the engine nor a provider deletes it."""
     world = World()
     item = Registration("urn", VPC, "x", True, False, "", {}, id="x", options={"retainOnDelete": True})
     world.state.put(item)
@@ -196,7 +196,7 @@ def _lifetimes() -> list[Lifetime]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_latencies_stay_within_their_spread(seed: int):
-    """A draw outside would be a fact nobody published."""
+    """A duration outside of the range has no source."""
     for lifetime in _lifetimes():
         for latency in (lifetime.create, lifetime.delete):
             assert latency.low <= latencies.draw(latency, seed, f"urn{seed}", "create") <= latency.high

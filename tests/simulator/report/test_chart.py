@@ -36,7 +36,7 @@ def shown(page: str) -> Sequence[str]:
 
 
 def test_every_step_has_a_row_and_quick_ones_wait_for_the_switch():
-    """The picture must be calm, and complete for whoever asks."""
+    """The picture shows the main steps, and all of them on request."""
     page = section(step("slow"), step("quick", 0, 1))
     assert page.count("<details class=") == 2
     assert shown(page) == ["slow"]
@@ -64,7 +64,7 @@ def test_a_retried_step_shows_in_shape_and_words():
 
 
 def test_a_cut_step_shows_in_shape_and_words():
-    """Nobody knows how it ended: a whole bar would say that it did."""
+    """Its outcome is unknown: a whole bar would say that it ended."""
     found = row(section(step(cut=True)))
     assert [words for words in ('class="row cut"', "mark", "<em>cut</em>", "never written down") if words not in found] == []
 
@@ -103,7 +103,7 @@ def test_a_change_shows_what_it_does_to_each_resource():
 
 
 def test_a_level_of_a_deletion_has_its_row_in_the_table():
-    """The order of a destroy is told by its levels."""
+    """The order of a destroy follows from its levels."""
     page = section(step("a", 0, 4, operation="delete", level=0), step("b", 0, 9, operation="delete", level=0), phase="destroy")
     assert "<dt>level</dt><dd>0</dd>" in row(page)
     assert '<td class="number">0</td><td class="number">2</td><td class="number">0.0</td><td class="number">9.0</td><td>b ' in page
@@ -143,7 +143,7 @@ def test_the_axis_has_a_readable_number_of_ticks(seconds: float):
 
 
 def test_bars_stay_inside_the_axis():
-    """A bar beyond the edge is a step that nobody sees: the axis ends after the last end, even behind the run's own."""
+    """A bar beyond the edge is a step that cannot be seen: the axis ends after the last end, even behind the run's own."""
     page = section(step(start=90, end=140), seconds=100.0)
     left, width = map(float, re.findall(r'class="bar" x="([\d.]+)%" width="([\d.]+)%"', page)[0])
     assert 0 < left < left + width < 100
@@ -156,7 +156,7 @@ def test_the_lower_bound_is_a_line_where_there_is_one():
 
 
 def test_cost_is_a_line_of_steps_with_the_sum_spent():
-    """Two hours of a failed up cost money that nobody planned."""
+    """Two hours of a failed up cost money that was not planned."""
     points = [CostPoint(at=0, usd_per_hour=0, usd=0), CostPoint(at=40, usd_per_hour=36, usd=0), CostPoint(at=100, usd_per_hour=36, usd=0.6)]
     page = section(step(), cost=points)
     assert "up to 36.00 USD an hour; 0.60 USD spent" in page

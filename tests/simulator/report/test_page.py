@@ -63,7 +63,7 @@ def read(page: str) -> _Links:
 
 
 def test_the_page_loads_nothing():
-    """It is opened from a file or attached to a review, often without a network; and nobody should learn that it was opened."""
+    """It is opened from a file or attached to a review, often without a network; and opening it must send no request."""
     waiting = resource(NODE_GROUP, "train", 15, 20, waited_for=urn(VPC, "network"))
     page = page_html(report(resources=[resource(VPC, "network", 0, 15), waiting]), recording())
     assert read(page).addresses == ["#up-0"]
@@ -97,7 +97,7 @@ def test_nothing_is_red_when_nothing_is_wrong():
     assert read(page_html(report(), recording())).red == []
 
 
-def test_a_refusal_is_told_in_the_services_words():
+def test_a_refusal_is_reported_in_the_services_words():
     """The code is what a reader searches for."""
     answer = "DependencyViolation: The subnet 'subnet-1' has dependencies and cannot be deleted."
     assert answer in read(page_html(report(deletions=[deletion(VPC, "network", 0, 1, error=answer)]), recording())).red
@@ -176,7 +176,7 @@ def test_every_run_has_its_tab_and_its_chart():
 
 
 def test_a_change_stands_between_up_and_destroy():
-    """It is tried on a running cluster: after the one, before the other; and what it takes away is told first."""
+    """It is tried on a running cluster: after the one, before the other; and what it deletes comes first."""
     change = ChangeRun("nodeGroups.train.nodeCount: 2 to 4", [change_run()], losses=["the job on train stops"])
     page = page_html(report(), recording(), change)
     assert re.findall(r'<section class="run" id="([^"]+)"', page) == ["up", "change", "destroy"]
@@ -185,7 +185,7 @@ def test_a_change_stands_between_up_and_destroy():
 
 
 def test_the_time_to_ready_counts_every_run():
-    """Whoever waits for the cluster waits for the failed run as well."""
+    """The time until the cluster is ready includes the failed run."""
     page = page_html(report(resources=[REFUSED], reruns=[up_again(resource(NODE_GROUP, "train", 0, 9))]), recording())
     assert "<b>29 s</b>" in page
     assert "in 2 runs: 20 s, 9 s" in page

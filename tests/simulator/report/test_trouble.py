@@ -1,4 +1,4 @@
-"""What went wrong is told whole: who refused, why, what to do, what it costs meanwhile, and what came of it."""
+"""The section on failures: who refused, why, what to do, what it costs meanwhile, and how it ended."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ REFUSED = resource(
 )
 
 
-def told(made: Report, change: ChangeRun | None = None, runs: Sequence[Run] | None = None) -> str:
+def section(made: Report, change: ChangeRun | None = None, runs: Sequence[Run] | None = None) -> str:
     """The section; `runs` stand for those of the report."""
     return trouble_section(made, runs or runs_of(made), change)
 
@@ -43,17 +43,17 @@ def billed(**more: Any) -> str:
         for what, token, price in (("vpc", VPC, 0.05), ("train", NODE_GROUP, 43.0), ("control", CLUSTER, 0.1))
     ]
     up = up_again(resource(VPC, "vpc", 0, 9), REFUSED, before=(), ended="refused", **more)
-    return told(report(up=up, costs=lines))
+    return section(report(up=up, costs=lines))
 
 
-def test_nothing_wrong_is_nothing_told():
+def test_a_run_without_failures_has_no_such_section():
     """An empty heading makes a reader look for what is missing."""
-    assert told(report()) == ""
+    assert section(report()) == ""
 
 
 def test_a_refusal_has_code_words_cause_fix_and_tries():
     """The code is what a reader searches for, and the fix is what he came for."""
-    page = told(report(resources=[REFUSED], faults=["no-capacity@train"]))
+    page = section(report(resources=[REFUSED], faults=["no-capacity@train"]))
     words = (
         '<span class="bad">InsufficientInstanceCapacity</span> none left',
         "<b>train</b>",
@@ -64,18 +64,18 @@ def test_a_refusal_has_code_words_cause_fix_and_tries():
         "up: stopped after 33 min 20 s, 1 refused",
     )
     assert missing(words, page) == []
-    assert "Made to go wrong" not in told(report(resources=[REFUSED]))
+    assert "Made to go wrong" not in section(report(resources=[REFUSED]))
 
 
-def test_every_refusal_of_a_run_is_told():
+def test_every_refusal_of_a_run_is_reported():
     """What was under way when the first was refused may be refused as well, and needs its own fix."""
-    page = told(report(resources=[REFUSED, resource(VPC, "other", 0, 9, error="VpcLimitExceeded: 5 of 5")]))
+    page = section(report(resources=[REFUSED, resource(VPC, "other", 0, 9, error="VpcLimitExceeded: 5 of 5")]))
     assert missing(("InsufficientInstanceCapacity", "VpcLimitExceeded", "after 9 s"), page) == []
 
 
-def test_an_answer_without_a_code_is_told_whole():
+def test_an_answer_without_a_code_is_reported_whole():
     """Helm has no codes, and a colon alone makes none."""
-    page = told(report(resources=[resource(VPC, "v", 0, 9, error="release volcano failed, and has been rolled back: timed out")]))
+    page = section(report(resources=[resource(VPC, "v", 0, 9, error="release volcano failed, and has been rolled back: timed out")]))
     assert '<span class="bad">release volcano failed, and has been rolled back: timed out</span>' in page
 
 
@@ -98,21 +98,21 @@ def test_a_tiny_price_is_not_nothing():
 
 
 def test_a_destroy_that_stopped_pays_for_what_is_not_gone():
-    """Whoever leaves after a failed destroy pays all night."""
+    """What a failed destroy left behind bills until it is deleted."""
     lines = [
         cost_line("vpc", 0.05).model_copy(update={"urn": urn(VPC, "v")}),
         cost_line("gone", 9.0).model_copy(update={"urn": urn(NODE_GROUP, "t")}),
     ]
     stopped = destroy_again(deletion(NODE_GROUP, "t", 0, 5), deletion(VPC, "v", 5, 9, error="DependencyViolation: x"), before=())
     stopped = stopped.model_copy(update={"cost": [CostPoint(at=9, usd_per_hour=0.05, usd=0.01)]})
-    page = told(report(resources=[resource(VPC, "v", 0, 9), resource(NODE_GROUP, "t", 9, 12)], destroy=stopped, costs=lines))
+    page = section(report(resources=[resource(VPC, "v", 0, 9), resource(NODE_GROUP, "t", 9, 12)], destroy=stopped, costs=lines))
     assert "at that moment: vpc 0.05. 0.01 USD" in page
 
 
 def test_without_prices_there_is_no_bill():
-    """A run whose cost nobody counted is not one that costs nothing."""
+    """An unknown cost is not shown as zero."""
     killed = replace(change_run(), ended="killed", cost=[])
-    assert "USD" not in told(report(), ChangeRun("a change", [killed]), [killed])
+    assert "USD" not in section(report(), ChangeRun("a change", [killed]), [killed])
 
 
 def test_a_long_bill_is_cut_and_says_so():
@@ -120,18 +120,18 @@ def test_a_long_bill_is_cut_and_says_so():
     many = [resource(VPC, f"v{index}", 0, 9) for index in range(8)]
     lines = [cost_line(item.name, 1.0).model_copy(update={"urn": item.urn}) for item in many]
     up = up_again(*many, REFUSED, before=(), ended="refused", cost=[CostPoint(at=9, usd_per_hour=8, usd=0)])
-    assert "v4 1.00; v5 1.00; 2 more." in told(report(up=up, costs=lines))
+    assert "v4 1.00; v5 1.00; 2 more." in section(report(up=up, costs=lines))
 
 
 def test_a_killed_run_names_what_was_under_way():
     """That is what the next run must find again."""
     killed = up_again(resource(CLUSTER, "control-plane", 0, 9, cut=True), before=(), ended="killed")
-    assert missing(("up: killed after 9 s", "Cluster <b>control-plane</b>"), told(report(up=killed))) == []
+    assert missing(("up: killed after 9 s", "Cluster <b>control-plane</b>"), section(report(up=killed))) == []
 
 
-def test_the_fix_and_what_came_of_it_are_told():
+def test_the_fix_and_what_came_of_it_are_reported():
     """A failure that is followed by its fix and a ready cluster reads as a recipe."""
-    page = told(report(resources=[REFUSED], reruns=[up_again(resource(NODE_GROUP, "train", 0, 9), before=["trn drain", "pulumi up"])]))
+    page = section(report(resources=[REFUSED], reruns=[up_again(resource(NODE_GROUP, "train", 0, 9), before=["trn drain", "pulumi up"])]))
     assert (
         'Then <code>trn drain</code>; <code>pulumi up</code> <span class="muted">→</span> <a href="#up-again">up again</a> ready after 9 s.'
         in page
@@ -139,18 +139,20 @@ def test_the_fix_and_what_came_of_it_are_told():
     assert "It was not fixed" not in page
 
 
-def test_a_failure_that_nobody_fixes_says_so():
+def test_a_failure_without_a_second_run_says_so():
     """The destroy after it is no fix."""
-    page = told(report(resources=[REFUSED]))
+    page = section(report(resources=[REFUSED]))
     assert "It was not fixed" in page
     assert "Then" not in page
 
 
-def test_a_cluster_that_is_up_and_useless_is_told():
+def test_a_cluster_that_is_up_and_useless_is_reported():
     """`ready` above a cluster on which no collective works would be believed."""
     problem = Problem(urn="u", name="nodes", rule="efa-egress", error="EFA unusable", cause="no self egress", fix="add the rule")
     assert (
-        missing(("cannot be used: nodes", "efa-egress", "EFA unusable", "no self egress", "add the rule"), told(report(problems=[problem])))
+        missing(
+            ("cannot be used: nodes", "efa-egress", "EFA unusable", "no self egress", "add the rule"), section(report(problems=[problem]))
+        )
         == []
     )
 
@@ -159,25 +161,25 @@ def test_incidents_tell_what_they_mean_for_a_job():
     """Nodes come and go: how long, and what the job does meanwhile."""
     lost = Incident(fault="node-lost", name="train", what="a node of train dies", seconds=None, job="the gang stops")
     back = Incident(fault="spot", name="train", what="EC2 takes a node back", seconds=600, job="it waits")
-    page = told(report(incidents=[lost, back]))
+    page = section(report(incidents=[lost, back]))
     words = ("a node of train dies", "the node does not come back", "the gang stops", "10 min 00 s until all nodes are back", "node-lost")
     assert missing(words, page) == []
     # Amber: the cluster does what it can. Red is for what somebody must fix.
     assert page.count('class="trouble calm"') == 2
-    assert 'class="trouble"' in told(report(resources=[REFUSED]))
+    assert 'class="trouble"' in section(report(resources=[REFUSED]))
 
 
 def test_what_the_last_destroy_left_is_shown_with_its_price():
     """What is left costs money every hour; what an earlier run left and a later one removed does not."""
     line = cost_line("file system", 2.5)
     left = report(leftovers=["subnet"], destroy_reruns=[destroy_again(leftovers=["file system"])], costs=[line])
-    page = told(left)
+    page = section(left)
     assert missing(("1 object left behind", '<li class="bad">file system</li>', "2.50 USD an hour until it is gone"), page) == []
     assert "subnet" not in page
 
 
-def test_what_a_change_takes_away_is_told():
+def test_what_a_change_takes_away_is_reported():
     """A file system that is replaced is empty afterwards."""
-    page = told(report(), ChangeRun("capacity 2400 to 1200", [change_run()], losses=["the data on lustre goes"]))
+    page = section(report(), ChangeRun("capacity 2400 to 1200", [change_run()], losses=["the data on lustre goes"]))
     assert missing(("capacity 2400 to 1200", '<li class="bad">the data on lustre goes</li>'), page) == []
-    assert told(report(), ChangeRun("nothing much", [change_run()])) == ""
+    assert section(report(), ChangeRun("nothing much", [change_run()])) == ""

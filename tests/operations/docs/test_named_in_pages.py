@@ -1,0 +1,81 @@
+"""Paths and commands that the written pages name: they exist, and are taken."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from operations.cli import app
+from tests.support import ROOT
+
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/contributing/addon.md",
+    "docs/recovery.md",
+    "docs/rehearsal.md",
+    "docs/batch.md",
+)
+FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
+LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)
+
+
+def paths(page: str) -> Iterator[str]:
+    """Paths in backticks that begin at the root, and links, as paths from the root."""
+    text = (ROOT / page).read_text()
+    yield from (path for path in re.findall(r"`([\w./*-]+)`", text) if path.startswith(tuple(f"{folder}/" for folder in FOLDERS)))
+    links = (link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link)
+    yield from (os.path.normpath(f"{(ROOT / page).parent.relative_to(ROOT)}/{link}") for link in links if link)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_that_a_page_names_exists(page: str):
+    """Files move; the pages must move with them. NAME and CHART stand for any name."""
+    named = {re.sub(r"\b(NAME|CHART|STACK)\b", "*", path) for path in paths(page)}
+    assert sorted(path for path in named if not list(ROOT.glob(path.rstrip("/")))) == []
+
+
+def test_the_pages_name_many_paths():
+    """A pattern that finds none would pass."""
+    assert sum(len(set(paths(page))) for page in PAGES) > 60
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_make_target_that_a_page_names_exists(page: str):
+    """They are the first commands that a reader types."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|\$ )make (\w+)", (ROOT / page).read_text()))
+    assert named <= targets
+
+
+def parsed(line: str) -> list[str]:
+    """Names of the commands on a line of `trn`, each with its arguments read by the command line itself; nothing is run."""
+    command: Any = typer.main.get_command(app)
+    name, arguments, names = "trn", re.findall(r"'[^']*'|\S+", line), list[str]()
+    while True:
+        context = command.make_context(name, list(arguments))
+        names.append(name)
+        rest = [*context._protected_args, *context.args]
+        if not rest or not hasattr(command, "commands"):
+            return names
+        name, *arguments = rest
+        command = command.commands[name]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_that_a_page_shows_is_taken(page: str):
+    """What a reader copies must run: each line is parsed, up to where it would act."""
+    for line in LINE.findall((ROOT / page).read_text()):
+        assert len(parsed(line)) >= 2, line
+
+
+def test_a_command_that_there_is_not_is_refused():
+    """So is an option."""
+    with pytest.raises(KeyError):
+        parsed("rehears dev")
+    with pytest.raises(Exception, match="No such option"):
+        parsed("rehearse dev --fautl no-capacity")
