@@ -9,6 +9,9 @@ from facts.names import NEURON_TAINT
 TOLERATE_NEURON: dict[str, str] = {"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}
 """Lets a pod onto Neuron nodes that does not itself ask for a Neuron device."""
 
+POD_IDENTITY_ANNOTATION = "trn/pod-identity"
+"""On pods whose identity may come while they run: the id of the association, so that another one makes them anew."""
+
 NODE_SHARE = 0.86
 """Part of a node's CPUs and memory that a pod gets which takes the whole node; the rest is kubelet's and the DaemonSets'."""
 

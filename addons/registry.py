@@ -19,6 +19,7 @@ FOLDERS = (
     "grafana",
     "neuron_monitor",
     "efa_exporter",
+    "lustre_exporter",
     "cloudwatch",
     "fluent_bit",
     "node_monitoring",

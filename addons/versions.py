@@ -49,9 +49,10 @@ MPI_OPERATOR_IMAGE = "docker.io/mpioperator/mpi-operator:0.8.0"
 """The newest with a tag of its own: the manifest of v0.8.2 names the floating 0.8."""
 TRAINING_OPERATOR_IMAGE = "docker.io/kubeflow/training-operator:v1-5170a36"
 """That of the manifests of v1.9.0 (kubeflow/training-operator manifests/overlays/standalone)."""
-NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.3.0"
+NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.11.0"
+"""That of AWS's chart amazon-cloudwatch-observability 6.4.0 (2026-08); the manifest in aws-neuron-sdk still names 1.3.0."""
 PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
-"""Runs the EFA exporter and the small pods of `trn verify` and `trn shell`, which need the standard library only."""
+"""Runs the exporters of EFA and Lustre and the small pods of `trn verify` and `trn shell`, which need the standard library only."""
 NEURON_TRAINING_IMAGES = {
     sdk: f"public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk{release}-ubuntu24.04"
     for sdk, release in {"2.27": "2.27.1", "2.28": "2.28.0", "2.29": "2.29.1", "2.30": "2.30.0"}.items()

@@ -55,6 +55,10 @@ class Access(Protocol):
         """Say once, before the first line of output, that it is practice; nothing where it is not."""
         ...
 
+    def words(self, text: str, /) -> str:
+        """A text for the user, with the commands that it names as they are typed here."""
+        ...
+
 
 class Live:
     """AWS itself, with the credentials that boto3 finds."""
@@ -91,6 +95,10 @@ class Live:
 
     def announce(self, *, on_standard_error: bool) -> None:
         """Nothing to say."""
+
+    def words(self, text: str, /) -> str:
+        """As it is."""
+        return text
 
 
 _CURRENT: ContextVar[Access | None] = ContextVar("access", default=None)

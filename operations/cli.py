@@ -37,7 +37,7 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.practice.events import event, job
-from operations.practice.up import down, up
+from operations.practice.up import down, export, up
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
@@ -49,7 +49,7 @@ CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
-PRACTICE = (up, job, event, down)
+PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
@@ -140,6 +140,12 @@ def practising() -> Iterator[None]:
             # Of a command that printed no result.
             given.announce(on_standard_error=True)
             given.close()
+
+
+@practice_app.callback()
+def in_practice(context: typer.Context) -> None:
+    """A simulated account that is kept on disk, for trying every command."""
+    context.with_resource(practising())
 
 
 for command in CLUSTER:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.text import Text
 
 from operations.access import access
 from operations.errors import CommandError
@@ -18,16 +19,32 @@ PIPE_WIDTH = 200
 T = TypeVar("T")
 
 
+class _Console(Console):
+    """Prints each text with its commands as they are typed where the command runs: on AWS, or in practice."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich's own."""
+        super().print(*(_worded(item) for item in objects), **options)
+
+
+def _worded(item: Any) -> Any:
+    if isinstance(item, str):
+        return access().words(item)
+    if isinstance(item, Text) and (words := access().words(item.plain)) != item.plain:
+        return Text(words, style=item.style)
+    return item
+
+
 def errors() -> Console:
     """Standard error, for progress and questions."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return _Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def results(json_file: Path | None = None) -> Console:
     """Standard output; standard error when JSON is written to standard output. In a pipe lines are as long as they are."""
     access().announce(on_standard_error=json_file == STANDARD_OUTPUT)
-    console = Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
-    return console if console.is_terminal else Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
+    console = _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
+    return console if console.is_terminal else _Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
 
 
 def can_redraw(console: Console) -> bool:
@@ -42,7 +59,7 @@ def write_json(value: Any, json_file: Path | None) -> None:
     """
     if json_file is None:
         return
-    text = json.dumps(value, indent=2, default=_plain) + "\n"
+    text = access().words(json.dumps(value, indent=2, default=_plain)) + "\n"
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return

@@ -20,7 +20,10 @@ def run_command(command: Callable[[], int]) -> int:
         known = error if isinstance(error, CommandError) else _as_command_error(error)
         if known is None:
             raise
-        sys.stderr.write(f"{known}\n")
+        # Loaded when something went wrong: the help of a command answers at once.
+        from operations.access import access
+
+        sys.stderr.write(f"{access().words(str(known))}\n")
         return known.code
 
 
@@ -50,7 +53,7 @@ def _of_program(error: Exception) -> CommandError | None:
         return CommandError(str(error), error.hint, code=MISUSE)
     if isinstance(error, pulumi.RunError):
         return CommandError(f"the program stopped: {error}")
-    return CommandError(str(error)) if isinstance(error, SimulationError) else None
+    return CommandError(str(error), error.hint) if isinstance(error, SimulationError) else None
 
 
 class _WithOwnHints(CommandError):

@@ -1,6 +1,7 @@
 """Finds and reads a stack's configuration file, in the form in which Pulumi passes it to the program."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 from operations.errors import MISUSE, CommandError
 from stacks.config import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
+
+_LONGEST = 100
+_NAME = re.compile(rf"[A-Za-z0-9._-]{{1,{_LONGEST}}}")
+"""Names that `pulumi stack init` takes (CLI 3.260); one of periods alone would name a folder above the stack's own."""
 
 
 class StackFileError(CommandError):
@@ -65,6 +70,11 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
 
     Raises StackFileError, with a hint, where there is none.
     """
+    if not _NAME.fullmatch(stack) or not stack.strip("."):
+        wrong = f"`{stack if len(stack) <= _LONGEST else stack[:_LONGEST] + '...'}` is not the name of a stack"
+        raise StackFileError(
+            wrong, f"letters, digits, hyphens, underscores and periods, at most {_LONGEST}; without organization and project"
+        )
     root, project = project_of(start)
     path = root / f"Pulumi.{stack}.yaml"
     if not path.is_file():

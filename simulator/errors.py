@@ -4,6 +4,9 @@
 class SimulationError(Exception):
     """Base: the program asks for something that is refused, or that the simulated cloud does not know."""
 
+    hint = ""
+    """What to do; empty where only the program can be changed."""
+
 
 class UnknownType(SimulationError):
     """A resource type or look-up without an answer. The simulated cloud never invents one."""

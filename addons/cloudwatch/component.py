@@ -19,10 +19,15 @@ LOG_GROUPS = ("performance", "application", "dataplane", "host")
 
 
 def cloudwatch_configuration(settings: CloudWatchSettings) -> dict[str, Any]:
-    """Values in the add-on's own schema. Metrics are billed one by one, so those of devices are asked for."""
+    """Values in the add-on's own schema. Metrics are billed one by one, so those of devices are asked for.
+
+    `neuronMonitor` is in the schema: public Terraform sets it on `aws_eks_addon`, and public logs of 2026 show the update as Successful.
+    Its default is on, also where `accelerated_compute_metrics` is off, and it would read the runtimes beside our own neuron-monitor.
+    """
     kubernetes = {"enhanced_container_insights": True, "accelerated_compute_metrics": settings.neuron_metrics}
     return {
         "containerLogs": {"enabled": settings.container_logs},
+        "neuronMonitor": {"enabled": settings.neuron_metrics},
         "agent": {"config": {"logs": {"metrics_collected": {"kubernetes": kubernetes}}}},
     }
 

@@ -24,14 +24,16 @@ class Grafana(Addon):
         super().__init__("Grafana", name, site)
         cluster, prometheus = site.cluster, site.find("prometheus", Prometheus)
         assert prometheus is not None, "the rules let no Grafana pass without Prometheus"
-        shown, after = {**dashboards()}, list[pulumi.Resource]()
+        shown, after, workspace = {**dashboards()}, list[pulumi.Resource](), None
         # Read by a plug-in from grafana.com, which a cluster with a mirror is taken not to reach.
         managed = site.find("managedPrometheus", ManagedPrometheus) if cluster.addons.mirror is None else None
         if managed is not None:
             shown |= managed_dashboards()
             policy = managed.arn.apply(query_policy)
             account = ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "grafana", policy=policy)
-            after.append(self.identity(account, site.control_plane_name).association)
+            association = self.identity(account, site.control_plane_name).association
+            after.append(association)
+            workspace = Workspace(cluster.region, managed.endpoint, association.association_id)
         namespace = prometheus.namespace_resource
         after += [
             k8s.core.v1.ConfigMap(
@@ -42,7 +44,6 @@ class Grafana(Addon):
             )
             for key, text in shown.items()
         ]
-        workspace = Workspace(cluster.region, managed.endpoint) if managed is not None else None
         values = grafana_values(cluster.section(GrafanaSettings), workspace)
         self.release(GRAFANA, namespace=NAMESPACE, values=values, timeout_s=600, after=[namespace, *after])
         self.register_outputs({})

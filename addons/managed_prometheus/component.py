@@ -16,6 +16,8 @@ class ManagedPrometheus(Addon):
     arn: pulumi.Output[str]
     endpoint: pulumi.Output[str]
     remote_write_url: pulumi.Output[str]
+    association_id: pulumi.Output[str]
+    """Of the right to write."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("ManagedPrometheus", name, site)
@@ -23,7 +25,9 @@ class ManagedPrometheus(Addon):
         workspace = aws.amp.Workspace(self.named(name), alias=cluster.name, opts=self.child())
         policy = workspace.arn.apply(remote_write_policy)
         account = ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "remote-write", policy=policy)
-        self.ready.append(self.identity(account, site.control_plane_name).association)
+        association = self.identity(account, site.control_plane_name).association
+        self.ready.append(association)
+        self.association_id = association.association_id
         self.arn, self.endpoint = workspace.arn, workspace.prometheus_endpoint
         self.remote_write_url = workspace.prometheus_endpoint.apply(lambda endpoint: f"{endpoint}api/v1/remote_write")
         self.register_outputs({"remote_write_url": self.remote_write_url})

@@ -17,16 +17,17 @@ from facts.catalogue import NEURON_TYPES
 def neuron_monitor_spec(image: str, instance_types: Sequence[str]) -> Values:
     """`spec` of the DaemonSet.
 
-    AWS's own manifest (aws-neuron-sdk src/k8/k8s-neuron-monitor-daemonset.yml, 2026-08-21) tolerates nothing and knows no trn2.
+    Arguments as in AWS's own manifest (aws-neuron-sdk src/k8/k8s-neuron-monitor-daemonset.yml, 2026-08-21), which tolerates nothing and
+    knows no trn2; image and memory as in AWS's chart amazon-cloudwatch-observability, which serves over TLS where a certificate is named.
     """
     of_neuron = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted(instance_types)}
     container = {
         "image": image,
         "command": ["/opt/bin/entrypoint.sh"],
         "args": ["--port", str(PORT), "--neuron-monitor-config", "/opt/aws/neuron/bin/neuron-monitor.conf"],
-        "env": [{"name": "GOMEMLIMIT", "value": "160MiB"}],
+        "env": [{"name": "GOMEMLIMIT", "value": "320MiB"}],
         "ports": [{"name": "metrics", "containerPort": PORT}],
-        "resources": {"requests": {"cpu": "256m", "memory": "128Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}},
+        "resources": {"requests": {"cpu": "256m", "memory": "128Mi"}, "limits": {"cpu": "500m", "memory": "500Mi"}},
         # It reads the devices.
         "securityContext": {"privileged": True},
     }

@@ -9,7 +9,7 @@ import yaml
 from addons.base import Addon
 from addons.managed_prometheus.component import ManagedPrometheus
 from addons.prometheus import API_VERSION, NAMESPACE
-from addons.prometheus.values import POD_MONITORS, SERVICE_MONITORS, prometheus_values
+from addons.prometheus.values import POD_MONITORS, SERVICE_MONITORS, RemoteWrite, prometheus_values
 from addons.site import Site
 from addons.versions import PROMETHEUS
 
@@ -30,7 +30,7 @@ class Prometheus(Addon):
         super().__init__("Prometheus", name, site)
         self.namespace_resource = self.namespace(NAMESPACE)
         workspace = site.find("managedPrometheus", ManagedPrometheus)
-        values = prometheus_values(site.cluster, workspace.remote_write_url if workspace else None)
+        values = prometheus_values(site.cluster, RemoteWrite(workspace.remote_write_url, workspace.association_id) if workspace else None)
         # The workspace's right to write comes first, where there is one.
         after = [self.namespace_resource, *site.ready("managedPrometheus")]
         release = self.release(PROMETHEUS, namespace=NAMESPACE, values=values, timeout_s=900, after=after)

@@ -7,9 +7,12 @@ DESCRIBE_FILE_SYSTEMS = Call("fsx", "DescribeFileSystems")
 
 
 def persistent_storage_gib(api: Api, cluster: str) -> int:
-    """GiB of PERSISTENT_2 file systems of others: what the quota counts."""
+    """GiB of PERSISTENT_2 file systems of others: what the quota counts.
+
+    Entries without a size count as nothing: those of Intelligent-Tiering have none (FSx API, FileSystem).
+    """
     return sum(
-        entry["StorageCapacity"]
+        entry.get("StorageCapacity", 0)
         for entry in api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems")
         if entry.get("LustreConfiguration", {}).get("DeploymentType") == "PERSISTENT_2" and not belongs(cluster, tags_of(entry))
     )

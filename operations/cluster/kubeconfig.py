@@ -30,6 +30,9 @@ def kubeconfig(
     settings = settings_of(read_stack_file(stack))
     document = kubeconfig_of(access().aws(stack, settings.region), settings.name)
     write_json(document, json_file)
+    if access().is_practice:
+        note = "note     it leads nowhere: the API server is part of the practice account, and only `trn --practice` reaches it"
+        errors().print(note, markup=False, soft_wrap=True)
     # JSON is YAML that kubectl takes.
     text = json.dumps(document, indent=2) + "\n"
     if output is not None:

@@ -33,14 +33,24 @@ Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stac
 def operations_page() -> str:
     """The page."""
     command: Any = typer.main.get_command(app)
-    lines = [line for name, entry in command.commands.items() for line in _command(name, entry)]
+    lines = [line for name, entry in _all(command) for line in _command(name, entry)]
     return "\n".join([_BEFORE, *lines, *_details()]) + "\n"
+
+
+def _all(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name, a group before the commands below it."""
+    for name, entry in group.commands.items():
+        yield f"{before}{name}", entry
+        if hasattr(entry, "commands"):
+            yield from _all(entry, f"{before}{name} ")
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
     yield from (f"## trn {name}", "", " ".join((command.help or "").split()), "")
     if command.epilog:
         yield from (f"`{command.epilog.removeprefix('Example: ')}`".replace(", then: ", "`, then `").replace(", or: ", "`, or `"), "")
+    if not [parameter for parameter in command.params if parameter.name != "help"]:
+        return
     yield from ("| option | default | what it does |", "| --- | --- | --- |")
     for parameter in command.params:
         if parameter.name == "help" or getattr(parameter, "hidden", False):
@@ -112,7 +122,7 @@ def _verification() -> Iterator[str]:
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
     yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
-    example = ", ".join(f"{figure} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
+    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
     yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
     yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
     yield from ("  published for other types.", "")

@@ -35,7 +35,7 @@ NIGHT = (
          "practice up dev --engine rehearsal --quiet --fault 'killed@Cluster/*'", 1),
     Step("The state now holds operations with an unknown outcome. `trn recover` looks in the account for what they made, and imports it.",
          "--practice recover dev --yes"),
-    Step("Run `up` again, which is `trn practice up` here: it goes on where the first run stopped.", "practice up dev --quiet"),
+    Step("Run `up` again: it goes on where the first run stopped.", "practice up dev --quiet"),
     Step("Is the cluster as it should be?", "--practice status dev", shown=20),
     Step("A training job takes all Neuron nodes.", "practice job dev bert"),
     Step("Somebody asks for a load balancer, which Pulumi does not know of.", "practice event dev load-balancer"),
@@ -55,8 +55,16 @@ Where the Pulumi CLI is on PATH, `up` and `down` run it, with simulated provider
 `trn rehearse` takes its place. `--engine` chooses; a stack stays with the engine that brought it up until it is down.
 
 What practice cannot do: no container runs, so `trn verify` skips what starts pods, `trn shell` refuses, logs say only that nothing runs, and the
-kubeconfig leads nowhere. Each stack has an account of its own, and one command at a time may use it. A command that is stopped leaves the account
-as a stopped command leaves AWS. Each object is a file: delete one in `build/practice/NAME/account` to lose it.
+kubeconfig leads nowhere. One command at a time may use an account. A command that is stopped, by Ctrl-C or a kill, leaves the account as a stopped
+command leaves AWS: `trn --practice recover NAME`, then go on. What `trn` prints names the commands that work here; what the Pulumi CLI and its
+providers print names their own.
+
+Each stack has an account of its own. The simulated account holds one cluster: behind its API server objects are known by namespace and name, as
+in a cluster, so two clusters would share theirs. What two stacks do to each other in one account of AWS (names of roles, quotas) is therefore not
+to be seen in practice; that a sweep leaves neighbours alone is tested with accounts that hold both.
+
+Each object is a file: delete one in `build/practice/NAME/account` to lose it, delete `build/practice/NAME` to begin again.
+`trn practice export NAME` prints the state, for `trn --practice sweep --state`.
 
 ## A bad night
 

@@ -1,13 +1,12 @@
 """Did only the simulator answer? Compares what the engine says it did with the calls that were seen."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.doors.providers.calls import FAULT, Call
+from simulator.doors.providers.calls import FAULT, Call, json_lines
 
 SERVED = ("aws", "eks", "kubernetes")
 """Packages that the simulator answers for."""
@@ -36,10 +35,8 @@ class Claim:
 
 def claims(events: Path) -> Iterator[Claim]:
     """The engine's steps in an event log that ask something of a provider; none where there is no log."""
-    if not events.exists():
-        return
-    for line in events.read_text().splitlines():
-        event = json.loads(line).get("resourcePreEvent")
+    for entry in json_lines(events):
+        event = entry.get("resourcePreEvent")
         if event is not None:
             yield from _claim(event)
 

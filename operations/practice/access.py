@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
+from operations.access import access
 from operations.aws.api import Api, BotoApi
 from operations.engine.project import PRACTICE, practice_folder
 from operations.errors import MISUSE, CommandError
@@ -13,6 +14,7 @@ from operations.practice.account import PracticeAccount
 from operations.practice.engines import engine_of
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.pulumi import PracticeCli, RehearsalEngine
+from operations.practice.words import in_practice
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
 from simulator.doors.kubernetes.server import ApiServer
@@ -39,11 +41,18 @@ class Practice:
     is_practice = True
     _accounts: dict[str, PracticeAccount] = field(default_factory=dict)
     _is_announced: bool = False
+    _stack: str = "dev"
+    """The one that the command acts on."""
 
     def account(self, stack: str) -> PracticeAccount:
         """The account of a stack, held until the command ends. Raises AccountInUse, DamagedAccount."""
+        self._stack = stack
         if stack not in self._accounts:
-            self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
+            try:
+                self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
+            except OSError as error:
+                hint = f"it must be a folder that you may write to; delete {practice_folder(stack).root} to begin again"
+                raise CommandError(f"cannot use `{error.filename}`: {error.strerror}", hint) from error
         return self._accounts[stack]
 
     def close(self) -> None:
@@ -93,3 +102,14 @@ class Practice:
         if not self._is_announced:
             self._is_announced = True
             Console(stderr=on_standard_error, highlight=False, soft_wrap=True).print(LINE, markup=False)
+
+    def words(self, text: str, /) -> str:
+        """With practice's own commands."""
+        return in_practice(text, self._stack)
+
+
+def practice() -> Practice:
+    """What the commands of `trn practice` act on."""
+    given = access()
+    assert isinstance(given, Practice)
+    return given

@@ -39,8 +39,10 @@ class PracticeAccount:
 
     def close(self) -> None:
         """Let others have it. Opening it again reads what they did."""
-        self.save()
-        self._lock.close()
+        try:
+            self.save()
+        finally:
+            self._lock.close()
 
     def pass_time(self) -> None:
         """Everything that AWS was asked for ends: what is being created is there, what is being deleted is gone."""

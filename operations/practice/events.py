@@ -47,21 +47,15 @@ def event(stack: Stack = "dev", what: What = "load-balancer", json_file: JsonFil
 
 
 def _happened(stack: str, json_file: Path | None, act: Callable[..., str]) -> int:
-    from operations.access import using
     from operations.kube.cluster import cluster_of
     from operations.output import results, write_json
-    from operations.practice.access import Practice
+    from operations.practice.access import practice
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
-    practice = Practice()
-    with using(practice):
-        console = results(json_file)
-        try:
-            said = act(cluster_of(practice.aws(stack, settings.region), settings.name), settings, practice.account(stack).world)
-        finally:
-            practice.close()
+    console = results(json_file)
+    said = act(cluster_of(practice().aws(stack, settings.region), settings.name), settings, practice().account(stack).world)
     write_json({"stack": stack, "happened": said}, json_file)
     console.print(said, markup=False, soft_wrap=True)
     return 0

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
+from operations.engine.locks import remove_dead_locks
 from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
+from operations.output import errors
 from operations.practice.account import PracticeAccount
 from operations.practice.state import exported, imported, previewed, refreshed
 from operations.program import record_stack
@@ -19,7 +20,19 @@ from operations.pulumi import PulumiCli
 from operations.stack_file import StackFile
 from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
-from simulator.engine.run import Engine, Phase
+from simulator.engine.run import OLD, Engine, Phase
+from simulator.recording import exists_in_cloud
+
+
+def remove_command(stack: str) -> tuple[str, ...]:
+    """Forgets a stack that holds nothing any more: the next `up` may then take another engine."""
+    return ("pulumi", "stack", "rm", "--yes", "--non-interactive", "--stack", stack)
+
+
+def clear_locks(folder: EngineFolder, stack_file: StackFile) -> None:
+    """Remove the locks that killed runs left, and say so. The caller holds the account: no other run of practice is alive."""
+    for process in remove_dead_locks(folder, stack_file):
+        errors().print(f"note     removed the lock of a run that was killed (process {process})", markup=False)
 
 
 @dataclass(frozen=True)
@@ -30,9 +43,12 @@ class PracticeCli:
     stack_file: StackFile
 
     def run(self, command: tuple[str, ...], more: Mapping[str, str], /) -> tuple[int, str]:
-        """Run a command with more environment, passing on what it prints."""
+        """Run a command with more environment, passing on what it prints. A stack that was destroyed is forgotten too."""
         with self._cli() as cli:
-            return cli.run(command, more)
+            code, printed = cli.run(command, more)
+            if command[1] == "destroy" and code == 0:
+                cli.ask(remove_command(self.stack_file.stack))
+            return code, printed
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
         """Run a command for its answer."""
@@ -48,6 +64,7 @@ class PracticeCli:
             try:
                 attach = providers.attach()
                 folder.prepare(self.stack_file)
+                clear_locks(folder, self.stack_file)
                 yield PulumiCli(environment(folder, self.stack_file.stack, attach), folder.project)
             finally:
                 providers.stop()
@@ -70,8 +87,7 @@ class RehearsalEngine:
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
         }[command[1]]
         code, printed = act()
-        sys.stderr.write(printed)
-        sys.stderr.flush()
+        errors().print(printed, end="", markup=False)
         return code, printed
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
@@ -89,6 +105,7 @@ class RehearsalEngine:
         state = folder.load()
 
         def checkpoint(under_way: Any) -> None:
+            folder.begin(state, under_way)
             self.account.save()
             folder.save(state, under_way)
 
@@ -102,11 +119,10 @@ class RehearsalEngine:
 
     def _destroy(self) -> tuple[int, str]:
         phase = self.drive(lambda engine: engine.destroy())
-        errors = [error_text(step) for step in phase.errors]
-        if not errors:
+        refused = [error_text(step) for step in phase.errors]
+        if not refused:
             self.forget_all()
-        gone = sum(1 for step in phase.steps.values() if step.operation == "delete" and step.refusal is None)
-        return (1 if errors else 0), "".join([*errors, f"{gone} resources deleted\n"])
+        return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources deleted\n"])
 
     def _refresh(self, *, drop: bool) -> tuple[int, str]:
         folder = self.state
@@ -128,6 +144,22 @@ class RehearsalEngine:
 
     def _preview(self) -> dict[str, Any]:
         return previewed(self.state.load(), self.account.world, record_stack(self.stack_file))
+
+
+def changed_count(phase: Phase) -> int:
+    """Resources that were created, changed or deleted: what has an object in the account, so no components and no providers."""
+    return sum(
+        1
+        for key, step in phase.steps.items()
+        if step.refusal is None and not step.cut and _has_object(phase, key) and phase.changes[key.removesuffix(OLD)].kind != "same"
+    )
+
+
+def _has_object(phase: Phase, key: str) -> bool:
+    change = phase.changes[key.removesuffix(OLD)]
+    registration = change.new or change.old
+    # A replaced resource counts once.
+    return registration is not None and exists_in_cloud(registration) and not key.endswith(OLD)
 
 
 def error_text(step: Step) -> str:

@@ -10,7 +10,7 @@ from operations.engine.run import find_cli, make_stack, report, requested_faults
 from operations.errors import MISUSE, CommandError
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import EngineName, engine_for, engine_of
-from operations.practice.pulumi import RehearsalEngine, error_text
+from operations.practice.pulumi import RehearsalEngine, changed_count, clear_locks, error_text, remove_command
 from operations.program import record_stack, settings_of
 from operations.rehearse.progress import Progress
 from operations.stack_file import StackFile
@@ -37,9 +37,11 @@ class Outcome:
     """Resources that were created, changed or deleted."""
     errors: Sequence[str] = ()
     under_way: Sequence[Pending] = ()
+    """Operations with an unknown outcome, where the run was killed."""
     unused_faults: Sequence[str] = ()
     """Faults that met no resource."""
-    """Operations with an unknown outcome, where the run was killed."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended it."""
 
 
 def chosen_engine(folder: EngineFolder, stack_file: StackFile, wanted: EngineName | None) -> EngineName:
@@ -85,7 +87,7 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
             )
     except KeyboardInterrupt:
         account.pass_time()
-        return Outcome("rehearsal", False, under_way=engine.state.load().pending)
+        return Outcome("rehearsal", False, under_way=engine.state.load().pending, interrupted=True)
     if down and phase.ended_well:
         engine.forget_all()
     pending = [] if down and phase.ended_well else engine.state.load().pending
@@ -93,9 +95,8 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
 
 
 def _outcome(phase: Phase, pending: Sequence[Pending]) -> Outcome:
-    count = sum(1 for step in phase.steps.values() if step.end > step.start and step.refusal is None and not step.cut)
     texts = [error_text(step) for step in phase.errors]
-    return Outcome("rehearsal", phase.ended_well, phase.seconds, count, texts, pending if phase.killed else ())
+    return Outcome("rehearsal", phase.ended_well, phase.seconds, changed_count(phase), texts, pending if phase.killed else ())
 
 
 def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str], *, down: bool) -> Outcome:
@@ -108,11 +109,11 @@ def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str]
     try:
         variables = environment(folder, stack_file.stack, providers.attach())
         folder.prepare(stack_file)
+        clear_locks(folder, stack_file)
         make_stack(pulumi, folder, stack_file, variables)
         code = run_cli([pulumi, *with_event_log(words, folder.events)], variables, folder.project)
         if down and code == 0:
-            remove = [pulumi, "stack", "rm", "--yes", "--non-interactive", "--stack", stack_file.stack]
-            subprocess.run(remove, env=variables, cwd=folder.project, capture_output=True, check=False)
+            subprocess.run(remove_command(stack_file.stack), env=variables, cwd=folder.project, capture_output=True, check=False)
     finally:
         died = providers.stop() < 0
     return Outcome("pulumi", report(code, folder, requests, died=died) == 0)

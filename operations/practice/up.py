@@ -35,6 +35,24 @@ def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: 
     return _run(stack, fault, None, speed, quiet=quiet, json_file=json_file, down=True)
 
 
+def export(stack: Stack = "dev") -> int:
+    """Print the state of a stack that is up in practice, as `pulumi stack export` does: for `trn --practice sweep --state`.
+
+    Example: trn practice export dev > state.json
+    """
+    import sys
+
+    from operations.errors import CommandError
+    from operations.practice.access import practice
+
+    practice().announce(on_standard_error=True)
+    code, printed = practice().pulumi(stack).ask(("pulumi", "stack", "export", "--stack", stack))
+    if code:
+        raise CommandError("`pulumi stack export` failed", "what it printed says why")
+    sys.stdout.write(printed)
+    return 0
+
+
 def _run(
     stack: str,
     fault: list[str] | None,
@@ -45,12 +63,11 @@ def _run(
     json_file: JsonFile,
     down: bool,
 ) -> int:
-    from operations.access import using
     from operations.engine.project import practice_folder
     from operations.engine.run import writing
     from operations.errors import MISUSE, CommandError
     from operations.output import errors, results, write_json
-    from operations.practice.access import Practice
+    from operations.practice.access import practice
     from operations.practice.engines import engine_of
     from operations.practice.run import by_pulumi, chosen_engine, refuse_faults, rehearsed
     from operations.practice.view import as_data, lines
@@ -62,18 +79,15 @@ def _run(
         raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
-    practice = Practice()
-    with writing(), using(practice):
+    with writing():
         console = results(json_file)
-        try:
-            if engine == "pulumi":
-                outcome = by_pulumi(folder, stack_file, faults, down=down)
-            else:
-                progress = Progress(errors(), quiet=quiet, speed=speed)
-                outcome = rehearsed(practice.account(stack), stack_file, faults, progress, down=down)
-            write_json(as_data(stack, outcome), json_file)
-            for line in lines(stack, outcome, practice.leftovers(stack), down=down):
-                console.print(line, markup=False, soft_wrap=True)
-        finally:
-            practice.close()
+        if engine == "pulumi":
+            outcome = by_pulumi(folder, stack_file, faults, down=down)
+        else:
+            progress = Progress(errors(), quiet=quiet, speed=speed)
+            outcome = rehearsed(practice().account(stack), stack_file, faults, progress, down=down)
+        left = practice().leftovers(stack)
+    write_json(as_data(stack, outcome), json_file)
+    for line in lines(stack, outcome, left, down=down):
+        console.print(line, markup=False, soft_wrap=True)
     return 0 if outcome.ended_well else 1

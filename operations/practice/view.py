@@ -26,7 +26,9 @@ def lines(stack: str, outcome: Outcome, left: int, *, down: bool) -> Iterator[st
     word = "down" if down else "up"
     yield from (text.rstrip() for text in outcome.errors)
     yield from (f"note     the fault {name} did not happen: no resource that it is meant for" for name in outcome.unused_faults)
-    if outcome.engine == "rehearsal":
+    if outcome.interrupted:
+        yield "stopped  by Ctrl-C: what was begun goes on in the account, and the state holds what had ended"
+    elif outcome.engine == "rehearsal":
         done = f"{outcome.resource_count} resources {'deleted' if down else 'created or changed'} in {duration(outcome.seconds)} of virtual time"
         yield f"{word:<9}{done}" if outcome.ended_well else f"{'stopped' if not outcome.under_way else 'killed':<9}{done}"
     for item in outcome.under_way:
@@ -34,7 +36,7 @@ def lines(stack: str, outcome: Outcome, left: int, *, down: bool) -> Iterator[st
     if outcome.under_way:
         yield f"next     trn --practice recover {stack}"
     elif not outcome.ended_well:
-        yield f"next     trn practice {word} {stack}, once the cause is gone"
+        yield f"next     trn practice {word} {stack}" + ("" if outcome.interrupted else ", once the cause is gone")
     elif not down:
         yield f"next     trn --practice status {stack}"
     else:

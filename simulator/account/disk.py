@@ -21,6 +21,8 @@ from simulator.errors import SimulationError
 from simulator.recording import Registration
 
 _CREATIONS, _STRAYS, _OTHERS, _SCHEDULED = "creations.json", "strays.json", "others.json", "scheduled.json"
+_FORMAT_FILE, FORMAT = "format.json", 1
+"""Raised whenever what is written here can no longer be read by what read it before."""
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
 Key = tuple[str, str]
@@ -30,7 +32,7 @@ Key = tuple[str, str]
 class AccountInUse(SimulationError):
     """Another process holds the folder."""
 
-    hint = "let the other run end, or take a folder of its own with --folder"
+    hint = "let the other run end; `trn engine` takes a folder of its own with --folder"
 
 
 class DamagedAccount(SimulationError):
@@ -89,6 +91,7 @@ class AccountFolder:
 
         Raises DamagedAccount.
         """
+        self._refuse_other_formats()
         for path in sorted(self.folder.glob("*/*.json")):
             with _whole(path, "no object of the simulated account"):
                 found = Object(**json.loads(path.read_text()))
@@ -109,6 +112,7 @@ class AccountFolder:
     def save(self, state: AccountState) -> None:
         """Write what has changed since the last time: each file whole or not at all, whenever the process ends."""
         if self._creations != state.creations:
+            write_whole(self.folder / _FORMAT_FILE, json.dumps({"format": FORMAT}))
             write_whole(self.folder / _CREATIONS, json.dumps(state.creations))
         strays = tuple(state.strays.values())
         if self._strays != strays:
@@ -127,6 +131,17 @@ class AccountFolder:
         for key in self._objects.keys() - there.keys():
             path_of(self.folder, *key).unlink(missing_ok=True)
         self._remember(state)
+
+    def _refuse_other_formats(self) -> None:
+        path = self.folder / _FORMAT_FILE
+        if not path.exists():
+            return
+        with _whole(path, "no record of the simulated account"):
+            written = int(json.loads(path.read_text())["format"])
+        if written != FORMAT:
+            error = DamagedAccount(f"{path}: the account was written in format {written}, and this version of trn reads format {FORMAT}")
+            error.hint = f"delete {self.folder.parent} to begin again, or use the version of trn that wrote it"
+            raise error
 
     def _remember(self, state: AccountState) -> None:
         self._objects = {

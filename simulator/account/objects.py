@@ -15,6 +15,8 @@ class CloudObject:
 
     registration: Registration
     status: Status
+    was: Status = "ready"
+    """Its status before its deletion was asked for."""
 
     @property
     def what(self) -> str:

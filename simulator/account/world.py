@@ -68,7 +68,7 @@ class World:
         refusal = judge.refusal_of(self.state, self.faults, "delete", registration)
         item = self.state.find(registration.type, registration.id)
         if refusal is None and item is not None:
-            item.status = "deleting"
+            item.status, item.was = "deleting", item.was if item.status == "deleting" else item.status
         return refusal
 
     def finish_delete(self, registration: Registration) -> None:
@@ -87,8 +87,11 @@ class World:
         return item is not None and item.status == "deleting"
 
     def withdraw(self, registration: Registration) -> None:
-        """The request was never sent: nothing of it exists."""
-        if self.state.find(registration.type, registration.id) is not None:
+        """The request was never sent: what it would have created does not exist, what it would have deleted is as it was."""
+        item = self.state.find(registration.type, registration.id)
+        if item is not None and item.status == "deleting":
+            item.status = item.was
+        elif item is not None:
             self.state.remove(registration)
 
     def orphan(self, registration: Registration) -> None:

@@ -42,14 +42,27 @@ class StateFolder:
         self._remember(state, pending)
         return state
 
+    def begin(self, state: State, under_way: Iterable[Pending]) -> None:
+        """Write operations that begin, before the account shows anything of them."""
+        self._save_stack(state)
+        for item in under_way:
+            urn = item.registration.urn
+            self._write(_PENDING, {urn: self._pending[urn]} if urn in self._pending else {}, {urn: item})
+            self._pending[urn] = item
+
     def save(self, state: State, under_way: Iterable[Pending] = ()) -> None:
         """Write what has changed. `under_way`: operations that have begun and not ended; they are pending for the next reader."""
         pending = [*state.pending, *under_way]
+        self._save_stack(state)
+        # In this order: a process that dies in between leaves a resource with an operation too many, never without both.
+        self._write(_HELD, self._held, state.held)
+        self._write(_PENDING, self._pending, {item.registration.urn: item for item in pending})
+        self._remember(state, pending)
+
+    def _save_stack(self, state: State) -> None:
         if state.stack is not None and state.stack is not self._stack:
             write_whole(self.folder / _STACK, json.dumps(_plain(state.stack)))
-        self._write(_PENDING, self._pending, {item.registration.urn: item for item in pending})
-        self._write(_HELD, self._held, state.held)
-        self._remember(state, pending)
+            self._stack = state.stack
 
     def _remember(self, state: State, pending: Iterable[Pending]) -> None:
         self._held, self._stack = dict(state.held), state.stack
@@ -75,7 +88,11 @@ def _read(path: Path, make: Callable[[Any], T]) -> T:
     try:
         return make(json.loads(path.read_text()))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DamagedAccount(f"{path} was not written by the rehearsal's engine: {error!r}") from error
+        damaged = DamagedAccount(f"{path} was not written by the rehearsal's engine: {error!r}")
+        damaged.hint = (
+            "correct the file, or delete it: the engine then no longer knows of the resource, and `trn recover --orphans` looks for it"
+        )
+        raise damaged from error
 
 
 def _held(entry: dict[str, Any]) -> Held:

@@ -267,9 +267,9 @@ class _Run:
             unsent = self._kill is not None and self._is_victim(key) and self._kill.at == 0
             remaining = 0.0 if unsent else max(0.0, self._clock.planned[key] - at)
             self._engine.state.pending.append(Pending(job.registration, job.doing, round(remaining, 1)))
-            if unsent and job.doing == "creating":
+            if unsent:
                 self._engine.world.withdraw(job.registration)
-            elif not unsent:
+            else:
                 self._goes_on(job)
         self._clock.stopping = True
         self._checkpoint()

@@ -11,6 +11,7 @@ from addons.karpenter import KarpenterSettings
 from addons.kuberay import KubeRaySettings
 from addons.kueue import KueueSettings
 from addons.load_balancer_controller import LoadBalancerControllerSettings
+from addons.lustre_exporter import LustreExporterSettings
 from addons.managed_prometheus import ManagedPrometheusSettings
 from addons.mountpoint_s3 import MountpointS3Settings
 from addons.mpi_operator import MpiOperatorSettings
@@ -203,6 +204,8 @@ def addon_notices(settings: Settings) -> Iterator[str]:
     batch = addons.of(BatchSettings)
     if grafana.enabled and not addons.of(NeuronMonitorSettings).enabled and addons.of(NeuronSettings).devices == "device-plugin":
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
+    if grafana.enabled and settings.storage.lustre.enabled and not addons.of(LustreExporterSettings).enabled:
+        yield "`addons.grafana` is on without `addons.lustreExporter`: its dashboard of file systems stays empty, and nothing says when Lustre is full"
     if trainer.enabled and not trainer.job_set:
         yield "`addons.trainer.jobSet` is off: TrainJobs stay as they are until there is a JobSet by other means"
     if grafana.enabled and addons.of(ManagedPrometheusSettings).enabled and addons.mirror is not None:

@@ -21,7 +21,7 @@ from addons.load_balancer_controller.component import load_balancer_controller_v
 from addons.metrics_server.component import metrics_server_values
 from addons.neuron import NeuronSettings
 from addons.neuron.values import neuron_values
-from addons.prometheus.values import prometheus_values
+from addons.prometheus.values import RemoteWrite, prometheus_values
 from addons.slurm.values import slurm_operator_values, slurm_values
 from addons.trainer import TrainerSettings
 from addons.trainer.values import trainer_values
@@ -85,7 +85,7 @@ def karpenter_pool(**pool: Any) -> Cluster:
     return cluster(karpenter={"neuronPools": {"trn1": {"instanceType": "trn1.32xlarge", "maxNodes": 2, **pool}}})
 
 
-WRITE_URL = "https://aps.example/api/v1/remote_write"
+REMOTE_WRITE = RemoteWrite("https://aps.example/api/v1/remote_write", "a-0a")
 SLURM_CLUSTER = cluster(slurm={"nodeGroups": ["trn1-32xl", "spare"], "sshKeys": ["ssh-ed25519 AAAA demo"]})
 SMALL_SLURM = cluster(
     claim_name=None,
@@ -105,9 +105,9 @@ CASES: dict[str, Case] = {
     "neuron-recovery": Case(NEURON, neuron_values(NeuronSettings(node_problem_detector=True, node_recovery=True), "1.35")),
     "efa-dra": Case(AWS_DRANET, efa_values(["trn1.32xlarge"])),
     "prometheus": Case(PROMETHEUS, prometheus_values(cluster())),
-    "prometheus-remote-write": Case(PROMETHEUS, prometheus_values(cluster(prometheus={"alertmanager": True}), WRITE_URL)),
+    "prometheus-remote-write": Case(PROMETHEUS, prometheus_values(cluster(prometheus={"alertmanager": True}), REMOTE_WRITE)),
     "grafana": Case(GRAFANA, grafana_values(GrafanaSettings())),
-    "grafana-workspace": Case(GRAFANA, grafana_values(GrafanaSettings(), Workspace("us-west-2", "https://aps.example/"))),
+    "grafana-workspace": Case(GRAFANA, grafana_values(GrafanaSettings(), Workspace("us-west-2", "https://aps.example/", "a-0b"))),
     "grafana-own-secret": Case(GRAFANA, grafana_values(GrafanaSettings(admin_secret="grafana-admin"))),
     "fluent-bit": Case(FLUENT_BIT, fluent_bit_values(cluster())),
     "fluent-bit-s3": Case(FLUENT_BIT, fluent_bit_values(cluster(fluentBit={"s3Bucket": "pod-logs"}))),

@@ -7,15 +7,24 @@ from typing import Any
 import pytest
 import yaml
 
-from addons.grafana.values import DASHBOARDS, MANAGED, MANAGED_PLUGIN, dashboards, managed_dashboards
+from addons.grafana import GrafanaSettings
+from addons.grafana.values import DASHBOARDS, MANAGED, MANAGED_PLUGIN, dashboards, grafana_values, managed_dashboards
+from addons.lustre_exporter.component import lustre_exporter_spec
+from addons.manifests import POD_IDENTITY_ANNOTATION
+from addons.prometheus import NAMESPACE, SCRAPE_INTERVAL
 from addons.prometheus.component import alert_rules
-from addons.prometheus.values import POD_MONITORS, SERVICE_MONITORS
+from addons.prometheus.values import POD_MONITORS, SERVICE_MONITORS, prometheus_values
+from addons.registry import SWITCHED
 from simulator.engine.change import rehearse_change
 from simulator.recording import Recording
+from tests.addons.cases import cluster
 from tests.stacks.order_laws import RELEASE
 from tests.support import dev_configuration, merged, record_stack
 
-METRICS: dict[str, str] = yaml.safe_load((DASHBOARDS / "metrics.yaml").read_text())
+EXPORTERS: dict[str, Any] = yaml.safe_load((DASHBOARDS / "metrics.yaml").read_text())
+METRICS: dict[str, list[str]] = {name: labels for exporter in EXPORTERS.values() for name, labels in exporter["metrics"].items()}
+TARGET_LABELS = {"node", "namespace", "pod", "container", "instance", "job"}
+"""What Prometheus itself puts on each series of a monitor of ours."""
 MODELS: dict[str, Any] = {name: json.loads(text) for name, text in dashboards().items()}
 PANELS = [(name, panel) for name, model in MODELS.items() for panel in model["panels"]]
 ALERTS = [rule for group in alert_rules()["groups"] for rule in group["rules"]]
@@ -25,6 +34,8 @@ WORDS = {
     "on",
     "and",
     "unless",
+    "last_over_time",
+    "vector",
     "group_left",
     "sum",
     "avg",
@@ -47,22 +58,83 @@ def metric_names(query: str) -> set[str]:
     """Names of metrics in a query: every word that is neither PromQL's, nor a label, nor within braces."""
     bare = re.sub(r"\{[^}]*\}", "", query)
     bare = re.sub(r"\b(by|on|ignoring|group_left)\s*\([^)]*\)", "", bare)
-    bare = re.sub(r"\[[^\]]*\]", "", bare)
+    bare = re.sub(r"\[[^\]]*\](\s+offset\s+\w+)?", "", bare)
     return {word for word in re.findall(r"[a-zA-Z_][a-zA-Z0-9_]*", bare) if word not in WORDS}
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_every_metric_of_a_query_stands_in_the_list_with_its_source(query: str):
+def test_every_metric_of_a_query_is_one_of_a_declared_exporter(query: str):
     """A panel over a metric that is not exported is empty, and an alert over it never fires."""
     names = metric_names(query)
     assert names
     assert names <= METRICS.keys()
 
 
-def test_every_listed_metric_is_used_and_has_a_source():
-    """The list says what the dashboards rest on, no more."""
+def test_every_listed_metric_is_used_and_has_an_exporter():
+    """The list says what the dashboards rest on, no more; each exporter is an add-on, scraped by a monitor of its name."""
     assert {name for query in QUERIES for name in metric_names(query)} == METRICS.keys()
-    assert all(source for source in METRICS.values())
+    assert sum(len(exporter["metrics"]) for exporter in EXPORTERS.values()) == len(METRICS), "a metric has one exporter"
+    for name, exporter in EXPORTERS.items():
+        assert exporter["addon"] in SWITCHED
+        assert exporter["source"]
+        own = name in POD_MONITORS or name in SERVICE_MONITORS
+        assert own == (name not in ("kube-state-metrics", "prometheus"))
+        if name in POD_MONITORS:
+            # The operator calls the targets of a PodMonitor by its namespace and name.
+            assert exporter["job"] == f"{NAMESPACE}/{name}"
+
+
+def label_uses(query: str) -> set[str]:
+    """Labels that a query selects, groups or joins by."""
+    selected = [word for braces in re.findall(r"\{([^}]*)\}", query) for word in re.findall(r"([a-z_]+)\s*(?:=~|!=|!~|=)", braces)]
+    grouped = [word for words in re.findall(r"\b(?:by|on)\s*\(([^)]*)\)", query) for word in re.findall(r"[a-z_]+", words)]
+    return {*selected, *grouped}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_label_of_a_query_is_one_that_a_metric_of_it_has(query: str):
+    """Grouped by a label that no series has, all of them are one line without a name."""
+    known = TARGET_LABELS.union(*(METRICS[name] for name in metric_names(query)))
+    assert label_uses(query) <= known
+    assert "instance_id" not in label_uses(query), "the exporter cannot ask the instance metadata from a pod"
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_job_that_a_query_names_is_one_of_an_exporter(query: str):
+    """`up` of a job that nobody scrapes is never 1."""
+    named = set(re.findall(r'job="([^"]*)"', query))
+    assert named <= {exporter["job"] for exporter in EXPORTERS.values()}
+    assert named or "up" not in metric_names(query)
+
+
+@pytest.mark.parametrize(("name", "panel"), PANELS, ids=lambda item: item["title"] if isinstance(item, dict) else item)
+def test_a_rate_follows_the_interval_of_the_panel(name: str, panel: dict[str, Any]):
+    """A range of one minute holds one or two samples of a scrape each 30 s: gaps, and peaks that are not there."""
+    ranges = [found for target in panel["targets"] for found in re.findall(r"\brate\([^\[]*\[([^\]]*)\]", target["expr"])]
+    assert set(ranges) <= {"$__rate_interval"}
+
+
+def test_grafana_knows_how_often_prometheus_scrapes():
+    """`$__rate_interval` is four times the data source's interval, 15 s unless it is told."""
+    values = prometheus_values(cluster())
+    assert values["prometheus"]["prometheusSpec"]["scrapeInterval"] == SCRAPE_INTERVAL
+    (source,) = grafana_values(GrafanaSettings())["datasources"]["datasources.yaml"]["datasources"]
+    assert source["jsonData"]["timeInterval"] == SCRAPE_INTERVAL
+
+
+def test_neuron_monitor_is_scraped_as_often_as_it_reports():
+    """The series of a process are gone one period after it, and with them the error that ended it."""
+    (endpoint,) = POD_MONITORS["neuron-monitor"]["podMetricsEndpoints"]
+    assert (endpoint["interval"], endpoint["scrapeTimeout"]) == ("5s", "5s")
+
+
+def test_the_lustre_exporter_is_looked_for_in_every_namespace():
+    """It lives where the claim is, in a namespace that the configuration names."""
+    assert POD_MONITORS["lustre-exporter"]["namespaceSelector"] == {"any": True}
+    assert (
+        POD_MONITORS["lustre-exporter"]["selector"]["matchLabels"].items()
+        <= lustre_exporter_spec("i", "c")["selector"]["matchLabels"].items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,6 +143,7 @@ def test_every_listed_metric_is_used_and_has_a_source():
         ('sum by (node) (rate(x_total{a="b",c=~"d|e"}[5m])) / 1000', {"x_total"}),
         ("(time() - max by (namespace, pod) (made)) and on (pod) (there == 1)", {"made", "there"}),
         ("avg(a * on(node) group_left(job) b)", {"a", "b"}),
+        ("(last_over_time(a[15m]) unless last_over_time(a[15m] offset 15m)) or vector(0)", {"a"}),
     ],
 )
 def test_names_are_reported_from_words_and_labels(query: str, names: set[str]):
@@ -114,11 +187,15 @@ def test_an_alert_says_what_is_wrong_and_how_bad(alert: dict[str, Any]):
     assert alert["labels"]["severity"] in ("warning", "critical")
     labels = set(re.findall(r"\$labels\.([a-z_]+)", alert["annotations"]["summary"]))
     assert labels
+    grouped = re.findall(r"\bby\s*\(([^)]*)\)", alert["expr"].split("and on", 1)[0])
+    if grouped:
+        assert labels <= {word.strip() for word in grouped[0].split(",")}, "a label that the expression drops is empty in the message"
 
 
 def test_the_alerts_that_were_asked_for_are_there():
     """Core idle, EFA errors, node not ready, Lustre full."""
-    assert {"NeuronCoresIdle", "EfaErrors", "TrainingNodeNotReady", "LustreAlmostFull"} <= {alert["alert"] for alert in ALERTS}
+    asked = {"NeuronCoresIdle", "EfaErrors", "TrainingNodeNotReady", "LustreAlmostFull", "NeuronDeviceBroken", "NeuronExecutionErrors"}
+    assert asked <= {alert["alert"] for alert in ALERTS}
 
 
 def test_grafanas_password_stands_nowhere():
@@ -159,7 +236,8 @@ def test_grafana_reads_the_workspace_with_a_right_to_it_alone():
     source = sources(recording)[MANAGED]
     assert source["type"] == MANAGED_PLUGIN
     assert source["url"].startswith("https://aps-workspaces.us-west-2.amazonaws.com/workspaces/ws-")
-    assert source["jsonData"] == {"httpMethod": "POST", "sigV4Auth": True, "sigV4AuthType": "default", "sigV4Region": "us-west-2"}
+    signed = {"httpMethod": "POST", "sigV4Auth": True, "sigV4AuthType": "default", "sigV4Region": "us-west-2"}
+    assert source["jsonData"] == {**signed, "timeInterval": SCRAPE_INTERVAL}
     assert "secureJsonData" not in source
     (association,) = [
         item for item in recording.of_type("aws:eks/podIdentityAssociation:PodIdentityAssociation") if item.name == "grafana-identity"
@@ -183,6 +261,24 @@ def test_without_a_workspace_or_a_way_to_the_plug_in_there_is_one_source(recorde
     (release,) = [item for item in recording.of_type(RELEASE) if item.inputs["name"] == "grafana"]
     assert "plugins" not in release.inputs["values"]
     assert [item.name for item in recording if item.name.startswith("dashboard-") and item.name.endswith("-managed")] == []
+
+
+def test_pods_are_made_again_when_their_identity_comes():
+    """EKS puts credentials into a pod as it is made: a pod from before the association has none until another template replaces it."""
+    before, after = watched(managed=False), watched(managed=True)
+    for chart, name, path in (
+        ("kube-prometheus-stack", "remote-write-identity", ("prometheus", "prometheusSpec", "podMetadata", "annotations")),
+        ("grafana", "grafana-identity", ("podAnnotations",)),
+    ):
+        (old,) = [item for item in before.of_type(RELEASE) if item.inputs["name"] == chart]
+        (new,) = [item for item in after.of_type(RELEASE) if item.inputs["name"] == chart]
+        (association,) = [item for item in after.of_type("aws:eks/podIdentityAssociation:PodIdentityAssociation") if item.name == name]
+        assert POD_IDENTITY_ANNOTATION not in json.dumps(old.inputs["values"])
+        annotations = new.inputs["values"]
+        for key in path:
+            annotations = annotations[key]
+        assert annotations == {POD_IDENTITY_ANNOTATION: association.outputs["associationId"]}
+        assert association.urn in new.dependencies, "the right comes before the pod"
 
 
 def test_every_dashboard_is_there_over_the_workspace_too():

@@ -14,7 +14,8 @@ from addons.core import CoreDnsSettings
 from addons.core.component import coredns_configuration
 from addons.efa_exporter.component import efa_exporter_spec
 from addons.etcd.manifests import stateful_set_spec
-from addons.kueue.objects import cluster_queue_spec
+from addons.kueue.objects import cluster_queue_spec, flavors
+from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
 from addons.trainer.values import runtime_spec
@@ -24,7 +25,7 @@ from addons.volcano import Queue
 from addons.volcano.values import queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
-from tests.addons.cases import CASES, GROUPS
+from tests.addons.cases import CASES, cluster
 
 GOLDEN = Path(__file__).parent / "golden"
 OBJECTS: dict[str, Any] = {
@@ -37,8 +38,11 @@ OBJECTS: dict[str, Any] = {
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
-    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
+    "kueue-cluster-queue": cluster_queue_spec(
+        "training", flavors(cluster(karpenter={"neuronPools": {"spare": {"instanceType": "trn1.32xlarge", "maxNodes": 2}}}))
+    ),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
+    "lustre-exporter": lustre_exporter_spec("registry.example/python:3", "fsx-claim"),
     "cloudwatch": cloudwatch_configuration(CloudWatchSettings()),
     "cloudwatch-everything": cloudwatch_configuration(CloudWatchSettings(neuron_metrics=True, container_logs=True)),
     "coredns-autoscaled": coredns_configuration(CoreDnsSettings(autoscaled=True)),
@@ -68,6 +72,12 @@ def test_the_plugins_tolerate_the_taint_of_our_own_nodes():
 def test_the_efa_plugin_runs_only_where_interfaces_are():
     """It crash-loops on a node of a listed type without EFA."""
     assert VALUES["efa"]["nodeSelector"] == {"vpc.amazonaws.com/efa.present": "true"}
+
+
+def test_cloudwatchs_own_neuron_monitor_runs_only_where_it_is_asked_for():
+    """Its chart's default is on, whatever the agent collects: beside ours each runtime would be read twice."""
+    assert VALUES["cloudwatch"]["neuronMonitor"] == {"enabled": False}
+    assert VALUES["cloudwatch-everything"]["neuronMonitor"] == {"enabled": True}
 
 
 def test_several_replicas_of_volcano_elect_a_leader():

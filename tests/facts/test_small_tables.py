@@ -7,6 +7,7 @@ import boto3
 import pytest
 
 from facts import iam, names, neuron_releases, prices, regions
+from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
@@ -29,6 +30,25 @@ def test_zone_prefix_and_partition_follow_from_the_region(region: str, prefix: s
     """The program asks no account which zones or partition a region has."""
     assert regions.zone_id_prefix(region) == prefix
     assert regions.partition(region) == partition
+
+
+def test_zones_are_those_of_the_guide():
+    """Regions have from three zones to six, and not always the first numbers."""
+    assert regions.zone_ids("us-east-2") == ("use2-az1", "use2-az2", "use2-az3")
+    assert regions.zone_ids("ca-central-1") == ("cac1-az1", "cac1-az2", "cac1-az4")
+    assert len(regions.zone_ids("us-east-1")) == 6
+    assert regions.zone_ids("us-gov-west-1") == regions.zone_ids("us-iso-east-1") == ()
+    assert regions.zone_exists("usw2-az4")
+    assert regions.zone_exists("usgw1-az9"), "the guide does not list GovCloud's"
+    assert not regions.zone_exists("use2-az4")
+    assert not regions.zone_exists("xyz1-az1")
+
+
+@pytest.mark.parametrize("name", NEURON_TYPES)
+def test_the_catalogue_names_zones_that_exist(name: str):
+    """A zone id with a slip in it would send a user into 33 minutes of waiting."""
+    seen = [zone for region in regions.REGIONS for zone in known_zone_ids(NEURON_TYPES[name], regions.zone_id_prefix(region))]
+    assert all(regions.zone_exists(zone) for zone in seen)
 
 
 def test_the_longest_role_name_fits_iam():

@@ -32,6 +32,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": {"zones": ["usw2-az4", "use1-az1"]}},
         "not a zone id of us-west-2, `network.zones[1]` is `use1-az1`",
     ),
+    "zone that the region has not": (
+        {"region": "us-east-2", "network": {"zones": ["use2-az1", "use2-az4"]}},
+        "us-east-2 has no such zone, `network.zones[1]` is `use2-az4`\n  allowed: use2-az1, use2-az2, use2-az3",
+    ),
     "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
     "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),
     "zone without control planes": (
@@ -180,7 +184,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
             **group(autoscaled=True),
             "addons": {**pool()["addons"], "clusterAutoscaler": {"enabled": True}},
         },
-        "makes such nodes in `nodeGroups.g` already",
+        "Cluster Autoscaler makes Neuron nodes in `nodeGroups.g`",
     ),
     "pool with the general pool's name": (
         {"addons": {"karpenter": {"neuronPools": {"general": {"instanceType": "trn1.32xlarge", "maxNodes": 1}}}}},
@@ -218,6 +222,25 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "dynamic pool with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
         "`addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "an empty group grows by DRA": (
+        {"addons": {"neuron": {"devices": "dra"}}, "nodeGroups": {"trn1-32xl": {"autoscaled": True, "minSize": 0}}},
+        "with `addons.neuron.devices: dra` an empty group never grows",
+    ),
+    "EFA by DRA on Karpenter's nodes": (
+        {"addons": {"efa": {"devices": "dra"}, **pool()["addons"]}},
+        "EKS does not support EFA by DRA on nodes that Karpenter makes",
+    ),
+    "an autoscaled group beside a dynamic pool of another type": (
+        {
+            "addons": {"clusterAutoscaler": {"enabled": True}, **pool(instanceType="trn2.48xlarge")["addons"]},
+            "nodeGroups": {"trn1-32xl": {"autoscaled": True}},
+        },
+        "both would buy, `addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "a reservation over two zones": (
+        group(efa=False, zoneIds=["usw2-az4", "usw2-az1"], maxSize=2, capacityReservationId=BLOCK),
+        "a capacity reservation lies in one zone",
     ),
     "EFA by DRA on an old Kubernetes": (
         {
@@ -396,6 +419,7 @@ FINE: dict[str, dict[str, Any]] = {
         "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.34"]}},
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
+    "an open block of the widest kind": {"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8"]}},
     "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
@@ -444,6 +468,10 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "nothing acts on what it finds",
     ),
+    "dashboards without the Lustre exporter": (
+        {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "lustreExporter": {"enabled": False}}},
+        "nothing says when Lustre is full",
+    ),
     "Trainer without JobSet": ({"addons": {"trainer": {"enabled": True, "jobSet": False}}}, "until there is a JobSet by other means"),
     "workspace that Grafana cannot read": (
         {"addons": {"mirror": "mirror.example", **{key: {"enabled": True} for key in ("grafana", "prometheus", "managedPrometheus")}}},
@@ -460,7 +488,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", NOTED)
-def test_what_is_allowed_but_dear_is_said(case: str):
+def test_what_is_allowed_but_expensive_is_warned_of(case: str):
     """They are choices: the user is warned, and nothing is refused."""
     changes, expected = NOTED[case]
     settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)

@@ -18,7 +18,8 @@ def top(
 ) -> int:
     """NeuronCore use, device memory and errors of a job's nodes, or of all, in one view until Ctrl-C.
 
-    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods.
+    Asks neuron-monitor's exporter (`addons.neuronMonitor`); where it is off, neuron-monitor in the job's pods. Failed executions are
+    those since the processes began from the exporter, and those of one period of 5 seconds from neuron-monitor itself.
 
     Exits with 1 where a node gave no answer at the last look.
 

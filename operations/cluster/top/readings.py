@@ -22,9 +22,13 @@ class Reading:
     device_bytes: int
     """Device memory in use."""
     error_count: int
-    """Executions that failed since the processes began."""
+    """Executions that failed: since the processes began, or in the last `error_span_s` seconds."""
     uncorrected_count: int
     """Memory errors of the devices that could not be corrected."""
+    error_span_s: float | None = None
+    """Seconds that `error_count` covers; None for all since the processes began. The exporter adds up, neuron-monitor's JSON does not."""
+    unread: tuple[str, ...] = ()
+    """Processes and groups of metrics that neuron-monitor could not read, in its words; the figures lack them."""
 
 
 def from_exporter(text: str) -> Reading:
@@ -47,15 +51,46 @@ def from_exporter(text: str) -> Reading:
 
 
 def from_monitor(text: str) -> Reading:
-    """Of one line of `neuron-monitor` (its user guide, aws-neuron-sdk v2.32). Raises ValueError, KeyError for anything else."""
+    """Of one line of `neuron-monitor` (its user guide, aws-neuron-sdk v2.32). Raises ValueError, KeyError, TypeError for anything else.
+
+    Any section may be null or carry an `error`: of a process that ends, of a group that could not be read. The rest still counts.
+    """
     found: dict[str, Any] = json.loads(text)
-    reports = [entry["report"] for entry in found["neuron_runtime_data"]]
-    cores = [item for report in reports for item in report["neuroncore_counters"]["neuroncores_in_use"].items()]
-    devices = found.get("system_data", {}).get("neuron_hw_counters", {}).get("neuron_devices") or []
+    processes = [_map(entry) for entry in found["neuron_runtime_data"] or ()]
+    reports = [_map(entry.get("report")) for entry in processes]
+    cores = [item for report in reports for item in _map(_map(report.get("neuroncore_counters")).get("neuroncores_in_use")).items()]
+    hardware = _map(_map(found.get("system_data")).get("neuron_hw_counters"))
+    executions = [_map(report.get("execution_stats")) for report in reports]
+    used = [_map(_map(report.get("memory_used")).get("neuron_runtime_used_bytes")) for report in reports]
     return Reading(
         # Percent here, a share in the exporter's series.
-        {int(core): entry["neuroncore_utilization"] / 100 for core, entry in cores},
-        sum(report["memory_used"]["neuron_runtime_used_bytes"]["neuron_device"] for report in reports),
-        sum(sum(report["execution_stats"]["error_summary"].values()) for report in reports),
-        sum(device.get(name, 0) for device in devices for name in UNCORRECTED),
+        {int(core): (_map(entry).get("neuroncore_utilization") or 0) / 100 for core, entry in cores},
+        sum(entry.get("neuron_device") or 0 for entry in used),
+        sum(count or 0 for entry in executions for count in _map(entry.get("error_summary")).values()),
+        sum(_map(device).get(name) or 0 for device in hardware.get("neuron_devices") or () for name in UNCORRECTED),
+        error_span_s=max((entry.get("period") or 0 for entry in executions), default=0),
+        unread=(*(text for entry in processes for text in _unread(entry)), *_errors("neuron_hw_counters", hardware)),
     )
+
+
+def _map(section: Any) -> Mapping[str, Any]:
+    """A section; nothing where it is null."""
+    if section is None:
+        return {}
+    if not isinstance(section, Mapping):
+        raise ValueError(f"a section is {section!r}")
+    return section
+
+
+def _unread(process: Mapping[str, Any]) -> Iterator[str]:
+    name = f"process {process.get('neuron_runtime_tag') or process.get('pid') or 'without a name'}"
+    yield from _errors(name, process)
+    if process.get("report") is None and not process.get("error"):
+        yield f"{name}: no report"
+    for group, section in _map(process.get("report")).items():
+        yield from _errors(f"{name}, {group}", _map(section))
+
+
+def _errors(name: str, section: Mapping[str, Any]) -> Iterator[str]:
+    if section.get("error"):
+        yield f"{name}: {section['error']}"

@@ -46,7 +46,9 @@ class Row:
             "deviceMemoryBytes": self.reading.device_bytes,
             "deviceMemoryTotalBytes": self.device_memory_gib * GIB,
             "executionErrors": self.reading.error_count,
+            "executionErrorsSeconds": self.reading.error_span_s,
             "uncorrectedMemoryErrors": self.reading.uncorrected_count,
+            "unread": list(self.reading.unread),
         }
 
 
@@ -66,7 +68,9 @@ def _cells(row: Row) -> tuple[Text, ...]:
     reading = row.reading
     if reading is None:
         return (*[Text("")] * 4, Text(f"no answer: {row.problem}", style="bold red"))
-    wrong = [f"failed executions: {reading.error_count}"] if reading.error_count else []
+    span = "since the start" if reading.error_span_s is None else f"in the last {reading.error_span_s:.0f} s"
+    wrong = [f"not read: {text}" for text in reading.unread]
+    wrong += [f"failed executions {span}: {reading.error_count}"] if reading.error_count else []
     wrong += [f"uncorrected memory errors: {reading.uncorrected_count}, replace the node"] if reading.uncorrected_count else []
     return (
         Text(f"{len(reading.cores)} of {row.core_count}"),

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 FAULT = "Fault"
 """Method of the lines that tell of a fault."""
@@ -36,6 +37,15 @@ class CallLog:
 
 def read_calls(path: Path) -> Iterator[Call]:
     """The calls of a file, in order; none where there is no file."""
-    if path.exists():
-        for line in path.read_text().splitlines():
-            yield Call(**json.loads(line))
+    for entry in json_lines(path):
+        yield Call(**entry)
+
+
+def json_lines(path: Path) -> Iterator[Any]:
+    """The values of a file with one in each line, of which there may be none. A last line that a killed process cut off is left out."""
+    for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            if line.endswith("\n"):
+                raise

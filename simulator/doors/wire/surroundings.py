@@ -9,7 +9,7 @@ from botocore.utils import parse_timestamp
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
 from facts.neuron_releases import NEWEST_AMI_DATE
-from facts.regions import zone_id_prefix
+from facts.regions import zone_id_prefix, zone_ids
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.entries import Entry, arn
 from simulator.doors.wire.wire import Handler, Refused
@@ -59,7 +59,8 @@ class Surroundings:
     def of_region(cls, region: str, allowances: Allowances | None = None) -> "Surroundings":
         """A region as the catalogue knows it, with an account's quotas; types that no zone is known for are offered in all."""
         prefix = zone_id_prefix(region)
-        zones = {f"{prefix}-az{number}": ("available", "opt-in-not-required") for number in range(1, 5)}
+        ids = zone_ids(region) or tuple(f"{prefix}-az{number}" for number in range(1, 4))
+        zones: dict[str, tuple[str, str]] = dict.fromkeys(ids, ("available", "opt-in-not-required"))
         types = {**CORE_TYPES, **NEURON_TYPES}
         quotas: dict[str, float] = {}
         for family, limit in (allowances or Allowances()).vcpu_quotas.items():

@@ -3,6 +3,7 @@
 import io
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +52,48 @@ def series(cores: dict[int, float], used_bytes: int = 0, errors: int = 0, ecc: i
     )
 
 
-def monitored(core: float = 42.5) -> dict[str, Any]:
-    """One line of neuron-monitor itself, as far as it is read."""
-    report = {
-        "neuroncore_counters": {
-            "period": 5.0,
-            "neuroncores_in_use": {"0": {"neuroncore_utilization": core}, "1": {"neuroncore_utilization": 0}},
+def process(pid: int = 367, report: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """One process in neuron-monitor's JSON, with every group that its guide shows (aws-neuron-sdk neuron-monitor-user-guide.rst)."""
+    groups = {
+        "execution_stats": {
+            "period": 5.030613214,
+            "error_summary": {"generic": 2, "numerical": 0, "transient": 0, "model": 0, "runtime": 0, "hardware": 1},
+            "execution_summary": {"completed": 123, "completed_with_err": 3, "completed_with_num_err": 0, "timed_out": 0},
+            "latency_stats": {"total_latency": None, "device_latency": None},
+            "error": "",
         },
-        "memory_used": {"neuron_runtime_used_bytes": {"host": 5, "neuron_device": 7}},
-        "execution_stats": {"error_summary": {"generic": 2, "hardware": 1}},
+        "memory_used": {
+            "period": 5.00001,
+            "neuron_runtime_used_bytes": {"host": 5, "neuron_device": 7, "usage_breakdown": {"host": {"tensors": 0}}},
+            "loaded_models": None,
+            "error": "",
+        },
+        "neuron_runtime_vcpu_usage": {"period": 5.03, "vcpu_usage": {"user": 42.01, "system": 12.34}, "error": ""},
+        "neuroncore_counters": {
+            "period": 5.000113182,
+            "neuroncores_in_use": {"0": {"neuroncore_utilization": 42.5, "flops": 1}, "1": {"neuroncore_utilization": 0, "v3d": None}},
+            "error": "",
+        },
     }
-    devices = [{"neuron_device_index": 0, "mem_ecc_corrected": 9, "mem_ecc_uncorrected": 3, "sram_ecc_uncorrected": 1}]
-    return {"neuron_runtime_data": [{"report": report}], "system_data": {"neuron_hw_counters": {"neuron_devices": devices}}}
+    return {"pid": pid, "address": "", "neuron_runtime_tag": str(pid), "error": "", "report": {**groups, **(report or {})}}
+
+
+def monitored(*processes: dict[str, Any], **system: Any) -> dict[str, Any]:
+    """One line of neuron-monitor itself."""
+    devices = [
+        {"neuron_device_index": 0, "mem_ecc_corrected": 9, "mem_ecc_uncorrected": 3, "sram_ecc_uncorrected": 1, "sram_ecc_corrected": 0}
+    ]
+    return {
+        "neuron_runtime_data": list(processes or [process()]),
+        "system_data": {
+            "memory_info": {"period": 5.3, "memory_total_bytes": 49345835008, "memory_used_bytes": 16042344448, "error": ""},
+            "neuron_hw_counters": {"period": 5.0, "neuron_devices": devices, "error": ""},
+            "vcpu_usage": {"period": 5.0, "average_usage": {"user": 32.77, "idle": 39.36}, "context_switch_count": 123456, "error": ""},
+            **system,
+        },
+        "instance_info": {"instance_type": "trn1.32xlarge", "error": "no instance metadata"},
+        "neuron_hardware_info": {"neuron_device_count": 16, "neuroncore_per_device_count": 2, "error": ""},
+    }
 
 
 def test_the_exporters_series_are_read():
@@ -73,7 +104,10 @@ def test_the_exporters_series_are_read():
 def test_a_node_without_a_process_has_no_cores():
     """neuron-monitor then gives no series of cores, and that is no fault."""
     assert from_exporter(f'neuron_hardware_info{{{COMMON},neuron_device_count="16"}} 1.0\n') == Reading({}, 0, 0, 0)
-    assert from_monitor(json.dumps({"neuron_runtime_data": []})) == Reading({}, 0, 0, 0)
+    assert from_monitor(json.dumps({"neuron_runtime_data": []})) == Reading({}, 0, 0, 0, error_span_s=0)
+    nothing = {"neuron_runtime_data": None, "system_data": {"neuron_hw_counters": {"neuron_devices": None, "error": ""}}}
+    assert from_monitor(json.dumps(nothing)) == Reading({}, 0, 0, 0, error_span_s=0)
+    assert from_monitor(json.dumps({**nothing, "system_data": None})) == Reading({}, 0, 0, 0, error_span_s=0)
 
 
 @pytest.mark.parametrize(("text", "says"), [("", "gave no series"), ("<html>no</html>", "invalid metric name")])
@@ -84,8 +118,40 @@ def test_what_is_no_exporter_is_no_reading(text: str, says: str):
 
 
 def test_neuron_monitors_own_json_means_the_same():
-    """Percent becomes a share."""
-    assert from_monitor(json.dumps(monitored())) == Reading({0: 0.425, 1: 0}, 7, 3, 4)
+    """Percent becomes a share; errors are those of one period, which the exporter adds up."""
+    assert from_monitor(json.dumps(monitored())) == Reading({0: 0.425, 1: 0}, 7, 3, 4, error_span_s=5.030613214)
+    assert from_exporter(series({0: 0.5})).error_span_s is None
+
+
+GROUPS = ("neuroncore_counters", "memory_used", "execution_stats", "neuron_runtime_vcpu_usage")
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_section_that_is_null_costs_its_own_figures_only(group: str):
+    """neuron-monitor writes null for a group that a process does not have at that moment."""
+    whole = from_monitor(json.dumps(monitored()))
+    found = from_monitor(json.dumps(monitored(process(report={group: None}))))
+    assert found.cores == ({} if group == "neuroncore_counters" else whole.cores)
+    assert found.device_bytes == (0 if group == "memory_used" else whole.device_bytes)
+    assert found.error_count == (0 if group == "execution_stats" else whole.error_count)
+    assert found.uncorrected_count == whole.uncorrected_count
+    inner = {"period": 5.0, "neuroncores_in_use": None, "neuron_runtime_used_bytes": None, "error_summary": None, "error": ""}
+    assert from_monitor(json.dumps(monitored(process(report={group: inner})))).uncorrected_count == whole.uncorrected_count
+
+
+def test_one_failed_process_does_not_lose_the_node():
+    """The others are shown, and the failed one is told with neuron-monitor's words."""
+    failed = {"pid": 9, "address": "", "neuron_runtime_tag": "llama", "error": "runtime is gone", "report": None}
+    found = from_monitor(json.dumps(monitored(failed, process())))
+    assert (found.cores, found.device_bytes, found.unread) == ({0: 0.425, 1: 0}, 7, ("process llama: runtime is gone",))
+    silent = from_monitor(
+        json.dumps(monitored({**failed, "error": "", "report": None}, process(2, {"memory_used": {"error": "no driver"}})))
+    )
+    assert silent.unread == ("process llama: no report", "process 2, memory_used: no driver")
+    system = from_monitor(json.dumps(monitored(neuron_hw_counters={"neuron_devices": None, "error": "ioctl"})))
+    assert (system.unread, system.uncorrected_count) == (("neuron_hw_counters: ioctl",), 0)
+    assert "not read: process llama: runtime is gone" in shown(row(reading=found))
+    assert row(reading=found).as_data()["unread"] == ["process llama: runtime is gone"]
 
 
 def row(**changes: Any) -> Row:
@@ -129,7 +195,10 @@ def test_a_row_says_what_is_in_use():
 
 def test_errors_and_silence_are_reported():
     """With what to do."""
-    assert "failed executions: 2, uncorrected memory errors: 1, replace the node" in shown(row(reading=Reading({}, 0, 2, 1)))
+    assert "failed executions since the start: 2, uncorrected memory errors: 1, replace the node" in shown(
+        row(reading=Reading({}, 0, 2, 1))
+    )
+    assert "failed executions in the last 5 s: 2" in shown(row(reading=Reading({}, 0, 2, 0, error_span_s=5.03)))
     assert "no answer: it is gone" in shown(row(reading=None, problem="it is gone"))
     assert row(reading=None, problem="gone").as_data() == {"node": "n", "instanceType": "t", "pods": ["a/b"], "problem": "gone"}
 
@@ -179,7 +248,7 @@ def test_all_nodes_are_in_one_view(healthy: Healthy):
         ["node-1", "bert-0", "32 of 32", "25%", "▂" * 16, "64 of 512 GiB"],
         ["node-2", "llama-0", "32 of 32", "50%", "▄" * 16, "128 of 512 GiB"],
     ]
-    assert out.count("failed executions: 1, uncorrected memory errors: 1, replace the node") == 2
+    assert out.count("failed executions since the start: 1, uncorrected memory errors: 1, replace the node") == 2
 
 
 def test_a_jobs_nodes_are_its_own(healthy: Healthy):
@@ -196,6 +265,7 @@ def test_a_jobs_nodes_are_its_own(healthy: Healthy):
     )
     assert (node["deviceMemoryBytes"], node["deviceMemoryTotalBytes"]) == (128 * GIB + 1, 512 * GIB)
     assert (node["executionErrors"], node["uncorrectedMemoryErrors"], node["cores"]) == (1, 1, [0.5] * 32)
+    assert (node["executionErrorsSeconds"], node["unread"]) == (None, [])
 
 
 @pytest.mark.parametrize("arguments", [("llam",), ("bert", "--namespace", "other")])
@@ -288,6 +358,7 @@ def test_a_jobs_own_pods_are_asked(without_exporter: Healthy, monkeypatch: pytes
         ),
         (subprocess.CompletedProcess([], 1, "x", ""), "neuron-monitor does not run in bert-0: it said nothing"),
         (subprocess.CompletedProcess([], 0, "[]", ""), "the answer makes no sense"),
+        (subprocess.CompletedProcess([], 0, '{"neuron_runtime_data": [7]}', ""), "the answer makes no sense"),
         (subprocess.TimeoutExpired([], 60), "bert-0 does not answer within 60 s"),
     ],
 )

@@ -102,13 +102,23 @@ def test_ranks_follow_the_hardware(instance_type: str, ranks: str, size: str | N
 
 # Figures
 
+GIB_IN_GB = 1.073741824
+
 
 def test_the_table_of_nccom_test_is_read_in_both_spellings():
     """Columns were renamed and added between releases."""
     old = "  size(B)  count(elems)  type  time(us)  algbw(GB/s)  busbw(GB/s)\n  1073741824  268435456  fp32  41806  23.92  47.09\nAvg bus bandwidth:  9GB/s"
     new = "size(B) count(elems) type time:avg(us) time:p99(us) algbw(GB/s) busbw(GB/s) algorithm\n8 2 fp32 5.1 6.0 0.50 0.99 mesh"
-    assert [*rows(old), *rows(new)] == [Row(2**30, 23.92), Row(8, 0.5)]
+    assert [*rows(old), *rows(new)] == [Row(2**30, 23.92 * GIB_IN_GB), Row(8, 0.5 * GIB_IN_GB)]
     assert list(rows("1 2 3\nsize(B) algbw(GB/s)\n33554432  Failure running neuron-bench - log file x\nnone 1.0")) == []
+
+
+def test_a_result_is_in_the_unit_of_the_bound():
+    """nccom-test's GB are GiB: its own example moves 1 GiB in 41,806 us, which are 25.68 * 10^9 bytes a second, not 23.92."""
+    (row,) = rows("size(B) time(us) algbw(GB/s)\n1073741824 41806 23.92")
+    assert row.algorithm_gb_per_s == pytest.approx(2**30 / 41_806e-6 / 1e9, rel=1e-3)
+    (slow,) = rows("size(B) time(us) algbw(GB/s)\n1073741824 69000 14.50")
+    assert slow.algorithm_gb_per_s > FRACTION * 100, "read as GB/s this result would be a warning"
 
 
 def test_the_bound_is_what_the_interfaces_carry():

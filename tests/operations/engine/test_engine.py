@@ -298,7 +298,7 @@ def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
         other.communicate("")
     assert code == 1
     assert f"(process {other.pid})" in error
-    assert "hint: let the other run end, or take a folder of its own with --folder" in error
+    assert "hint: let the other run end; `trn engine` takes a folder of its own with --folder" in error
 
 
 def test_a_broken_object_is_named(project: Path):

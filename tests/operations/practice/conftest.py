@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.operations.practice.commands import UP, trn
 from tests.support import ROOT
 
 
@@ -26,3 +27,23 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("operations.access.Live.own_address", refuse)
     monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", refuse)
     return tmp_path
+
+
+@pytest.fixture(scope="package")
+def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a stack that is up, made once. Not to be changed."""
+    root = tmp_path_factory.mktemp("practice")
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, root / name)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(root)
+        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+        assert trn(UP)[0] == 0
+    return root / "build"
+
+
+@pytest.fixture
+def up(project: Path, brought_up: Path) -> Path:
+    """A stack that is up, to be changed."""
+    shutil.copytree(brought_up, project / "build")
+    return project

@@ -1,60 +1,19 @@
 """A stack's life in practice: the commands of AWS, against an account on disk."""
 
 import json
-import shlex
-import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from operations.cli import app
 from operations.docs.practice_page import page
 from operations.engine.project import practice_folder
 from operations.practice.access import LINE
-from operations.practice.account import PracticeAccount
 from simulator.account.disk import held
 from simulator.engine.disk import StateFolder
+from tests.operations.practice.commands import UP, leftovers, trn
 from tests.support import ROOT
 
-
-def trn(command: str, *, answer: str = "") -> tuple[int, str, str]:
-    """Exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, shlex.split(command), input=answer, catch_exceptions=False)
-    return result.exit_code, result.stdout, result.stderr
-
-
-def leftovers() -> list[tuple[str, str]]:
-    """Everything in the account on disk."""
-    account = PracticeAccount(practice_folder("dev")).open()
-    try:
-        return account.world.state.leftovers()
-    finally:
-        account.close()
-
-
-UP = "practice up dev --quiet"
 KILLED = f"{UP} --fault 'killed@Cluster/*'"
-
-
-@pytest.fixture(scope="module")
-def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a stack that is up, made once. Not to be changed."""
-    root = tmp_path_factory.mktemp("practice")
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-        assert trn(UP)[0] == 0
-    return root / "build"
-
-
-@pytest.fixture
-def up(project: Path, brought_up: Path) -> Path:
-    """A stack that is up, to be changed."""
-    shutil.copytree(brought_up, project / "build")
-    return project
 
 
 def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):

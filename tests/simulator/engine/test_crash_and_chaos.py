@@ -12,11 +12,11 @@ from simulator.account.faults import FAULTS, Faults
 from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.lifecycle import Run
-from simulator.engine.run import Engine
+from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Recording
-from tests.simulator.account.standing import recording
+from tests.simulator.account.standing import TRAIN, only, recording
 from tests.stacks.test_addons import ALTERNATIVES
 from tests.stacks.test_addons import recorded as everything
 from tests.support import record_stack
@@ -56,6 +56,14 @@ def test_what_cannot_be_found_again_fails_the_matrix(resource_type: str):
     (victim, *_) = broken.of_type(resource_type)
     (failure,) = crash.run_cases(broken, [crash.Case(victim.urn, "create", 0.5)], seed=0)
     assert any(why.startswith("made twice") for why in failure.why)
+
+
+def test_a_deletion_whose_request_was_never_sent_leaves_the_object_as_it_was():
+    """AWS would show it as ready, not as being deleted."""
+    engine = Engine(World(), State())
+    engine.up(recording())
+    assert engine.destroy(kill=Kill(only(kinds.NODE_GROUP, TRAIN).urn, "delete", 0)).killed
+    assert [item.status for item in engine.world.state.existing(kinds.NODE_GROUP) if item.registration.name == TRAIN] == ["ready"]
 
 
 def test_a_kill_that_never_comes_is_no_success():

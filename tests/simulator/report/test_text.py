@@ -16,6 +16,7 @@ from tests.simulator.report.builders import HOSTILE
         (0.4, "0.4 s"),
         (0.97, "1 s"),
         (12.4, "12 s"),
+        (59.4, "59 s"),
         (59.6, "1 min 00 s"),
         (845, "14 min 05 s"),
         (1065.2, "17 min 45 s"),

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator.report.drawing.text import text_width
-from simulator.report.drawing.timeline import LABEL_SIZE, PLOT_LEFT, PLOT_RIGHT, SHORTEST_BAR, timeline_svg
+from simulator.report.drawing.timeline import LABEL_SIZE, MARK, PLOT_LEFT, PLOT_RIGHT, SHORTEST_BAR, timeline_svg
 from simulator.report.schema import Report
 from tests.simulator.report.builders import CLUSTER, HOSTILE, NODE_GROUP, VPC, deletion, destroy_again, report, resource, up_again
 
@@ -91,6 +91,16 @@ def test_labels_stay_inside_the_picture_and_clear_of_their_bars(name: str):
         (bar_left, bar_right), (label_left, label_right) = bar(step), label(step)
         assert 0 <= label_left < label_right <= width
         assert label_right < bar_left or bar_right < label_left
+
+
+def test_a_label_leaves_room_for_the_mark_of_a_refused_step_and_for_no_other():
+    """The cross at the end of the bar would be printed over the label."""
+    gaps = []
+    for error in ("", "InvalidRequestException: it is protected"):
+        (step,) = steps(report(resources=[resource(VPC, "network", 0, 400, **({"error": error} if error else {}))], critical=[]))[:1]
+        gaps.append(label(step)[0] - bar(step)[1])
+    assert gaps[1] - gaps[0] == pytest.approx(MARK, abs=0.2)
+    assert gaps[0] < MARK
 
 
 def test_rows_never_overlap():

@@ -1,0 +1,45 @@
+"""In practice every hint and report names the command that works there."""
+
+from pathlib import Path
+
+import pytest
+
+from operations.practice.words import in_practice
+from tests.operations.practice.commands import trn
+
+SENTENCES = {
+    "next     pulumi up --stack dev": "next     trn practice up dev",
+    "`pulumi up` makes it": "`trn practice up dev` makes it",
+    "`pulumi destroy` first": "`trn practice down dev` first",
+    "pulumi stack export --stack dev > state.json; trn sweep dev --state state.json": (
+        "trn practice export dev > state.json; trn --practice sweep dev --state state.json"
+    ),
+    "`trn drain` ends the jobs; then `pulumi destroy` again": "`trn --practice drain dev` ends the jobs; then `trn practice down dev` again",
+    "`trn sweep --delete` deletes it": "`trn --practice sweep dev --delete` deletes it",
+    "`PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh`": "`trn --practice destroy dev`",
+    "`pulumi cancel --stack dev`, then": "`trn engine --stack dev -- cancel`, then",
+    "pulumi up --replace '**::trn1-32xl'": "trn engine --stack dev -- up --replace '**::trn1-32xl'",
+    "trn --practice recover dev; trn practice up dev": "trn --practice recover dev; trn practice up dev",
+    "pulumi config set --stack dev --path 'trn:name' x": "pulumi config set --stack dev --path 'trn:name' x",
+}
+
+
+@pytest.mark.parametrize("said", SENTENCES)
+def test_a_sentence_names_the_commands_of_practice(said: str):
+    """Its own stay, and so does what edits the stack file."""
+    assert in_practice(said, "dev") == SENTENCES[said]
+
+
+def test_what_stops_a_command_names_them_too(project: Path):
+    """An error and its hint, of a group's own commands and of those with --practice."""
+    for command in ("practice job dev", "--practice status dev"):
+        code, _, err = trn(command)
+        assert (code, "`trn practice up dev` makes the cluster" in err) == (2, True)
+
+
+def test_findings_and_reports_name_them(up: Path):
+    """On the screen and in JSON; the kubeconfig says that it leads nowhere."""
+    assert trn("--practice scale trn1-32xl 0")[1].startswith("practice: ")
+    assert "the next `trn practice up dev` sets it back" in trn("--practice scale trn1-32xl 1")[1]
+    code, out, err = trn("--practice kubeconfig dev")
+    assert (code, "it leads nowhere" in err, "it leads nowhere" in out) == (0, True, False)
