@@ -91,7 +91,9 @@ FILE_SYSTEM = ResourceType(
         (
             Grant("fsx", "DescribeFileSystems"),
             Grant("fsx", "CreateFileSystem TagResource", BEING_TAGGED),
-            Grant("fsx", "UpdateFileSystem DeleteFileSystem CreateBackup UntagResource ListTagsForResource", TAGGED),
+            Grant("fsx", "UpdateFileSystem UntagResource ListTagsForResource", TAGGED),
+            # A final backup is made by the deletion; nobody tags it before.
+            Grant("fsx", "DeleteFileSystem CreateBackup", (*TAGGED, Scope("arn:{partition}:fsx:{region}:*:backup/*"))),
             # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
             Grant("ec2", " ".join(FSX_NETWORK_CALLS)),
             linked_role("fsx.amazonaws.com"),

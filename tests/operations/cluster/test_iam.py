@@ -18,7 +18,7 @@ from operations.aws.api import Api, Call
 from operations.aws.found import kind_named
 from operations.aws.identity import Caller
 from operations.cli import app
-from operations.cluster.check.account import as_questions
+from operations.cluster.check.account import as_documented
 from operations.cluster.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements
 from operations.cluster.sweep.plan import Keeping
 from operations.cluster.sweep.run import Sweep, look, place_of
@@ -295,11 +295,11 @@ def test_a_statement_is_asked_with_concrete_names_and_the_values_it_wants():
         "Resource": "arn:aws:iam::*:role/train-us-west-2-*",
         "Condition": {"StringEquals": {"iam:PassedToService": "eks.amazonaws.com"}, "Null": {"ec2:CreateAction": "false"}},
     }
-    first, second = as_questions(statement, who)
+    first, second = as_documented(statement, who)
     assert first.resource == "arn:aws:iam::111122223333:role/train-us-west-2-any"
     assert first.context == [("iam:PassedToService", "eks.amazonaws.com"), ("ec2:CreateAction", "CreateVolume")]
     assert (len(first.actions), len(second.actions)) == (40, 1)
-    (on_eks,) = as_questions({"Action": ["eks:X"], "Resource": "arn:aws:eks:us-west-2:*:addon/train/*"}, who)
+    (on_eks,) = as_documented({"Action": ["eks:X"], "Resource": "arn:aws:eks:us-west-2:*:addon/train/*"}, who)
     assert on_eks.resource == "arn:aws:eks:us-west-2:111122223333:addon/train/any"
 
 
