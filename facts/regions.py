@@ -1,6 +1,7 @@
 """Regions, partitions and zone ids: what follows from a region's name alone, so no account is asked."""
 
 import re
+from functools import cache
 
 REGION_PATTERN = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 ZONE_ID_PATTERN = re.compile(r"[a-z]{3,6}\d-az\d")
@@ -14,6 +15,12 @@ REGIONS = (
     "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-east-1", "us-isof-south-1", "us-west-1", "us-west-2",
 )  # fmt: skip
 """Regions with EKS, in all partitions (botocore 1.44.5 endpoints; a test compares)."""
+_ZONE_NUMBERS = {
+    "us-east-1": (1, 2, 3, 4, 5, 6), "us-west-2": (1, 2, 3, 4), "ca-central-1": (1, 2, 4), "ap-northeast-1": (1, 2, 3, 4),
+    "ap-northeast-2": (1, 2, 3, 4), "eu-west-2": (1, 2, 3, 4),
+}  # fmt: skip
+_THREE_ZONES = (1, 2, 3)
+"""All other regions of the partition `aws` (AWS Availability Zones, global infrastructure guide, read 2026-11)."""
 CONTROL_PLANE_REFUSED_ZONES = ("use1-az3", "usw1-az2", "cac1-az3")
 """Zones in which EKS places no control plane (EKS user guide, network requirements)."""
 
@@ -34,6 +41,20 @@ def partition(region: str) -> str:
 def dns_suffix(region: str) -> str:
     """Domain of the region's endpoints."""
     return {"aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu"}.get(partition(region), "amazonaws.com")
+
+
+def zone_ids(region: str) -> tuple[str, ...]:
+    """Zone ids of a region; empty outside the partition `aws`, whose guide alone lists them."""
+    if partition(region) != "aws" or "iso" in region:
+        return ()
+    return tuple(f"{zone_id_prefix(region)}-az{number}" for number in _ZONE_NUMBERS.get(region, _THREE_ZONES))
+
+
+@cache
+def zone_exists(zone_id: str) -> bool:
+    """Whether some region has the zone; true as well where the guide does not list the region's zones."""
+    regions = [region for region in REGIONS if zone_id.startswith(f"{zone_id_prefix(region)}-az")]
+    return any(not zone_ids(region) or zone_id in zone_ids(region) for region in regions)
 
 
 def zone_id_prefix(region: str) -> str:

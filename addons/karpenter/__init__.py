@@ -13,6 +13,8 @@ from facts.neuron_releases import AMI_RELEASES, ami_date
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "karpenter"
+POOL_LABEL = "trn/node-pool"
+"""Label of each node, with the name of its pool."""
 NODE_CLASS, NODE_POOL = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool"
 
 

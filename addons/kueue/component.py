@@ -3,7 +3,7 @@
 from addons.base import Addon
 from addons.images import Values
 from addons.kueue import API_VERSION, NAMESPACE, KueueSettings
-from addons.kueue.objects import cluster_queue_spec, flavor_spec, kueue_configuration
+from addons.kueue.objects import cluster_queue_spec, flavor_spec, flavors, kueue_configuration
 from addons.site import Site
 from addons.versions import KUEUE
 
@@ -35,22 +35,23 @@ class Kueue(Addon):
         after = [system, *site.ready(*site.made), site.namespace]
         release = self.release(KUEUE, namespace=NAMESPACE, values=kueue_values(namespace), timeout_s=600, after=after)
         hooks = self.retry_on_webhook(name)
-        flavors = [
+        of = flavors(cluster)
+        made = [
             self.custom_resource(
-                f"flavor-{group}",
+                f"flavor-{name}",
                 API_VERSION,
                 "ResourceFlavor",
-                metadata={"name": group},
-                spec=flavor_spec(group),
+                metadata={"name": name},
+                spec=flavor_spec(flavor),
                 after=[release],
                 hooks=hooks,
             )
-            for group in cluster.node_groups
+            for name, flavor in of.items()
         ]
-        if flavors:
-            spec = cluster_queue_spec(namespace, cluster.node_groups)
+        if made:
+            spec = cluster_queue_spec(namespace, of)
             queue = self.custom_resource(
-                "cluster-queue", API_VERSION, "ClusterQueue", metadata={"name": QUEUE}, spec=spec, after=flavors, hooks=hooks
+                "cluster-queue", API_VERSION, "ClusterQueue", metadata={"name": QUEUE}, spec=spec, after=made, hooks=hooks
             )
             metadata, spec = {"name": QUEUE, "namespace": namespace}, {"clusterQueue": QUEUE}
             self.custom_resource("local-queue", API_VERSION, "LocalQueue", metadata=metadata, spec=spec, after=[queue, *jobs], hooks=hooks)

@@ -1,12 +1,15 @@
 """Kueue's configuration, flavors and queues, as plain data. Source: CRDs and configuration API v1beta2 of Kueue 0.19."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import yaml
 
-from addons.cluster import NeuronGroup
+from addons.cluster import Cluster, NeuronGroup
 from addons.images import Values
+from addons.karpenter import POOL_LABEL, KarpenterSettings
 from addons.manifests import TOLERATE_NEURON
+from facts.catalogue import NEURON_TYPES
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
 
 FRAMEWORKS = (
@@ -45,18 +48,38 @@ def kueue_configuration(namespace: str) -> str:
     return yaml.safe_dump(configuration, sort_keys=False)
 
 
-def flavor_spec(group: str) -> Values:
-    """`spec` of the ResourceFlavor of a node group."""
+@dataclass(frozen=True)
+class Flavor:
+    """Nodes that are alike: those of a node group, or of a Karpenter pool."""
+
+    label: tuple[str, str]
+    """Key and value of the label that tells its nodes."""
+    nodes: NeuronGroup
+
+
+def flavors(cluster: Cluster) -> dict[str, Flavor]:
+    """All Neuron nodes that there are or may be, by the flavor's name: groups by their own, pools with a prefix that no group can have."""
+    karpenter = cluster.section(KarpenterSettings)
+    found = {name: Flavor((GROUP_LABEL, name), group) for name, group in cluster.node_groups.items()}
+    for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
+        instance = NEURON_TYPES[pool.instance_type]
+        found[f"karpenter.{name}"] = Flavor((POOL_LABEL, name), NeuronGroup(instance, 0, pool.max_nodes, instance.has_efa))
+    return found
+
+
+def flavor_spec(flavor: Flavor) -> Values:
+    """`spec` of a ResourceFlavor."""
+    key, value = flavor.label
     return {
-        "nodeLabels": {GROUP_LABEL: group},
+        "nodeLabels": {key: value},
         "nodeTaints": [{"key": NEURON_TAINT, "value": "true", "effect": "NoSchedule"}],
         # Kueue compares the taint with the job's template, before EKS adds the toleration to its pods.
         "tolerations": [TOLERATE_NEURON],
     }
 
 
-def cluster_queue_spec(namespace: str, node_groups: Mapping[str, NeuronGroup]) -> Values:
-    """`spec` of the ClusterQueue over the flavors of all node groups, each at its largest."""
+def cluster_queue_spec(namespace: str, of: Mapping[str, Flavor]) -> Values:
+    """`spec` of the ClusterQueue over flavors, each at its largest."""
     return {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "queueingStrategy": "BestEffortFIFO",
@@ -64,7 +87,7 @@ def cluster_queue_spec(namespace: str, node_groups: Mapping[str, NeuronGroup]) -
             {
                 "coveredResources": list(COVERED),
                 # Names and order of the resources must be those covered.
-                "flavors": [{"name": name, "resources": _quotas(group)} for name, group in node_groups.items()],
+                "flavors": [{"name": name, "resources": _quotas(flavor.nodes)} for name, flavor in of.items()],
             }
         ],
         "preemption": {"withinClusterQueue": "Never", "reclaimWithinCohort": "Never"},

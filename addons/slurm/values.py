@@ -79,7 +79,9 @@ def _node_set(cluster: Cluster, name: str, *, default: bool) -> Values:
         # A new image must not end jobs: delete a pod when its node is idle.
         "updateStrategy": {"type": "OnDelete"},
         "extraConfMap": {"Features": [instance.name.partition(".")[0]], "Gres": [f"{GRES}:{_type(instance)}:{instance.chip_count}"]},
-        "partition": {"enabled": True, "configMap": {"State": "UP", "MaxTime": "UNLIMITED", **is_default}},
+        # Slurm counts devices and does not keep jobs from each other's: inside the pod every job sees all of them, so that two
+        # with half the devices each would meet on the first (Slurm, gres.conf and cgroup.conf, ConstrainDevices). A job has its nodes alone.
+        "partition": {"enabled": True, "configMap": {"State": "UP", "MaxTime": "UNLIMITED", "OverSubscribe": "EXCLUSIVE", **is_default}},
         "slurmd": _mounted(cluster, slurmd),
         "podSpec": {**pod, **_volumes(cluster)},
     }

@@ -8,7 +8,7 @@ from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from facts.efa import LAYOUTS
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES
-from facts.regions import zone_id_prefix
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_ids
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
 """Add-ons that most configurations have."""
@@ -21,7 +21,8 @@ def random_configuration(number: int) -> dict[str, Any]:
     """The configuration of a number: any region, network, sizes, capacity and set of add-ons that the rules allow."""
     chance = random.Random(number)
     region = chance.choice(REGIONS)
-    zones = [f"{zone_id_prefix(region)}-az{index}" for index in chance.sample(range(1, 5), chance.randint(2, 4))]
+    offered = [zone_id for zone_id in zone_ids(region) if zone_id not in CONTROL_PLANE_REFUSED_ZONES]
+    zones = chance.sample(offered, chance.randint(2, len(offered)))
     version = chance.choice(list(AMI_RELEASES))
     closed = chance.random() < 0.2
     configuration: dict[str, Any] = {

@@ -161,7 +161,10 @@ def _group(world: World, change: Change, old: Registration, gone: bool) -> Itera
         return
     assert change.new is not None
     rolled, fewer = latencies.rolled_nodes(old, change.new), size - view.desired_size(change.new)
-    if rolled:
+    if rolled and old.inputs.get("capacityType") == "CAPACITY_BLOCK":
+        empty = f"set `nodeGroups.{name}.size: 0` and run `pulumi up` first"
+        yield Caution("amber", old.urn, f"node group {name} is on a capacity block, whose update must find it empty: {empty}")
+    elif rolled:
         extra = surge(world.state, old, change.new)
         how = f"with {extra} more launched first" if extra else "each before its successor is there"
         yield Caution(severity, old.urn, f"node group {name} rolls its {rolled} nodes one after the other, {how}: {stops}")
@@ -209,6 +212,23 @@ def _node_pool(_world: World, change: Change, old: Registration, gone: bool) -> 
         yield Caution(severity, old.urn, f"Karpenter pool {name} is {_word(change)}{why}: its nodes are drained, {stops}")
 
 
+def _node_class(world: World, change: Change, old: Registration, _gone: bool) -> Iterator[Caution]:
+    """Pools whose budget lets no node go for drift keep their nodes as they are (Karpenter 1.14, disruption budgets)."""
+    name = old.inputs["metadata"]["name"]
+    for item in world.state.existing(kinds.NODE_POOL) if any(path.startswith("spec") for path in change.changed) else ():
+        pool = item.registration.inputs
+        budgets = pool["spec"].get("disruption", {}).get("budgets", ())
+        kept = any(budget["nodes"] == "0" and "Drifted" in budget.get("reasons", ["Drifted"]) for budget in budgets)
+        if kept and pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] == name:
+            label = f"karpenter.sh/nodepool={pool['metadata']['name']}"
+            yield Caution(
+                "amber",
+                old.urn,
+                f"nodes of Karpenter pool {pool['metadata']['name']} that run stay as they are; `kubectl get nodeclaims -l {label}`, then"
+                " `kubectl delete nodeclaim NAME` one at a time replaces them: its jobs stop",
+            )
+
+
 def _word(change: Change) -> str:
     return "deleted" if change.kind == "delete" else "replaced"
 
@@ -222,4 +242,5 @@ _CAUTIONS: Mapping[str, Any] = {
     kinds.NAMESPACE: _namespace,
     kinds.RELEASE: _release,
     kinds.NODE_POOL: _node_pool,
+    kinds.NODE_CLASS: _node_class,
 }

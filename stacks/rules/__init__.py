@@ -47,6 +47,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     queues.queue_shares: ("addons",),
     addons.watchers: ("region", "addons"),
     scaling.scalers: ("coreNodes", "nodeGroups", "addons"),
+    scaling.claims_of_drivers: ("nodeGroups", "addons"),
     scaling.karpenter_pools: ("network", "addons"),
     scaling.karpenter_image: ("controlPlane", "training", "addons"),
     scaling.core_dns: ("addons",),

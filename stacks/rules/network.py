@@ -10,7 +10,7 @@ from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import NODE_ENDPOINTS
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
@@ -29,13 +29,17 @@ def region(settings: Settings) -> Iterator[Problem]:
 
 
 def zones(settings: Settings) -> Iterator[Problem]:
-    """Zone ids belong to the region, differ, and take a control plane."""
-    prefix = zone_id_prefix(settings.region)
+    """Zone ids are ones of the region, differ, and take a control plane."""
+    prefix, known = zone_id_prefix(settings.region), zone_ids(settings.region)
     for index, zone_id in enumerate(settings.network.zones):
         path = f"network.zones[{index}]"
         if not zone_id.startswith(f"{prefix}-az"):
             hint = f"`aws ec2 describe-availability-zones --region {settings.region}` lists them as ZoneId; zone names such as us-west-2d do not do"
-            yield Problem(path, zone_id, f"not a zone id of {settings.region}", f"{prefix}-az1, {prefix}-az2, ...", hint)
+            yield Problem(
+                path, zone_id, f"not a zone id of {settings.region}", ", ".join(known) or f"{prefix}-az1, {prefix}-az2, ...", hint
+            )
+        elif known and zone_id not in known:
+            yield Problem(path, zone_id, f"{settings.region} has no such zone", ", ".join(known), "take one of these")
         if zone_id in CONTROL_PLANE_REFUSED_ZONES:
             yield Problem(path, zone_id, "EKS places no control plane in this zone", hint="take another zone of the region")
         if zone_id in settings.network.zones[:index]:

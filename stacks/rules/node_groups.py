@@ -119,6 +119,9 @@ def capacity(settings: Settings) -> Iterator[Problem]:
                 "ON_DEMAND, CAPACITY_BLOCK",
                 "remove capacityReservationId, or change capacityType",
             )
+        if group.capacity_reservation_id is not None and len(settings.zones_of(group)) > 1:
+            zones, hint = list(settings.zones_of(group)), "name the zone of the reservation: in the others the group would launch nothing"
+            yield Problem(f"{base}.zoneIds", zones, "a capacity reservation lies in one zone", "one zone id", hint)
         if group.placement_group and len(settings.zones_of(group)) > 1:
             zones, hint = list(settings.zones_of(group)), "name one zone, or set `placementGroup: false`"
             yield Problem(f"{base}.zoneIds", zones, "a cluster placement group lies in one zone", "one zone id", hint)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from addons.cluster_autoscaler import ClusterAutoscalerSettings
+from addons.efa import EfaSettings
 from addons.karpenter import KarpenterSettings
+from addons.neuron import NeuronSettings
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
 from stacks.problems import Problem
@@ -22,14 +24,34 @@ def scalers(settings: Settings) -> Iterator[Problem]:
         wrong = "Karpenter and Cluster Autoscaler would both make nodes for the same untainted pods"
         hint = "set it to false, or `coreNodes.autoscaled: false`"
         yield Problem("addons.karpenter.generalPool.enabled", True, wrong, "one of the two", hint)
-    autoscaled = {group.instance_type: name for name, group in settings.node_groups.items() if group.autoscaled}
-    for name, pool in karpenter.neuron_pools.items():
-        if not pool.static and pool.instance_type in autoscaled:
-            wrong = (
-                f"Cluster Autoscaler makes such nodes in `nodeGroups.{autoscaled[pool.instance_type]}` already: both would answer one job"
-            )
-            hint = "take another type, remove the pool, or set `autoscaled: false` for the group"
-            yield Problem(f"addons.karpenter.neuronPools.{name}.instanceType", pool.instance_type, wrong, hint=hint)
+    autoscaled = [name for name, group in settings.node_groups.items() if group.autoscaled]
+    for name, pool in karpenter.neuron_pools.items() if autoscaled else ():
+        if not pool.static:
+            # A pod names devices and no instance type: any node with as many of them would do.
+            wrong = f"Cluster Autoscaler makes Neuron nodes in `nodeGroups.{autoscaled[0]}`: a pod that asks for devices fits both, and both would buy"
+            hint = "set it to true, remove the pool, or set `autoscaled: false` for the group"
+            yield Problem(f"addons.karpenter.neuronPools.{name}.static", False, wrong, "true", hint)
+
+
+def claims_of_drivers(settings: Settings) -> Iterator[Problem]:
+    """Devices that are claimed by DRA are on nodes that are there: no scaler makes the first one.
+
+    A DRA driver publishes a node's devices in ResourceSlices once the node runs; a node that does not exist has none
+    (EKS user guide, EFA devices with DRA; kubernetes/autoscaler cluster-autoscaler FAQ).
+    """
+    claimed = {"neuron": settings.addons.of(NeuronSettings), "efa": settings.addons.of(EfaSettings)}
+    keys = [f"addons.{key}.devices" for key, section in claimed.items() if section.enabled and section.devices == "dra"]
+    if not keys:
+        return
+    for name, group in settings.node_groups.items():
+        if group.autoscaled and group.min_size == 0:
+            wrong = f"with `{keys[0]}: dra` an empty group never grows: an autoscaler sees no devices of a node that is not there"
+            hint = f"keep one node, or set `{keys[0]}: device-plugin`"
+            yield Problem(f"nodeGroups.{name}.minSize", 0, wrong, "1 and more", hint)
+    if "addons.efa.devices" in keys and settings.addons.of(KarpenterSettings).enabled:
+        wrong = "EKS does not support EFA by DRA on nodes that Karpenter makes"
+        hint = "set it to device-plugin, or `addons.karpenter.enabled: false`"
+        yield Problem("addons.efa.devices", "dra", wrong, "device-plugin", hint)
 
 
 def karpenter_pools(settings: Settings) -> Iterator[Problem]:

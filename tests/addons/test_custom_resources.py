@@ -17,7 +17,7 @@ from addons.karpenter.pools import (
     neuron_node_class_spec,
     neuron_node_pool_spec,
 )
-from addons.kueue.objects import cluster_queue_spec, flavor_spec
+from addons.kueue.objects import Flavor, cluster_queue_spec, flavor_spec
 from addons.manifests import NODE_SHARE, TOLERATE_NEURON
 from addons.registry import REGISTRY
 from addons.trainer.values import runtime_spec
@@ -39,6 +39,7 @@ NETWORK, RAY = "topology.volcano.sh/v1alpha1 HyperNode", "ray.io/v1 RayCluster"
 SAMPLES: dict[str, dict[str, Any]] = {
     path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "docs/samples").glob("*.yaml"))
 }
+TRN1_FLAVOR = Flavor(("eks.amazonaws.com/nodegroup", "trn1-32xl"), GROUPS["trn1-32xl"])
 RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
 SHARED = NodeClassArgs("demo-node", f"v{ami_date(AMI_RELEASES['1.35'])}", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})
 TRN1 = KarpenterNeuronPool(instance_type="trn1.32xlarge", max_nodes=2)
@@ -53,8 +54,8 @@ BASES: dict[tuple[str, str], dict[str, Any]] = {
     (CLASS, "block"): neuron_node_class_spec(SHARED, BLOCK, SUBNET),
     (POOL, ""): neuron_node_pool_spec("trn1", TRN1, ZONE),
     (POOL, "static"): neuron_node_pool_spec("trn1", STATIC, ZONE),
-    (FLAVOR, ""): flavor_spec("trn1-32xl"),
-    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
+    (FLAVOR, ""): flavor_spec(TRN1_FLAVOR),
+    (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": TRN1_FLAVOR}),
     (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
     (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
     (NETWORK, ""): hyper_node_spec("trn1-32xl"),

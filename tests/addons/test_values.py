@@ -14,7 +14,7 @@ from addons.core import CoreDnsSettings
 from addons.core.component import coredns_configuration
 from addons.efa_exporter.component import efa_exporter_spec
 from addons.etcd.manifests import stateful_set_spec
-from addons.kueue.objects import cluster_queue_spec
+from addons.kueue.objects import cluster_queue_spec, flavors
 from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
@@ -25,7 +25,7 @@ from addons.volcano import Queue
 from addons.volcano.values import queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
-from tests.addons.cases import CASES, GROUPS
+from tests.addons.cases import CASES, cluster
 
 GOLDEN = Path(__file__).parent / "golden"
 OBJECTS: dict[str, Any] = {
@@ -38,7 +38,9 @@ OBJECTS: dict[str, Any] = {
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
     "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
-    "kueue-cluster-queue": cluster_queue_spec("training", {"trn1-32xl": GROUPS["trn1-32xl"]}),
+    "kueue-cluster-queue": cluster_queue_spec(
+        "training", flavors(cluster(karpenter={"neuronPools": {"spare": {"instanceType": "trn1.32xlarge", "maxNodes": 2}}}))
+    ),
     "efa-exporter": efa_exporter_spec("registry.example/python:3"),
     "lustre-exporter": lustre_exporter_spec("registry.example/python:3", "fsx-claim"),
     "cloudwatch": cloudwatch_configuration(CloudWatchSettings()),

@@ -1,16 +1,23 @@
 """Regions, names, user data, releases, prices, IAM documents: small pure functions."""
 
 import json
+from collections.abc import Callable
 from email import message_from_string
 
 import boto3
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from facts import iam, names, neuron_releases, prices, regions
+from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
 from tests.support import dev_configuration
+
+NAME = st.from_regex(r"[ab](-?[ab]){0,3}", fullmatch=True)
+"""Names of clusters and groups, few and short, so that they meet."""
 
 
 @pytest.mark.parametrize(
@@ -29,6 +36,33 @@ def test_zone_prefix_and_partition_follow_from_the_region(region: str, prefix: s
     """The program asks no account which zones or partition a region has."""
     assert regions.zone_id_prefix(region) == prefix
     assert regions.partition(region) == partition
+
+
+def test_zones_are_those_of_the_guide():
+    """Regions have from three zones to six, and not always the first numbers."""
+    assert regions.zone_ids("us-east-2") == ("use2-az1", "use2-az2", "use2-az3")
+    assert regions.zone_ids("ca-central-1") == ("cac1-az1", "cac1-az2", "cac1-az4")
+    assert len(regions.zone_ids("us-east-1")) == 6
+    assert regions.zone_ids("us-gov-west-1") == regions.zone_ids("us-iso-east-1") == ()
+    assert regions.zone_exists("usw2-az4")
+    assert regions.zone_exists("usgw1-az9"), "the guide does not list GovCloud's"
+    assert not regions.zone_exists("use2-az4")
+    assert not regions.zone_exists("xyz1-az1")
+
+
+@pytest.mark.parametrize("name", NEURON_TYPES)
+def test_the_catalogue_names_zones_that_exist(name: str):
+    """A zone id with a slip in it would send a user into 33 minutes of waiting."""
+    seen = [zone for region in regions.REGIONS for zone in known_zone_ids(NEURON_TYPES[name], regions.zone_id_prefix(region))]
+    assert all(regions.zone_exists(zone) for zone in seen)
+
+
+@pytest.mark.parametrize("named", [names.launch_template_name, names.job_definition_name])
+@given(st.tuples(NAME, NAME), st.tuples(NAME, NAME))
+def test_two_clusters_never_share_a_name(named: Callable[[str, str], str], one: tuple[str, str], other: tuple[str, str]):
+    """Group `b-c` of cluster `a` and group `c` of cluster `a-b`: the second up would take, or meet, what is the first's."""
+    assert (named(*one) == named(*other)) == (one == other)
+    assert named("a", "b-c") != named("a-b", "c")
 
 
 def test_the_longest_role_name_fits_iam():

@@ -40,9 +40,12 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "neuronMonitor": {"enabled": False},
         "cloudWatch": {"neuronMetrics": True, "containerLogs": True},
         "fluentBit": {"enabled": False},
+        "karpenter": {"enabled": False},
+    },
+    "nodes replaced by the problem detector": {
+        "neuron": {"nodeRecovery": True},
         "karpenter": {"neuronPools": {"pool": {"static": True}}},
     },
-    "nodes replaced by the problem detector": {"neuron": {"nodeRecovery": True}},
     "the other scaler": {
         "trainingOperator": {"batchScheduler": "volcano"},
         "clusterAutoscaler": {"enabled": False},

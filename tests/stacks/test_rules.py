@@ -32,6 +32,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": {"zones": ["usw2-az4", "use1-az1"]}},
         "not a zone id of us-west-2, `network.zones[1]` is `use1-az1`",
     ),
+    "zone that the region has not": (
+        {"region": "us-east-2", "network": {"zones": ["use2-az1", "use2-az4"]}},
+        "us-east-2 has no such zone, `network.zones[1]` is `use2-az4`\n  allowed: use2-az1, use2-az2, use2-az3",
+    ),
     "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
     "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),
     "zone without control planes": (
@@ -180,7 +184,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
             **group(autoscaled=True),
             "addons": {**pool()["addons"], "clusterAutoscaler": {"enabled": True}},
         },
-        "makes such nodes in `nodeGroups.g` already",
+        "Cluster Autoscaler makes Neuron nodes in `nodeGroups.g`",
     ),
     "pool with the general pool's name": (
         {"addons": {"karpenter": {"neuronPools": {"general": {"instanceType": "trn1.32xlarge", "maxNodes": 1}}}}},
@@ -218,6 +222,25 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "dynamic pool with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
         "`addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "an empty group grows by DRA": (
+        {"addons": {"neuron": {"devices": "dra"}}, "nodeGroups": {"trn1-32xl": {"autoscaled": True, "minSize": 0}}},
+        "with `addons.neuron.devices: dra` an empty group never grows",
+    ),
+    "EFA by DRA on Karpenter's nodes": (
+        {"addons": {"efa": {"devices": "dra"}, **pool()["addons"]}},
+        "EKS does not support EFA by DRA on nodes that Karpenter makes",
+    ),
+    "an autoscaled group beside a dynamic pool of another type": (
+        {
+            "addons": {"clusterAutoscaler": {"enabled": True}, **pool(instanceType="trn2.48xlarge")["addons"]},
+            "nodeGroups": {"trn1-32xl": {"autoscaled": True}},
+        },
+        "both would buy, `addons.karpenter.neuronPools.p.static` is `false`",
+    ),
+    "a reservation over two zones": (
+        group(efa=False, zoneIds=["usw2-az4", "usw2-az1"], maxSize=2, capacityReservationId=BLOCK),
+        "a capacity reservation lies in one zone",
     ),
     "EFA by DRA on an old Kubernetes": (
         {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.neuron_releases import AMI_RELEASES, PUBLISHED_SDK
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
 from operations.errors import MISUSE, CommandError
 
 REGIONS = (
@@ -72,9 +72,8 @@ def zones_offering(instance_type: str, region: str) -> list[str]:
 
 
 def second_zone(zone: str, region: str, known: Sequence[str] = ()) -> str:
-    """Another zone for the control plane: the first of the account's, or of the region's usual three, that EKS takes."""
-    prefix = zone_id_prefix(region)
-    others = known or [f"{prefix}-az{number}" for number in range(1, 4)]
+    """Another zone for the control plane: the first of the account's, or of the region's, that EKS takes."""
+    others = known or zone_ids(region) or [f"{zone_id_prefix(region)}-az{number}" for number in range(1, 4)]
     return next(other for other in sorted(others) if other != zone and other not in CONTROL_PLANE_REFUSED_ZONES)
 
 

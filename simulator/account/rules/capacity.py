@@ -76,6 +76,24 @@ def surge_quota(state: AccountState, request: Registration) -> Refusal | None:
     return _over_quota(state, request, nodes + surge(state, existing.registration, request), _others(state, request))
 
 
+@rule("update", kinds.NODE_GROUP, source="EKS user guide, capacity blocks for ML with managed node groups")
+def block_is_empty_for_an_update(state: AccountState, request: Registration) -> Refusal | None:
+    """A group on a capacity block is updated only while it has no node: the block has no instance to launch a successor from."""
+    existing = state.find(kinds.NODE_GROUP, request.id)
+    if existing is None or request.inputs.get("capacityType") != "CAPACITY_BLOCK" or not rolls(existing.registration, request):
+        return None
+    nodes = view.desired_size(existing.registration)
+    if not nodes:
+        return None
+    name = request.inputs["nodeGroupName"]
+    return Refusal(
+        "InvalidRequestException",
+        f"Nodegroup {name} uses a Capacity Block and must be scaled to 0 before it is updated",
+        f"{name} has {nodes} nodes of a capacity block, which holds no further instance for their successors",
+        f"set `nodeGroups.{name}.size: 0`, run `pulumi up`, make the change, then set the size again",
+    )
+
+
 ROLLING_INPUTS = ("version", "releaseVersion", "launchTemplate")
 
 

@@ -2,6 +2,7 @@
 
 from ipaddress import IPv4Network
 
+from facts.regions import zone_exists
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -30,6 +31,20 @@ def subnet_in_vpc(state: AccountState, request: Registration) -> Refusal | None:
         f"The CIDR '{asked}' is invalid.",
         f"the VPC has {', '.join(map(str, blocks)) or 'no block'} at this moment; a secondary block counts once it is associated",
         "let the subnet depend on the association of its block, or take a CIDR inside the VPC",
+    )
+
+
+@rule("create", kinds.SUBNET, source="EC2 API, CreateSubnet, InvalidParameterValue; AWS Availability Zones, global infrastructure guide")
+def zone_is_there(_: AccountState, request: Registration) -> Refusal | None:
+    """A subnet lies in a zone that its region has."""
+    zone_id = request.inputs.get("availabilityZoneId")
+    if zone_id is None or zone_exists(zone_id):
+        return None
+    return Refusal(
+        "InvalidParameterValue",
+        f"Value ({zone_id}) for parameter availabilityZoneId is invalid.",
+        "no region has this zone",
+        "take a zone that `aws ec2 describe-availability-zones` lists",
     )
 
 

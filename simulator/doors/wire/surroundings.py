@@ -9,7 +9,7 @@ from botocore.utils import parse_timestamp
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
 from facts.neuron_releases import NEWEST_AMI_DATE
-from facts.regions import zone_id_prefix
+from facts.regions import zone_id_prefix, zone_ids
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.entries import Entry, arn
 from simulator.doors.wire.wire import Handler, Refused
@@ -59,7 +59,8 @@ class Surroundings:
     def of_region(cls, region: str, allowances: Allowances | None = None) -> "Surroundings":
         """A region as the catalogue knows it, with an account's quotas; types that no zone is known for are offered in all."""
         prefix = zone_id_prefix(region)
-        zones = {f"{prefix}-az{number}": ("available", "opt-in-not-required") for number in range(1, 5)}
+        ids = zone_ids(region) or tuple(f"{prefix}-az{number}" for number in range(1, 4))
+        zones: dict[str, tuple[str, str]] = dict.fromkeys(ids, ("available", "opt-in-not-required"))
         types = {**CORE_TYPES, **NEURON_TYPES}
         quotas: dict[str, float] = {}
         for family, limit in (allowances or Allowances()).vcpu_quotas.items():
@@ -86,7 +87,7 @@ class Surroundings:
         yield "ec2.DescribeImages", self._images
         yield "service-quotas.GetServiceQuota", self._quota
         yield "service-quotas.GetAWSDefaultServiceQuota", lambda given: {"Quota": self._value(given)}
-        yield "ssm.GetParameter", self._parameter
+        yield "ssm.GetParameter", self.recommended_release
         yield "eks.DescribeClusterVersions", self._versions
         yield "eks.DescribeAddonVersions", self._addon
         yield "pricing.GetProducts", lambda given: {"PriceList": [text for text in self.price_list if _is_priced(text, given)]}
@@ -149,8 +150,11 @@ class Surroundings:
         named = {"QuotaCode": code, "ServiceCode": given["ServiceCode"], "QuotaName": f"quota {code}"}
         return {**named, "Value": self.quotas.get(code, PLENTY)}
 
-    def _parameter(self, given: Entry) -> Entry:
+    def recommended_release(self, given: Entry) -> Entry:
+        """The parameters that AWS publishes: AMI releases of EKS."""
         parts = given["Name"].split("/")
+        if len(parts) < 6:
+            raise Refused("ParameterNotFound", given["Name"])
         variant, minor = parts[-3], parts[5]
         found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_AMI_DATE}")
         if found is None:

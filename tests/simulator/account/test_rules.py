@@ -227,6 +227,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "name-fits": (_request(changed(only(kinds.CLUSTER), name="x" * 101)), "has 101 characters"),
     "tags-are-free": (_request(changed(only(kinds.VPC), tags={"aws:mine": "x"})), "reserved for internal use: aws:mine"),
     "subnet-in-vpc": (_request(changed(_nodes_subnet(), cidrBlock="10.9.0.0/24")), "The CIDR '10.9.0.0/24' is invalid"),
+    "zone-is-there": (_request(changed(_nodes_subnet(), availabilityZoneId="use2-az4")), "parameter availabilityZoneId is invalid"),
     "subnets-apart": (_request(_nodes_subnet()), "conflicts with another subnet"),
     "address-is-free": (_request(only(kinds.NAT_GATEWAY)), "already associated with NAT gateway"),
     "one-private-name": (
@@ -245,6 +246,13 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "more than one EFA interface",
     ),
     "vcpu-quota": (_limited(Allowances({"Trn": 128}), group()), "need 256 vCPU beside 0 in use, quota L-2C3B7624 allows 128"),
+    "block-is-empty-for-an-update": (
+        _with(
+            lambda world: world.state.put(group(capacityType="CAPACITY_BLOCK")),
+            group(capacityType="CAPACITY_BLOCK", releaseVersion="1.35.4-20260610"),
+        ),
+        "uses a Capacity Block and must be scaled to 0",
+    ),
     "surge-quota": (
         _limited(Allowances({"Trn": 256}), group(releaseVersion=LATER_AMI_RELEASE, updateConfig={"updateStrategy": "DEFAULT"})),
         "4 nodes of trn1-32xl need 512 vCPU",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from facts.neuron_releases import LATER_AMI_RELEASE
+from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, ami_date
 from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
@@ -169,6 +169,34 @@ def test_a_pool_of_another_mode_is_another_pool(now: bool):
         "red",
         f"Karpenter pool pool is replaced ({modes}): its nodes are drained, jobs on them stop",
     )
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_nodes_of_a_neuron_pool_keep_their_image_and_the_way_to_roll_them_is_said(static: bool):
+    """The budgets keep drift from nodes that train: a new AMI reaches a node only when somebody deletes the old one."""
+    having, later = pools(static=static), pools(static=static)
+    later["karpenter"]["amiVersion"] = f"v{ami_date(LATER_AMI_RELEASE)}"
+    changed = rehearse_change(*(record_stack(merged(dev_configuration(), addons=addons)) for addons in (having, later)), seed=0)
+    (caution,) = changed.cautions
+    assert "nodes of Karpenter pool pool that run stay as they are" in caution.text
+    assert "kubectl get nodeclaims -l karpenter.sh/nodepool=pool" in caution.text
+
+
+def test_a_group_on_a_capacity_block_is_updated_while_it_is_empty():
+    """The block has no instance left to launch a successor from: EKS refuses the update."""
+    block = {"instanceType": "trn1.32xlarge", "capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+
+    def updated(size: int) -> Changed:
+        releases = ({**block, "releaseVersion": release} for release in (AMI_RELEASES["1.35"], LATER_AMI_RELEASE))
+        groups = ({"block": {**release, "size": size, "maxSize": 2}} for release in releases)
+        return rehearse_change(*(record_stack(merged(dev_configuration(), nodeGroups=group)) for group in groups), seed=0)
+
+    refused = updated(2)
+    assert [step.error for step in refused.phase.errors] == [
+        "InvalidRequestException: Nodegroup block uses a Capacity Block and must be scaled to 0 before it is updated"
+    ]
+    assert "on a capacity block, whose update must find it empty: set `nodeGroups.block.size: 0`" in refused.cautions[0].text
+    assert updated(0).phase.ended_well
 
 
 def test_a_static_pool_grows_in_place():
