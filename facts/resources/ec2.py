@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from facts.resources.queries import NO_STATE, Deletion, Lookup, Query, States, Tagging
-from facts.resources.rights import IN_REGION, TAGGED, Grant, Rights, Scope
+from facts.resources.rights import BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
 
 TAGGING = Tagging("ec2", "CreateTags", "DeleteTags", "Resources[]", "Tags", by="id")
 AVAILABLE = States("State", "available", ("pending",))
@@ -36,8 +36,11 @@ def deletion(operation: str, parameter: str, key: str = "", *, steps: Sequence[A
     return Deletion("ec2", operation, {parameter: key or parameter.removesuffix("[]")}, steps=tuple(steps))
 
 
-def rights(read: str, made: str, changed: str, *, tagged: bool = True) -> Rights:
-    """IAM cannot narrow reads; it narrows creation to the region, and everything else to the cluster's tag."""
-    grants = (Grant("ec2", read), Grant("ec2", made, IN_REGION), Grant("ec2", changed, TAGGED))
+def rights(read: str, made: str, changed: str, *, upon: str = "", tagged: bool = True) -> Rights:
+    """IAM cannot narrow reads; it narrows creation to the region, and everything else to the cluster's tag.
+
+    `upon`: what makes something with tags of its own upon something that is there.
+    """
+    grants = (Grant("ec2", read), Grant("ec2", made, IN_REGION), Grant("ec2", changed, TAGGED), Grant("ec2", upon, BEING_TAGGED))
     tags = (Grant("ec2", "CreateTags", _TAGS_AT_CREATION), Grant("ec2", "DeleteTags", TAGGED)) if tagged else ()
     return Rights(tuple(grant for grant in (*grants, *tags) if grant.operations))

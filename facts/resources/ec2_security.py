@@ -107,7 +107,9 @@ def _rule(way: str, *, egress: bool) -> ResourceType:
         rights=rights(
             "DescribeSecurityGroupRules",
             "",
-            f"AuthorizeSecurityGroup{way} ModifySecurityGroupRules RevokeSecurityGroup{way}",
+            f"ModifySecurityGroupRules RevokeSecurityGroup{way}",
+            # EC2 judges the group by its own tags, and the new rule by those of the request.
+            upon=f"AuthorizeSecurityGroup{way}",
         ),
         costs=Without("a security group has no price"),
         leftover=Without("it is deleted with its security group"),

@@ -6,12 +6,25 @@ from dataclasses import replace
 from facts.catalogue import NEURON_TYPES
 from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, Members, creation, same
+from facts.resources.authorization import GRANT_FOR_SERVICE
 from facts.resources.identity import by
 from facts.resources.latency import INSTANT, LOGS, Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import NO_STATE, Deletion, Detail, Leftover, Lookup, Query, Stage, States, Tagging
 from facts.resources.resource_type import ByInstances, Changes, Conflict, Listed, NameLimit, ResourceType, Without
-from facts.resources.rights import CLUSTER, IN_REGION, TAGGED, Grant, Rights, linked_role, part_of_cluster, passes_role, role_of
+from facts.resources.rights import (
+    ANY_KEY,
+    BEING_TAGGED,
+    CLUSTER,
+    IN_REGION,
+    Grant,
+    Rights,
+    Scope,
+    linked_role,
+    part_of_cluster,
+    passes_role,
+    role_of,
+)
 
 _IN_USE = "ResourceInUseException"  # EKS API, errors of the Create actions
 _ABSENT = "ResourceNotFoundException"
@@ -104,12 +117,15 @@ CLUSTER_TYPE = ResourceType(
         (
             Grant(
                 "eks",
-                "CreateCluster DescribeCluster UpdateClusterConfig UpdateClusterVersion DeleteCluster DescribeUpdate ListUpdates"
+                "DescribeCluster UpdateClusterConfig UpdateClusterVersion DeleteCluster DescribeUpdate ListUpdates"
                 " AssociateEncryptionConfig TagResource UntagResource ListTagsForResource",
                 CLUSTER,
             ),
-            # EKS takes these in the caller's name to encrypt the secrets with the stack's key.
-            Grant("kms", "CreateGrant DescribeKey", TAGGED),
+            Grant("eks", "CreateCluster", BEING_TAGGED),
+            # EKS takes these in the caller's name to encrypt the secrets. A key of the stack's own is seconds old by then, and KMS
+            # does not judge by its tag yet; one that is given has no tag.
+            Grant("kms", "CreateGrant", (Scope(ANY_KEY, (GRANT_FOR_SERVICE,)),)),
+            Grant("kms", "DescribeKey", (Scope(ANY_KEY),)),
             passes_role("eks.amazonaws.com"),
             linked_role("eks.amazonaws.com"),
         ),

@@ -7,7 +7,7 @@ from facts.resources.latency import INSTANT, Latencies, both
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, States, Step, Tagging
 from facts.resources.resource_type import Changes, Conflict, Listed, NameLimit, ResourceType, Without
-from facts.resources.rights import ALIAS_OF_CLUSTER, BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
+from facts.resources.rights import ALIAS_OF_CLUSTER, ANY_KEY, BEING_TAGGED, IN_REGION, TAGGED, Grant, Rights, Scope
 
 KEY_WINDOW_DAYS = 7
 """Days until a key that a sweep deletes is gone: the least that KMS takes (KMS API, ScheduleKeyDeletion)."""
@@ -67,12 +67,9 @@ KEY = ResourceType(
         (
             Grant("kms", "CreateKey", IN_REGION),
             Grant("kms", "TagResource", BEING_TAGGED),
-            Grant(
-                "kms",
-                "DescribeKey GetKeyPolicy PutKeyPolicy GetKeyRotationStatus EnableKeyRotation DisableKeyRotation UpdateKeyDescription"
-                " ListResourceTags UntagResource ScheduleKeyDeletion",
-                TAGGED,
-            ),
+            # What follows at once reads the key, or switches its rotation on.
+            Grant("kms", "DescribeKey GetKeyPolicy GetKeyRotationStatus EnableKeyRotation ListResourceTags", (Scope(ANY_KEY),)),
+            Grant("kms", "PutKeyPolicy DisableKeyRotation UpdateKeyDescription UntagResource ScheduleKeyDeletion", TAGGED),
         )
     ),
     costs=Listed("KMS key", "KMS key"),
@@ -108,7 +105,8 @@ ALIAS = ResourceType(
     # An alias is granted on itself and on its key.
     rights=Rights(
         (
-            Grant("kms", "CreateAlias UpdateAlias DeleteAlias", (Scope("arn:{partition}:kms:{region}:*:{name}"), *TAGGED)),
+            Grant("kms", "CreateAlias", (Scope("arn:{partition}:kms:{region}:*:{name}"), Scope(ANY_KEY))),
+            Grant("kms", "UpdateAlias DeleteAlias", (Scope("arn:{partition}:kms:{region}:*:{name}"), *TAGGED)),
             Grant("kms", "ListAliases"),
         )
     ),

@@ -49,6 +49,9 @@ ROLES_OF_CLUSTER = (Scope("arn:{partition}:iam::*:role/{cluster}-{region}-*"),)
 """Roles that a sweep may meet: their names begin with the cluster's and the region's (facts/names.py, role_name)."""
 ALIAS_OF_CLUSTER = Scope(f"arn:{{partition}}:kms:{{region}}:*:{secrets_alias('{cluster}')}")
 """The alias that a sweep may meet, by its exact name: KMS tags no aliases."""
+ANY_KEY = "arn:{partition}:kms:{region}:*:key/*"
+"""For calls on a key that KMS cannot know by its tag: a tag takes up to five minutes until KMS judges by it (KMS developer guide,
+ABAC), and the stack's next calls come within seconds."""
 LOG_GROUPS_OF_CLUSTER = tuple(Scope(f"arn:{{partition}}:logs:{{region}}:*:log-group:{name}:*") for name in log_group_names("{cluster}"))
 """Log groups that a sweep may meet, by their exact names."""
 

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from facts.resources.authorization import GRANT_FOR_SERVICE
 from operations.aws.api import Api, Call
 from operations.aws.sighting import described
 
 GET_CALLER = Call("sts", "GetCallerIdentity")
 GET_ROLE = Call("iam", "GetRole")
 SIMULATE = Call("iam", "SimulatePrincipalPolicy")
+_BOOLEAN = {GRANT_FOR_SERVICE[1]}
 
 _ASSUMED = re.compile(r"arn:(?P<partition>[a-z-]+):sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/.+")
 
@@ -58,7 +60,8 @@ def denied_actions(api: Api, principal: str, questions: Iterable[Question]) -> I
     """Actions that IAM would deny the principal (IAM API, SimulatePrincipalPolicy)."""
     for question in questions:
         context: list[dict[str, Any]] = [
-            {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"} for key, value in question.context
+            {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "boolean" if key in _BOOLEAN else "string"}
+            for key, value in question.context
         ]
         answers = api.pages(
             SIMULATE,

@@ -13,7 +13,7 @@ from operations.kube.api import Kubernetes, KubernetesClient
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import engine_of
 from operations.practice.kubernetes import SimulatedClient
-from operations.practice.pulumi import PracticeCli, RehearsalEngine
+from operations.practice.pulumi import NoStack, PracticeCli, RehearsalEngine
 from operations.practice.words import in_practice
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
@@ -77,12 +77,12 @@ class Practice:
         return KubernetesClient(SimulatedClient(ApiServer(api.account.world), api.account.save), lambda: "practice")
 
     def pulumi(self, stack: str, /) -> Pulumi:
-        """The engine that brought the stack up. Raises CommandError where none did."""
+        """The engine that brought the stack up; where none did, one that has no stack."""
         stack_file = read_stack_file(stack)
         account = self.account(stack)
         engine = engine_of(account.folder, stack_file)
         if engine is None:
-            raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
+            return NoStack(stack)
         return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
 
     def pause(self, seconds: float) -> None:

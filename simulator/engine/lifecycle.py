@@ -11,7 +11,7 @@ from simulator.engine.run import Engine, Kill, Phase
 from simulator.recording import Recording
 
 MOST_RUNS = 6
-"""Most runs of up, and of destroy: a problem that remains after them is reported."""
+"""Most runs of up, and of destroy, besides those that a fault ends: a problem that remains after them is reported."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
     runs: list[Run] = []
     before: tuple[str, ...] = ()
     force: frozenset[str] = frozenset()
-    while len(runs) < MOST_RUNS:
+    most = _most_runs(engine.world.faults)
+    while len(runs) < most:
         kill = next_kill(engine.world.faults, recording, "killed")
         name = "up again" if runs else "up"
         phase = engine.up(recording, force=force, kill=kill, listener=tell(name, recording))
@@ -46,6 +47,11 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
             break
         before, force = _fixed(engine, phase, "pulumi up") if not phase.ended_well else (_replacing(failed), failed)
     return runs
+
+
+def _most_runs(faults: Faults) -> int:
+    """Each strike of a fault may end one run, and none of them strikes for ever."""
+    return MOST_RUNS + sum(fault.remaining for fault in faults.active)
 
 
 def _failed(engine: Engine) -> frozenset[str]:
@@ -61,7 +67,8 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
     """Run `destroy`, and again with the fix of each failure, until nothing is left or it fails twice for the same reason."""
     runs: list[Run] = []
     before: tuple[str, ...] = ()
-    while len(runs) < MOST_RUNS:
+    most = _most_runs(engine.world.faults)
+    while len(runs) < most:
         graph = engine.state.recording()
         kill = next_kill(engine.world.faults, graph, "killed-on-destroy")
         phase = engine.destroy(kill=kill, listener=tell("destroy again" if runs else "destroy", graph))

@@ -118,9 +118,9 @@ CASES: dict[str, Case] = {
     "kuberay-volcano": Case(KUBERAY, kuberay_values(KubeRaySettings(batch_scheduler="volcano"))),
     "leader-worker-set": Case(LEADER_WORKER_SET, leader_worker_set_values()),
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
-    "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a")),
+    "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a", OWNER_TAGS)),
     "load-balancer-controller-isolated": Case(
-        LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(replace(cluster(), isolated=True), "vpc-0a")
+        LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(replace(cluster(), isolated=True), "vpc-0a", OWNER_TAGS)
     ),
     "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
     "slurm": Case(SLURM, slurm_values(SLURM_CLUSTER, "slurm-state")),

@@ -1,13 +1,15 @@
 """Checks of the caller: who it is, and what it may do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from facts.iam import Document
 from operations.aws.dry_runs import denied_dry_runs
 from operations.aws.identity import Caller, Question, caller, denied_actions, principal_arn
 from operations.cluster.check.subject import Subject
+from operations.cluster.iam.calls import Asked, alike, calls
 from operations.cluster.iam.documents import deployer_permissions, statements
 from operations.findings import Finding, failed, passed, warned
+from simulator.outputs import ACCOUNT as RECORDED_ACCOUNT
 
 ACTIONS_AT_ONCE = 40
 """Actions in one simulation; IAM cuts off longer lists of parameters."""
@@ -23,23 +25,42 @@ def credentials(subject: Subject) -> Iterator[Finding]:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Every action of the deployer's document, simulated under the conditions that the real calls meet."""
+    """Every call that up, changes and destroy of this stack will make, simulated on the resources and with the tags that it will have.
+
+    What the provider only reads, and what services do in the caller's name, is known by the documents alone: these are simulated
+    as the documents have them.
+    """
     who = caller(subject.api)
     if who.is_root:
         yield passed("permissions", "the root user may do everything")
         return
-    wanted = statements(deployer_permissions(subject.recording.resources()), subject.cluster, subject.region)
-    questions = [question for statement in wanted for question in as_questions(statement, who)]
-    allowed = {action for question in questions for action in question.actions}
+    made = alike(calls(subject.recording, subject.cluster, subject.region, RECORDED_ACCOUNT))
+    known = {one.action for one in made}
+    rest = [
+        {**statement, "Action": actions}
+        for statement in statements(deployer_permissions(subject.recording.resources()), subject.cluster, subject.region)
+        if (actions := [action for action in statement["Action"] if action not in known])
+    ]
+    questions = [*as_made(made, who), *(question for statement in rest for question in as_documented(statement, who))]
+    count = len({action for question in questions for action in question.actions})
     denied = sorted(set(denied_actions(subject.api, principal_arn(subject.api, who), questions)))
     if denied:
-        what = f"IAM denies {len(denied)} of {len(allowed)} actions: {', '.join(denied)}"
+        what = f"IAM denies {len(denied)} of {count} actions: {', '.join(denied)}"
         yield failed("permissions", what, f"attach the documents of `trn iam {subject.stack_file.stack} --deployer`")
     else:
-        yield passed("permissions", f"IAM allows all {len(allowed)} actions of `trn iam --deployer`, simulated")
+        yield passed("permissions", f"IAM allows all {count} actions, simulated as this stack will call them")
 
 
-def as_questions(statement: Document, who: Caller) -> Iterator[Question]:
+def as_made(asked: Iterable[Asked], who: Caller) -> Iterator[Question]:
+    """Calls as the simulator is asked: all actions on one resource in one context together, on resources of the caller's account."""
+    together: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+    for one in asked:
+        together.setdefault((one.resource.replace(f":{RECORDED_ACCOUNT}:", f":{who.account}:"), one.context), []).append(one.action)
+    for (resource, context), actions in together.items():
+        yield from _in_parts(actions, resource, context)
+
+
+def as_documented(statement: Document, who: Caller) -> Iterator[Question]:
     """A statement as what the simulator is asked: patterns become one concrete name, conditions the values they want."""
     listed = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
     # The account is the caller's, any other name is as good as another.
@@ -50,8 +71,12 @@ def as_questions(statement: Document, who: Caller) -> Iterator[Question]:
         for key, value in pairs.items()
     ]
     for resource in resources:
-        for start in range(0, len(statement["Action"]), ACTIONS_AT_ONCE):
-            yield Question(statement["Action"][start : start + ACTIONS_AT_ONCE], resource, context)
+        yield from _in_parts(statement["Action"], resource, context)
+
+
+def _in_parts(actions: Sequence[str], resource: str, context: Sequence[tuple[str, str]]) -> Iterator[Question]:
+    for start in range(0, len(actions), ACTIONS_AT_ONCE):
+        yield Question(actions[start : start + ACTIONS_AT_ONCE], resource, context)
 
 
 def dry_runs(subject: Subject) -> Iterator[Finding]:

@@ -150,7 +150,11 @@ def test_what_deletes_can_be_stopped_and_run_again(up: Path, monkeypatch: pytest
     code, out, err = stopped(monkeypatch, command, 20)
     assert (code, "interrupted" in err or "Ctrl-C" in out) == (1, True)
     killed(monkeypatch, command, 20)
-    assert trn("--practice destroy dev --yes")[0] == 0
+    # Nobody gave up the lock of the run that died.
+    code, _, err = trn("--practice destroy dev --yes")
+    assert (code, "is locked by" in err) == ((1, True) if "destroy" in command else (0, False))
+    if code:
+        assert trn("--practice destroy dev --yes --break-lock")[0] == 0
     assert leftovers() == []
 
 

@@ -52,6 +52,20 @@ def test_a_fault_strikes_as_often_as_it_was_asked_for(times: int):
     assert [run.phase.ended_well for run in runs] == [False] * times + [True]
 
 
+@pytest.mark.parametrize("way", ["up", "destroy"])
+def test_faults_on_several_levels_are_outlasted(way: str):
+    """Each may end a run of its own, and what a user left one more: more runs than one problem is worth, yet all of them get on."""
+    up = ("throttled-out@network:4", "addon-degraded@coredns:4")
+    down = ("api-unreachable-on-destroy@queue-training:4", "api-unreachable-on-destroy@training-namespace:4", "load-balancer-left:3")
+    engine = engine_with(*(up if way == "up" else down))
+    ups = bring_up(engine, recording())
+    leave_behind(engine.world)
+    downs = take_down(engine)
+    assert len(ups if way == "up" else downs) > 8
+    assert ups[-1].phase.ended_well
+    assert engine.world.state.leftovers() == []
+
+
 def test_no_capacity_is_tried_for_half_an_hour():
     """EKS gives up after 33 minutes, and keeps the group under its name."""
     engine = engine_with("no-capacity@trn1-32xl")
