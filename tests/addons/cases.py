@@ -93,6 +93,7 @@ SMALL_SLURM = cluster(
     slurm={"nodeGroups": ["one"]},
 )
 
+OWNER_TAGS = {"trn:cluster": "demo", "trn:stack": "organization/trn/demo"}
 CASES: dict[str, Case] = {
     "neuron": Case(NEURON, neuron_values(NeuronSettings(), "1.35")),
     "neuron-with-everything": Case(NEURON, neuron_values(NeuronSettings(scheduler_extension=True, node_problem_detector=True), "1.35")),
