@@ -38,6 +38,8 @@ class Cluster:
     addons: AddonSections
     """The section `addons` of the configuration."""
 
+    session_manager: bool = False
+    """Whether Systems Manager may open shells on nodes."""
     isolated: bool = False
     """Without a NAT gateway: pods reach services of AWS by endpoints only."""
 

@@ -99,6 +99,13 @@ class CoreNodes(Section):
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
 
 
+class Nodes(Section):
+    """What all nodes share: the core group's, the Neuron groups' and Karpenter's."""
+
+    session_manager: bool = False
+    """Let Systems Manager open shells on the nodes (`aws ssm start-session`), by AmazonSSMManagedInstanceCore on their roles; free of charge. Off: with it every process that reaches the node's credentials can read all SSM parameters of the account."""
+
+
 class NodeGroup(Section):
     """One group of Neuron nodes."""
 
@@ -123,7 +130,7 @@ class NodeGroup(Section):
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
     """Capacity reservation or capacity block that the instances come from."""
     placement_group: bool = False
-    """Put the nodes in a cluster placement group. Off, since it makes capacity harder to get."""
+    """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver. A change rolls the nodes."""
     node_repair: bool = True
@@ -143,6 +150,8 @@ class DataRepository(Section):
     """Bucket, or bucket and prefix."""
     path: Annotated[str, Formed(forms.FILE_SYSTEM_PATH)] = "/data"
     """Directory of the file system that mirrors the prefix."""
+    error_log: bool = False
+    """Write what FSx could not import or export to the log group /aws/fsx/NAME, kept as long as the control plane's logs and billed by volume. Without it a file that never reached S3 is seen nowhere."""
 
 
 class Lustre(Section):
@@ -206,6 +215,8 @@ class Settings(Section):
     """EKS control plane."""
     core_nodes: CoreNodes = CoreNodes()
     """Node group for the add-ons."""
+    nodes: Nodes = Nodes()
+    """All nodes."""
     node_groups: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=NODE_GROUP_NAME_LIMIT)], NodeGroup] = Field(
         default_factory=dict
     )

@@ -19,7 +19,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.zones: ("region", "network"),
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
-    network.way_out: ("region", "network", "controlPlane", "nodeGroups", "storage", "training", "addons"),
+    network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),
     control_plane.kubernetes_version: ("controlPlane",),
     network.public_access: ("controlPlane",),
     control_plane.principals: ("region", "controlPlane"),

@@ -10,7 +10,7 @@ from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
-from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS
+from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
 from stacks.cluster import cluster_of
 from stacks.problems import Problem
@@ -109,6 +109,9 @@ def way_out(settings: Settings) -> Iterator[Problem]:
         if absent or not network.s3_endpoint
         else []
     )
+    sessions = [service for service in SESSION_ENDPOINTS if service not in named] if settings.nodes.session_manager else []
+    said += [f"Systems Manager on the nodes does not reach {', '.join(sessions)}"] if sessions else []
+    absent += sessions
     for declaration, services in calls:
         lacking = [service for service in services if service not in (*named, *NODE_ENDPOINTS, "s3") and service in INTERFACE_ENDPOINTS]
         said += [f"{declaration.title} does not reach {', '.join(lacking)}"] if lacking else []

@@ -41,7 +41,8 @@ def configurations() -> dict[str, dict[str, Any]]:
         "spot": _group(capacityType="SPOT"),
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
         "private network": merged(dev, network=PRIVATE),
-        "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}}),
+        "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
+        "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "key given": merged(
             dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}
         ),

@@ -75,6 +75,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": PRIVATE_NODES},
         "Cluster Autoscaler does not reach autoscaling",
     ),
+    "shells without a way": (
+        {"network": PRIVATE, "nodes": {"sessionManager": True}},
+        "Systems Manager on the nodes does not reach ec2messages, ssm, ssmmessages",
+    ),
     "a driver that reaches nothing": ({"network": PRIVATE_NODES}, "FSx CSI driver does not reach fsx"),
     "an add-on whose services have no endpoint": (
         {**pool(), "network": PRIVATE},
@@ -460,6 +464,15 @@ def test_what_is_allowed_passes(case: str):
 
 
 NOTED: dict[str, tuple[dict[str, Any], str]] = {
+    "scheduler older than Kubernetes": (
+        {
+            "controlPlane": {"kubernetesVersion": "1.36"},
+            "training": {"neuronSdk": None},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}},
+        },
+        "Volcano 1.15.0 lists 1.35 and older",
+    ),
+    "many nodes far apart": (group(size=0, maxSize=8), "nodeGroups.g may have 8 nodes without a placement group"),
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
     "zone never seen to offer the type": (
@@ -510,6 +523,15 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, group(maxSize=8, placementGroup=True), group(maxSize=8, efa=False), group(maxSize=8, capacityReservationId=BLOCK)]
+)
+def test_a_placement_group_is_recommended_only_where_it_serves(changes: dict[str, Any]):
+    """A few nodes, and those of a reservation, are better off without."""
+    settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
+    assert not [notice for notice in rules.notices(settings) if "placement group" in notice]
 
 
 @pytest.mark.parametrize("case", NOTED)
