@@ -24,7 +24,7 @@ def test_the_names_are_names():
 
 def test_most_names_are_prefixes_that_botocore_knows():
     """The table was read from a guide: another source for most of it."""
-    known = set(boto3.session.Session().get_available_services())
+    known = set(boto3.Session().get_available_services())
     named = {name.partition(".")[0].removesuffix("-fips") for name in INTERFACE_ENDPOINTS}
     assert len(named & known) > 150
 

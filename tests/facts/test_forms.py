@@ -1,5 +1,7 @@
 """Names and ids by the patterns and lengths of those who take them: what passes here is refused nowhere for its form."""
 
+from typing import Any
+
 import botocore.session
 import pytest
 
@@ -103,16 +105,19 @@ def test_every_form_is_in_both_tables():
     assert known == {id(form) for form, _ in GOOD.values()} == {id(form) for form, _ in BAD.values()}
 
 
+def members(service: str, operation: str) -> Any:
+    """Parameters of an operation, by name."""
+    shape: Any = botocore.session.get_session().get_service_model(service).operation_model(operation).input_shape
+    return shape.members
+
+
 def test_lengths_are_those_of_the_service_models():
     """AWS widens a limit now and then."""
-    session = botocore.session.get_session()
-    fsx = session.get_service_model("fsx").operation_model("CreateDataRepositoryAssociation").input_shape.members
-    assert forms.FILE_SYSTEM_PATH.longest == fsx["FileSystemPath"].metadata["max"]
-    assert forms.S3_URI.longest == fsx["DataRepositoryPath"].metadata["max"]
-    role = session.get_service_model("iam").operation_model("CreateRole").input_shape.members
-    assert f"{{1,{role['RoleName'].metadata['max']}}}" in forms.IAM_NAME
-    labels = session.get_service_model("eks").operation_model("CreateNodegroup").input_shape.members["labels"]
-    assert labels.value.metadata["max"] == forms.LABEL_VALUE.longest
+    association = members("fsx", "CreateDataRepositoryAssociation")
+    assert forms.FILE_SYSTEM_PATH.longest == association["FileSystemPath"].metadata["max"]
+    assert forms.S3_URI.longest == association["DataRepositoryPath"].metadata["max"]
+    assert f"{{1,{members('iam', 'CreateRole')['RoleName'].metadata['max']}}}" in forms.IAM_NAME
+    assert members("eks", "CreateNodegroup")["labels"].value.metadata["max"] == forms.LABEL_VALUE.longest
 
 
 def test_a_long_text_costs_no_time():
