@@ -32,6 +32,8 @@ class SharedStorageArgs:
 class SharedStorage(Addon):
     """The claim is deleted before the volume, the volume before the file system and the driver."""
 
+    volume: k8s.core.v1.PersistentVolume
+
     def __init__(self, name: str, args: SharedStorageArgs, site: Site, *, after: list[pulumi.Resource]) -> None:
         """`after`: driver, and file system with its rules."""
         super().__init__("SharedStorage", name, site)
@@ -40,7 +42,7 @@ class SharedStorage(Addon):
         # would fail the run after the file system has grown.
         capacity = {"storage": NOMINAL_CAPACITY}
         volume_name = f"{site.cluster.name}-{namespace}-{args.claim_name}"
-        volume = k8s.core.v1.PersistentVolume(
+        self.volume = volume = k8s.core.v1.PersistentVolume(
             self.named(args.claim_name),
             metadata={"name": volume_name},
             spec={

@@ -48,6 +48,8 @@ class Site:
     """The training namespace, which comes after the early add-ons."""
     claim: list[pulumi.Resource] = field(default_factory=list)
     """The file system's claim, where there is one."""
+    volume: list[pulumi.Resource] = field(default_factory=list)
+    """The claim's volume."""
     made: dict[str, Installed] = field(default_factory=dict)
     """By key."""
 

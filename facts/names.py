@@ -19,8 +19,17 @@ def role_name(cluster: str, region: str, purpose: str) -> str:
 
 
 def launch_template_name(cluster: str, node_group: str) -> str:
-    """Launch template of one node group; unique per region."""
-    return f"{cluster}-{node_group}"
+    """Launch template, and placement group, of one node group; unique per region.
+
+    Names of clusters and groups hold hyphens, so that with a hyphen between them group `b-c` of `a` and group `c` of `a-b`
+    would be one.
+    """
+    return f"{cluster}/{node_group}"
+
+
+def job_definition_name(cluster: str, node_group: str) -> str:
+    """AWS Batch's job definition of one node group; unique per region. Batch takes letters, digits, `-` and `_`."""
+    return f"{cluster}_{node_group}"
 
 
 def control_plane_log_group(cluster: str) -> str:

@@ -203,7 +203,8 @@ class TrainiumCluster(Component):
         make_early_addons(site)
         site.namespace = TrainingNamespace("training-namespace", site).resource
         if self._lustre is not None:
-            site.claim = self._make_shared_storage(self._lustre, site).ready
+            storage = self._make_shared_storage(self._lustre, site)
+            site.claim, site.volume = storage.ready, [storage.volume]
         make_addons(site)
 
     def _make_shared_storage(self, lustre: Lustre, site: Site) -> SharedStorage:
