@@ -151,7 +151,7 @@ def test_every_command_has_help_with_an_example_that_it_takes(path: tuple[str, .
     assert (result.exit_code, "Example" in result.stdout) == (0, True)
     written = (command.epilog or "").partition(": ")[2]
     for example in written.replace(", then: ", "|").replace(", or: ", "|").split("|"):
-        words = example.strip().split()
+        words = example.partition(" > ")[0].split()
         if words[:1] == ["trn"]:
             assert tuple(words[1 : 1 + len(path)]) == path
             plain = [word for word in words[1 + len(path) :] if path != ("rehearse",) or word != "dev"]
