@@ -4,9 +4,12 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
+from simulator.engine.order import deletion_levels
+from simulator.engine.plan import plan
+from simulator.engine.state import State
 from simulator.errors import DuplicateUrn, NotMeasured, UnknownType
 from tests.simulator.small_programs import provider, run, vpc_with_subnet
-from tests.support import dev_configuration, record_stack
+from tests.support import dev_configuration, merged, record_stack
 
 
 class Box(pulumi.ComponentResource):
@@ -156,6 +159,29 @@ def test_the_components_children_are_those_of_the_real_component():
         ("eks:index:VpcCniAddon", "control-plane-vpc-cni", "control-plane"),
         ("aws:eks/addon:Addon", "control-plane-vpc-cni", "control-plane-vpc-cni"),
     }
+
+
+def test_the_components_edges_are_those_of_the_real_component():
+    """Its SDK for Node.js sends neither the inputs of components nor what these depend on: vpc-cni goes together with kube-proxy."""
+    recording = record_stack(dev_configuration())
+    named = {f"{item.type.split(':')[-1]} {item.name}": item for item in recording}
+    cni, cluster = named["VpcCniAddon control-plane-vpc-cni"], named["Cluster control-plane-eksCluster"]
+    assert (cni.inputs, cni.dependencies) == ({}, frozenset())
+    (key,) = recording.of_type("aws:kms/key:Key")
+    assert key.urn in cluster.dependencies
+    level = {urn: index for index, urns in enumerate(deletion_levels(recording)) for urn in urns}
+    assert level[named["Addon control-plane-vpc-cni"].urn] == level[named["Addon control-plane-kube-proxy"].urn]
+    assert level[named["Addon control-plane-vpc-cni"].urn] < level[cluster.urn]
+
+
+def test_a_change_shows_the_components_children_and_never_the_component():
+    """The engine has no inputs of it to compare: an update of it would be one that never comes."""
+    before, after = record_stack(dev_configuration()), record_stack(merged(dev_configuration(), controlPlane={"deletionProtection": True}))
+    state = State()
+    for item in before:
+        state.save(item)
+    kinds = {urn.split("::")[-1]: change.kind for urn, change in plan(state, after, creations={}, seed=0).items() if change.kind != "same"}
+    assert kinds == {"control-plane-eksCluster": "update"}
 
 
 @pytest.mark.parametrize(
