@@ -14,7 +14,7 @@ from simulator import latencies
 from simulator.account import kinds
 from simulator.account.charts import chart_of, kinds_with_finalizers, runs_delete_jobs
 from simulator.account.view import listed
-from simulator.recording import Recording, Registration
+from simulator.recording import Indexed, Recording, Registration
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class DestroyBound:
 
 def destroy_bound(recording: Recording, seed: int) -> DestroyBound:
     """The bound with the same latencies as the rehearsal."""
+
+    recording = Indexed(recording)
 
     @cache
     def gone(urn: str) -> tuple[float, tuple[str, ...]]:
@@ -93,17 +95,19 @@ def _of_security_group(recording: Recording, group: Registration) -> Holders:
     yield from _naming(recording, "securityGroupIds", group.id, kinds.ENDPOINT, kinds.FILE_SYSTEM)
     rules = _naming(recording, "referencedSecurityGroupId", group.id, kinds.INGRESS, kinds.EGRESS)
     yield from (rule for rule in rules if rule.inputs["securityGroupId"] != group.id)
-    for template in recording.of_type(kinds.LAUNCH_TEMPLATE):
-        interfaces = listed(template.inputs.get("networkInterfaces"))
-        carried = [
-            one
-            for each in (*interfaces, {"securityGroups": template.inputs.get("vpcSecurityGroupIds")})
-            for one in listed(each.get("securityGroups"))
-        ]
-        if group.id in carried:
-            yield from (
-                item for item in recording.of_type(kinds.NODE_GROUP) if item.inputs.get("launchTemplate", {}).get("id") == template.id
-            )
+    yield from _groups_with(recording, lambda template: group.id in _carried(template))
+
+
+def _carried(template: Registration) -> set[str]:
+    """Security groups of all its interfaces."""
+    interfaces = listed(template.inputs.get("networkInterfaces")) or [{"securityGroups": template.inputs.get("vpcSecurityGroupIds")}]
+    return {one for interface in interfaces for one in listed(interface.get("securityGroups"))}
+
+
+def _groups_with(recording: Recording, is_meant: Callable[[Registration], bool]) -> Holders:
+    """Node groups whose launch template is meant."""
+    templates = {template.id for template in recording.of_type(kinds.LAUNCH_TEMPLATE) if is_meant(template)}
+    return (item for item in recording.of_type(kinds.NODE_GROUP) if item.inputs.get("launchTemplate", {}).get("id") in templates)
 
 
 def _of_block(recording: Recording, block: Registration) -> Holders:
@@ -117,11 +121,7 @@ def _of_gateway(recording: Recording, gateway: Registration) -> Holders:
 
 
 def _of_placement_group(recording: Recording, group: Registration) -> Holders:
-    for template in recording.of_type(kinds.LAUNCH_TEMPLATE):
-        if template.inputs.get("placement", {}).get("groupName") == group.id:
-            yield from (
-                item for item in recording.of_type(kinds.NODE_GROUP) if item.inputs.get("launchTemplate", {}).get("id") == template.id
-            )
+    return _groups_with(recording, lambda template: template.inputs.get("placement", {}).get("groupName") == group.id)
 
 
 _IN_VPC = (kinds.SUBNET, kinds.SECURITY_GROUP, kinds.ENDPOINT, kinds.ROUTE_TABLE, kinds.INTERNET_GATEWAY)

@@ -1,5 +1,9 @@
 """The recorder keeps what the SDK's mock monitor drops, and never invents an answer."""
 
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
 import pulumi
 import pulumi_aws as aws
 import pytest
@@ -8,6 +12,7 @@ from simulator.engine.order import deletion_levels
 from simulator.engine.plan import plan
 from simulator.engine.state import State
 from simulator.errors import DuplicateUrn, NotMeasured, UnknownType
+from simulator.recording import Indexed
 from tests.simulator.small_programs import provider, run, vpc_with_subnet
 from tests.support import dev_configuration, merged, record_stack
 
@@ -210,3 +215,47 @@ def test_an_argument_whose_effect_was_not_measured_is_refused(arguments: dict[st
 
     with pytest.raises(NotMeasured, match=message):
         run(program)
+
+
+def test_the_recorder_awaits_all_that_is_under_way_at_once(monkeypatch: pytest.MonkeyPatch):
+    """The SDK looks at every outstanding task again each time that one ends: time by the square of the number of resources."""
+    looked_at = []
+    wait = asyncio.wait
+
+    async def counted(tasks: Iterable[asyncio.Task[object]], **options: Any) -> Any:
+        tasks = list(tasks)
+        looked_at.append(len(tasks))
+        return await wait(tasks, **options)
+
+    def program(count: int) -> None:
+        of_aws = pulumi.ResourceOptions(provider=provider())
+        for number in range(count):
+            aws.ec2.Vpc(f"vpc-{number}", cidr_block="10.0.0.0/16", opts=of_aws)
+
+    monkeypatch.setattr(asyncio, "wait", counted)
+    totals = []
+    for count in (20, 80):
+        looked_at.clear()
+        run(lambda count=count: program(count))
+        totals.append(sum(looked_at))
+    assert totals[1] < 6 * totals[0]
+
+
+def test_a_refused_registration_is_raised_whatever_else_is_under_way():
+    """What the SDK would raise, from a program with much to await."""
+
+    def program() -> None:
+        of_aws = pulumi.ResourceOptions(provider=provider())
+        for name in ("one", "two", "one"):
+            aws.ec2.Vpc(name, cidr_block="10.0.0.0/16", opts=of_aws)
+
+    with pytest.raises(Exception, match="Duplicate resource URN"):
+        run(program)
+
+
+def test_an_indexed_recording_answers_like_the_recording():
+    """It is only quicker."""
+    recording = record_stack(dev_configuration())
+    indexed = Indexed(recording)
+    assert indexed.resources() == recording.resources()
+    assert all(indexed.of_type(kind) == recording.of_type(kind) for kind in {item.type for item in recording} | {"no:such:Type"})
