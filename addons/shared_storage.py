@@ -7,7 +7,6 @@ import pulumi_kubernetes as k8s
 
 from addons.base import SHORT_DELETE, Addon
 from addons.site import Site
-from facts.names import CLUSTER_TAG
 
 DRIVER = "fsx.csi.aws.com"
 DYNAMIC_CLASS = "fsx-lustre"
@@ -33,6 +32,8 @@ class SharedStorageArgs:
 class SharedStorage(Addon):
     """The claim is deleted before the volume, the volume before the file system and the driver."""
 
+    volume: k8s.core.v1.PersistentVolume
+
     def __init__(self, name: str, args: SharedStorageArgs, site: Site, *, after: list[pulumi.Resource]) -> None:
         """`after`: driver, and file system with its rules."""
         super().__init__("SharedStorage", name, site)
@@ -41,7 +42,7 @@ class SharedStorage(Addon):
         # would fail the run after the file system has grown.
         capacity = {"storage": NOMINAL_CAPACITY}
         volume_name = f"{site.cluster.name}-{namespace}-{args.claim_name}"
-        volume = k8s.core.v1.PersistentVolume(
+        self.volume = volume = k8s.core.v1.PersistentVolume(
             self.named(args.claim_name),
             metadata={"name": volume_name},
             spec={
@@ -77,10 +78,10 @@ class SharedStorage(Addon):
         )
         self.ready.append(claim)
         if args.dynamic_class:
-            self._class(args, site.cluster.name, after)
+            self._class(args, site, after)
         self.register_outputs({})
 
-    def _class(self, args: SharedStorageArgs, cluster_name: str, after: list[pulumi.Resource]) -> None:
+    def _class(self, args: SharedStorageArgs, site: Site, after: list[pulumi.Resource]) -> None:
         k8s.storage.v1.StorageClass(
             self.named(DYNAMIC_CLASS),
             metadata={"name": DYNAMIC_CLASS},
@@ -95,7 +96,7 @@ class SharedStorage(Addon):
                 "fileSystemTypeVersion": "2.15",
                 "dataCompressionType": args.compression,
                 "automaticBackupRetentionDays": "0",
-                "extraTags": f"{CLUSTER_TAG}={cluster_name}",
+                "extraTags": ",".join(f"{key}={value}" for key, value in site.owner_tags.items()),
             },
             mount_options=["flock"],
             reclaim_policy="Delete",

@@ -39,12 +39,17 @@ class Site:
     """By zone id."""
     node_security_group_ids: Sequence[pulumi.Input[str]]
     tags: Mapping[str, str]
+    """On everything: the user's, and those that mark the owner."""
+    owner_tags: Mapping[str, str]
+    """Those that mark the owner alone, for what controllers in the cluster make."""
     default_class: pulumi.Resource
     """The default storage class."""
     namespace: k8s.core.v1.Namespace = field(init=False)
     """The training namespace, which comes after the early add-ons."""
     claim: list[pulumi.Resource] = field(default_factory=list)
     """The file system's claim, where there is one."""
+    volume: list[pulumi.Resource] = field(default_factory=list)
+    """The claim's volume."""
     made: dict[str, Installed] = field(default_factory=dict)
     """By key."""
 

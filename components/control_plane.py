@@ -54,6 +54,7 @@ class ControlPlane(Component):
     name: pulumi.Output[str]
     """Known in previews; carries the dependency on the whole control plane."""
     arn: pulumi.Output[str]
+    created_at: pulumi.Output[str]
     endpoint: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
     """The group that EKS makes: on every node, or the node never reaches the API server."""
@@ -75,7 +76,7 @@ class ControlPlane(Component):
         )
         self.cluster = self._cluster(role, self._log_group())
         api = self.cluster.eks_cluster
-        self.name, self.arn, self.endpoint = api.name, api.arn, api.endpoint
+        self.name, self.arn, self.created_at, self.endpoint = api.name, api.arn, api.created_at, api.endpoint
         self.security_group_id = self.cluster.cluster_security_group_id
         self.kubeconfig = pulumi.Output.all(api.name, api.endpoint, api.certificate_authority.data).apply(
             lambda values: kubeconfig_json(values[0], args.region, values[1], values[2])

@@ -6,6 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
+from facts.names import FINAL_BACKUP_TAG
 
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
 """TCP ports between clients and servers, and between servers (FSx for Lustre guide, limit-access-security-groups)."""
@@ -71,7 +72,7 @@ class Lustre(Component):
             data_compression_type=args.compression,
             automatic_backup_retention_days=args.backup_retention_days,
             skip_final_backup=not args.final_backup,
-            tags={"Name": args.cluster_name},
+            tags={"Name": args.cluster_name, **({FINAL_BACKUP_TAG: "true"} if args.final_backup else {})},
             opts=pulumi.ResourceOptions(parent=self, depends_on=rules),
         )
         self.file_system_id, self.dns_name, self.mount_name = file_system.id, file_system.dns_name, file_system.mount_name

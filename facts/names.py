@@ -19,8 +19,17 @@ def role_name(cluster: str, region: str, purpose: str) -> str:
 
 
 def launch_template_name(cluster: str, node_group: str) -> str:
-    """Launch template of one node group; unique per region."""
-    return f"{cluster}-{node_group}"
+    """Launch template, and placement group, of one node group; unique per region.
+
+    Names of clusters and groups hold hyphens, so that with a hyphen between them group `b-c` of `a` and group `c` of `a-b`
+    would be one.
+    """
+    return f"{cluster}/{node_group}"
+
+
+def job_definition_name(cluster: str, node_group: str) -> str:
+    """AWS Batch's job definition of one node group; unique per region. Batch takes letters, digits, `-` and `_`."""
+    return f"{cluster}_{node_group}"
 
 
 def control_plane_log_group(cluster: str) -> str:
@@ -57,14 +66,31 @@ def secrets_alias(cluster: str) -> str:
     return f"alias/{cluster}-secrets"
 
 
-def cluster_tags(cluster: str) -> dict[str, str]:
-    """The tag that marks everything of one cluster, matched exactly by sweep and never by substring."""
-    return {CLUSTER_TAG: cluster}
+def lock_parameter(cluster: str) -> str:
+    """The parameter of Systems Manager that one operator holds while a command changes the cluster."""
+    return f"/trn/lock/{cluster}"
+
+
+def cluster_tags(cluster: str, stack: str) -> dict[str, str]:
+    """The tags that mark everything of one cluster, matched exactly by sweep and never by substring.
+
+    `stack`: the Pulumi stack that made it, from `stack_path`.
+    """
+    return {CLUSTER_TAG: cluster, STACK_TAG: stack}
+
+
+def stack_path(organization: str, project: str, stack: str) -> str:
+    """A stack as Pulumi names it in full. A file backend has one organization, `organization`, for everybody."""
+    return f"{organization}/{project}/{stack}"
 
 
 CONTAINER_INSIGHTS = ("application", "dataplane", "host", "performance", "prometheus")
 """Log groups that Container Insights makes below the cluster's name (CloudWatch user guide, Container Insights)."""
 CLUSTER_TAG = "trn:cluster"
+STACK_TAG = "trn:stack"
+"""Which stack made it: two clusters of one name, one after the other or in two regions, are told apart by it."""
+FINAL_BACKUP_TAG = "trn:final-backup"
+"""On a file system whose settings want a backup when it is deleted: `true`."""
 EFA_LABEL = "vpc.amazonaws.com/efa.present"
 """Node label put on EFA groups: the EFA plug-in crash-loops on matching types without EFA interfaces (aws/eks-charts#1239)."""
 GROUP_LABEL = "trn/node-group"

@@ -1,8 +1,11 @@
 """Which objects are a cluster's own: by exact tags and by its VPC, never by a name that looks alike, and never against another owner's tag."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from facts.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG, STACK_TAG
+from operations.cluster_identity import arn_parts
 
 NAME_TAGS = (
     CLUSTER_TAG,
@@ -60,3 +63,79 @@ def reason(cluster: str, tags: Mapping[str, str], vpc_id: str = "", vpc_ids: Col
 def belongs(cluster: str, tags: Mapping[str, str]) -> bool:
     """Whether the tags alone make an object the cluster's."""
     return bool(reason(cluster, tags))
+
+
+OWN_ARN_KEYS = (
+    "arn", "Arn", "ResourceARN", "LoadBalancerArn", "TargetGroupArn", "nodegroupArn", "accessEntryArn", "computeEnvironmentArn",
+    "jobQueueArn", "jobDefinitionArn",
+)  # fmt: skip
+"""Where descriptions have the object's own ARN."""
+OWNER_KEY = "OwnerId"
+"""Where EC2 has the account that owns an object: another one in a subnet that is shared."""
+
+
+class Object(Protocol):
+    """One object of an account that may be a cluster's."""
+
+    @property
+    def id(self) -> str:
+        """Name, id or ARN."""
+        ...
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """All of them."""
+        ...
+
+    @property
+    def vpc_id(self) -> str:
+        """Empty for what is in no VPC."""
+        ...
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """As its service describes it."""
+        ...
+
+    @property
+    def is_by_name(self) -> bool:
+        """Its exact name makes it the cluster's, or the EKS cluster that it is a part of does."""
+        ...
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The cluster whose objects a command may delete, as it was shown and confirmed."""
+
+    cluster: str
+    account: str
+    region: str
+    stack: str = ""
+    """As in the tag `trn:stack`; empty for a cluster of a release that did not set it."""
+    vpc_ids: frozenset[str] = frozenset()
+    """Its VPC, and others that carry its tags: those of runs that were killed."""
+
+    def objection(self, item: Object) -> str:
+        """Why an object with the cluster's name is not this cluster's all the same; empty where it is."""
+        other = other_owner(self.cluster, item.tags)
+        if other:
+            return f"{other} says that it is another owner's"
+        for arn in (item.id, *(str(item.entry.get(key, "")) for key in OWN_ARN_KEYS)):
+            account, region = arn_parts(arn)
+            if account not in ("", self.account) or region not in ("", self.region):
+                return f"in account {account or self.account}, region {region or self.region}: {arn}"
+        if item.entry.get(OWNER_KEY, self.account) != self.account:
+            return f"owned by account {item.entry[OWNER_KEY]}"
+        return self._stack_objection(item)
+
+    def _stack_objection(self, item: Object) -> str:
+        stack = item.tags.get(STACK_TAG)
+        if stack is not None:
+            return "" if stack == self.stack else f"{STACK_TAG}={stack}: another stack made it"
+        if item.is_by_name or item.vpc_id in self.vpc_ids:
+            return ""
+        if item.vpc_id:
+            return f"in {item.vpc_id}, which is not this cluster's, and no tag {STACK_TAG}"
+        if not self.stack and item.tags.get(CLUSTER_TAG) == self.cluster:
+            return ""
+        return f"no tag {STACK_TAG} says which stack made it"

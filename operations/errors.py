@@ -15,3 +15,7 @@ class CommandError(Exception):
     def __str__(self) -> str:
         text = f"error: {self.args[0]}"
         return f"{text}\n\nhint: {self.hint}" if self.hint else text
+
+
+class OwnershipError(CommandError):
+    """The cluster is not the one that the command was given, or another operator changes it: never passed over."""

@@ -20,7 +20,20 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the re
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Junit = Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Instead of the stack's training namespace.")]
-Backups = Annotated[bool, typer.Option("--backups", help="Delete backups of file systems too.")]
+StateFile = Annotated[
+    Path | None, typer.Option("--state", help="Output of `pulumi stack export` of this stack, where its backend cannot be reached.")
+]
+ClusterName = Annotated[
+    str, typer.Option("--name", help="The cluster's name, to be given with --yes where Pulumi's state does not say whose it is.")
+]
+Identity = Annotated[
+    str,
+    typer.Option("--identity", help="ORGANIZATION/PROJECT/STACK whose objects are meant; `none` for objects without the tag `trn:stack`."),
+]
+Data = Annotated[
+    list[str] | None, typer.Option("--data", help="Data to delete too: volumes, backups, file-systems, or an id; may be repeated.")
+]
+BreakLock = Annotated[bool, typer.Option("--break-lock", help="Take the lock from the run that holds it.")]
 BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the capacity blocks to look for: whole days or weeks.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")]
 Faults = Annotated[

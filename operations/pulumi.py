@@ -3,16 +3,19 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from operations.errors import CommandError
 
+NO_STACK = ("no stack named",)
+"""What the CLI prints for a stack that its backend does not have (CLI 3.260)."""
+
 
 class Pulumi(Protocol):
-    """What destroy and recover need of Pulumi. Commands begin with `pulumi`."""
+    """What commands need of Pulumi. Commands begin with `pulumi`."""
 
     def run(self, command: tuple[str, ...], environment: Mapping[str, str], /) -> tuple[int, str]:
         """Run a command with more environment, passing on what it prints; its exit code, and what it printed."""
@@ -54,6 +57,11 @@ class PulumiCli:
             raise _missing(command, error) from error
         sys.stderr.write(done.stderr)
         return done.returncode, done.stdout if done.returncode == 0 else done.stdout + done.stderr
+
+
+def says(printed: str, texts: Sequence[str]) -> bool:
+    """Whether one of the texts is in what a command printed; case does not matter."""
+    return any(text.lower() in printed.lower() for text in texts)
 
 
 def _missing(command: tuple[str, ...], error: OSError) -> CommandError:

@@ -9,6 +9,7 @@ from addons.registry import SWITCHED
 from addons.volcano import VolcanoSettings
 from components.control_plane import ControlPlane
 from components.lustre import Lustre
+from components.network import Network
 from stacks.cluster import cluster_of
 from stacks.node_groups import CORE_GROUP
 from stacks.settings import Settings
@@ -16,13 +17,19 @@ from stacks.settings import Settings
 KUBE_SYSTEM = "kube-system"
 
 
-def exports(settings: Settings, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
-    """Stack outputs by name; nothing in them is secret."""
+def exports(settings: Settings, stack: str, network: Network, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
+    """Stack outputs by name; nothing in them is secret.
+
+    `stack`: organization, project and stack. With the ARN, the creation time and the VPC it says which cluster this is.
+    """
     addons = settings.addons
     volcano, grafana = addons.of(VolcanoSettings), addons.of(GrafanaSettings)
     values: dict[str, Any] = {
         "clusterName": control_plane.name,
         "clusterArn": control_plane.arn,
+        "clusterCreatedAt": control_plane.created_at,
+        "vpcId": network.vpc_id,
+        "stack": stack,
         "region": settings.region,
         "kubeconfig": control_plane.kubeconfig,
         "nodeGroups": [CORE_GROUP, *sorted(settings.node_groups)],

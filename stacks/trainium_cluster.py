@@ -44,7 +44,9 @@ class TrainiumCluster(Component):
         super().__init__("trn:stacks:TrainiumCluster", name, opts)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
         self._settings = settings
-        tags = {**settings.tags, **names.cluster_tags(settings.name)}
+        self._stack = names.stack_path(pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack())
+        self._owner_tags = names.cluster_tags(settings.name, self._stack)
+        tags = {**settings.tags, **self._owner_tags}
         self._aws = _given_provider(opts) or aws.Provider(
             self.named("aws"), region=settings.region, default_tags={"tags": tags}, opts=pulumi.ResourceOptions(parent=self)
         )
@@ -59,7 +61,7 @@ class TrainiumCluster(Component):
         self._core = self._make_node_groups()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
-        self.exports = outputs.exports(settings, self._control_plane, self._lustre)
+        self.exports = outputs.exports(settings, self._stack, self._network, self._control_plane, self._lustre)
         self.register_outputs(self.exports)
 
     def _make_network(self) -> Network:
@@ -179,7 +181,7 @@ class TrainiumCluster(Component):
         ebs_csi = self._managed_addon(
             "aws-ebs-csi-driver",
             account=core.ebs_csi_account(settings.name, settings.region),
-            configuration=core.ebs_csi_configuration(settings.name),
+            configuration=core.ebs_csi_configuration(self._owner_tags),
             after=[nodes],
         )
         in_kubernetes = pulumi.ResourceOptions(parent=self, provider=self._kubernetes, depends_on=[ebs_csi.addon])
@@ -195,12 +197,14 @@ class TrainiumCluster(Component):
             node_subnets=self._network.node_subnets,
             node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
             tags=self._tags,
+            owner_tags=self._owner_tags,
             default_class=core.default_storage_class(self.named("default-storage-class"), in_kubernetes),
         )
         make_early_addons(site)
         site.namespace = TrainingNamespace("training-namespace", site).resource
         if self._lustre is not None:
-            site.claim = self._make_shared_storage(self._lustre, site).ready
+            storage = self._make_shared_storage(self._lustre, site)
+            site.claim, site.volume = storage.ready, [storage.volume]
         make_addons(site)
 
     def _make_shared_storage(self, lustre: Lustre, site: Site) -> SharedStorage:

@@ -17,7 +17,7 @@ from addons.manifests import NODE_SHARE
 from addons.site import Site
 from facts import iam, regions
 from facts.catalogue import InstanceType
-from facts.names import BATCH_ROLE, NEURON_RESOURCE
+from facts.names import BATCH_ROLE, NEURON_RESOURCE, job_definition_name
 
 NAMESPACE_POLICY = "AWSBatchNamespacePolicy"
 MEBIBYTES = 1024
@@ -100,7 +100,7 @@ class Batch(Addon):
         pod: Any = pod_properties(image, cluster.node_groups[group].instance)
         aws.batch.JobDefinition(
             self.named(f"{name}-{group}"),
-            name=f"{cluster.name}-{group}",
+            name=job_definition_name(cluster.name, group),
             type="container",
             eks_properties={"pod_properties": pod},
             opts=self.child(),

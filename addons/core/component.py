@@ -1,5 +1,6 @@
 """Accounts, configurations and the default storage class of the core add-ons."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -8,7 +9,6 @@ import pulumi_kubernetes as k8s
 from addons.core import DEFAULT_STORAGE_CLASS, CoreDnsSettings
 from components.identity import ServiceAccount
 from facts import iam, regions
-from facts.names import cluster_tags
 
 
 def ebs_csi_account(cluster_name: str, region: str) -> ServiceAccount:
@@ -17,9 +17,9 @@ def ebs_csi_account(cluster_name: str, region: str) -> ServiceAccount:
     return ServiceAccount(cluster_name, region, "kube-system", "ebs-csi-controller-sa", "ebs-csi", policy=policy)
 
 
-def ebs_csi_configuration(cluster_name: str) -> dict[str, Any]:
-    """Volumes carry the cluster's tag, so that a sweep finds those whose claim was never deleted."""
-    return {"controller": {"extraVolumeTags": cluster_tags(cluster_name)}}
+def ebs_csi_configuration(owner_tags: Mapping[str, str]) -> dict[str, Any]:
+    """Volumes carry the cluster's tags, so that a sweep finds those whose claim was never deleted."""
+    return {"controller": {"extraVolumeTags": dict(owner_tags)}}
 
 
 def coredns_configuration(settings: CoreDnsSettings) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """AWS Load Balancer Controller as a component."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pulumi
@@ -14,13 +15,12 @@ from addons.versions import LOAD_BALANCER_CONTROLLER
 from components.identity import ServiceAccount
 from facts import regions
 from facts.iam import Document
-from facts.names import cluster_tags
 
 POLICY = Path(__file__).parent / "policy.json"
 """Upstream's document for the partition aws, docs/install/iam_policy.json of v3.5.0; other partitions differ in ARNs alone."""
 
 
-def load_balancer_controller_values(cluster: Cluster, vpc_id: pulumi.Input[str]) -> Values:
+def load_balancer_controller_values(cluster: Cluster, vpc_id: pulumi.Input[str], owner_tags: Mapping[str, str]) -> Values:
     """Helm values; keys as in `values.yaml` of the pinned chart."""
     return {
         "clusterName": cluster.name,
@@ -33,7 +33,7 @@ def load_balancer_controller_values(cluster: Cluster, vpc_id: pulumi.Input[str])
         "webhookConfig": {"disableIngressValidation": True},
         # Each upgrade would make new certificates otherwise.
         "keepTLSSecret": True,
-        "defaultTags": cluster_tags(cluster.name),
+        "defaultTags": dict(owner_tags),
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
     }
 
@@ -52,7 +52,7 @@ class LoadBalancerController(Addon):
         policy = load_balancer_controller_policy(regions.partition(cluster.region))
         account = ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "load-balancers", policy=policy)
         after = [self.identity(account, site.control_plane_name).association]
-        values = load_balancer_controller_values(cluster, site.vpc_id)
+        values = load_balancer_controller_values(cluster, site.vpc_id, site.owner_tags)
         self.release(LOAD_BALANCER_CONTROLLER, namespace=NAMESPACE, values=values, timeout_s=300, after=after)
         self.register_outputs({})
 

@@ -7,7 +7,7 @@ from facts.resources.ec2 import TAGGING, by_name, deletion, described, rights
 from facts.resources.identity import by
 from facts.resources.latency import INSTANT, Latencies
 from facts.resources.outputs import Answer, Draw, Inputs
-from facts.resources.queries import Entry, Leftover, Stage, States
+from facts.resources.queries import VOLUME_TAGS, Entry, Leftover, Stage, States
 from facts.resources.resource_type import Changes, Conflict, Foreign, NameLimit, ResourceType, Without
 from facts.resources.rights import INTERFACES, OWNED
 
@@ -155,6 +155,7 @@ VOLUME = Foreign(
         # Those that nothing uses: attached ones go with their instance.
         only={"status": ("available",)},
         label="{Size} GiB {VolumeType}",
+        data_tags=VOLUME_TAGS,
         usd_per_hour=lambda entry: hourly("gp3 volume") * entry["Size"] if entry["VolumeType"] == "gp3" else None,
         scopes=OWNED,
     ),

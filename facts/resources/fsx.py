@@ -8,7 +8,7 @@ from facts.resources.api_calls import ApiCall, Members, creation, pairs, titled
 from facts.resources.identity import by, by_name_tag
 from facts.resources.latency import Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
-from facts.resources.queries import Deletion, Entry, Leftover, Lookup, Query, Stage, States, Tagging
+from facts.resources.queries import VOLUME_TAGS, Deletion, Entry, Leftover, Lookup, Query, Stage, States, Tagging
 from facts.resources.resource_type import Changes, Conflict, Foreign, Listed, ResourceType, Without
 from facts.resources.rights import BEING_TAGGED, OWNED, TAGGED, Grant, Rights, Scope, linked_role
 
@@ -78,8 +78,15 @@ FILE_SYSTEM = ResourceType(
     creation=creation(ApiCall("fsx", "CreateFileSystem", _LUSTRE, {"FileSystemType": "LUSTRE"}), later=("skipFinalBackup",)),
     lookup=Lookup(_FILE_SYSTEMS, "named", matches={"SubnetIds[]": "subnetIds"}),
     tagging=_TAGGING,
-    # A sweep that made a backup of what it deletes would leave something that bills.
-    deletion=Deletion("fsx", "DeleteFileSystem", {"FileSystemId": "FileSystemId"}, {"LustreConfiguration.SkipFinalBackup": True}),
+    # A sweep that made a backup of what it deletes would leave something that bills, unless the settings or a tag want one.
+    deletion=Deletion(
+        "fsx",
+        "DeleteFileSystem",
+        {"FileSystemId": "FileSystemId"},
+        {"LustreConfiguration.SkipFinalBackup": True},
+        # A last backup with tags (Service Authorization Reference, FSx, DeleteFileSystem).
+        takes=("CreateBackup", "TagResource"),
+    ),
     rights=Rights(
         (
             Grant("fsx", "DescribeFileSystems"),
@@ -105,6 +112,7 @@ FILE_SYSTEM = ResourceType(
         label=lambda entry: f"{entry['StorageCapacity']} GiB {entry['FileSystemType'].capitalize()}",
         usd_per_hour=_usd,
         scopes=OWNED,
+        data_tags=VOLUME_TAGS,
     ),
     second="another",
 )

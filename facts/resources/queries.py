@@ -87,6 +87,11 @@ class Detail:
     """Objects that one call can be asked about; what is answered names each by the query's `id`."""
 
 
+VOLUME_TAGS = ("CSIVolumeName", "kubernetes.io/created-for/pv/name")
+"""Tags by which the EBS and FSx drivers name the PersistentVolume that a volume or a file system stands for
+(kubernetes-sigs/aws-ebs-csi-driver docs/tagging.md, aws-fsx-csi-driver pkg/driver/controller.go)."""
+
+
 Mark = Literal["named", "owned", "part"]
 """What identifies a cluster's own object: the tags of the cluster and `Name`; the tag of the cluster; or nothing,
 since it is a part of, or has the name of, what is the cluster's own."""
@@ -142,6 +147,8 @@ class Deletion:
     constants: Mapping[str, Any] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     """What must be deleted first, as the service does not do it by itself."""
+    takes: tuple[str, ...] = ()
+    """Operations whose rights the call takes beside its own."""
     waits: bool = False
     """The call only schedules it: for days the service shows the object as leaving, and then deletes it."""
 
@@ -220,3 +227,6 @@ class Leftover:
     """What its deletion is narrowed to."""
     is_data: bool = False
     """Made on purpose to be kept: deleted only when asked for by name."""
+    data_tags: tuple[str, ...] = ()
+    """Tags with any of which an object of this kind is a PersistentVolume's, and so data: its reclaim policy is known to the cluster
+    only."""

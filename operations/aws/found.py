@@ -33,8 +33,20 @@ class Found:
     going: bool = False
     """It is being deleted already."""
     tags: Mapping[str, str] = field(default_factory=dict)
+    vpc_id: str = ""
+    """Empty for what is in no VPC."""
     entry: Entry = field(default_factory=dict)
     """As the service describes it: its deletion reads the parameters from there."""
+    is_by_name: bool = False
+    """The exact name, or the EKS cluster that it is a part of, makes it the cluster's: AWS makes some of these itself, without a tag."""
+
+    @property
+    def key(self) -> str:
+        """The same for one object for as long as it lives: one of its name that was made later is another object.
+
+        What AWS makes again by itself has a name for its identity, and no time.
+        """
+        return f"{self.kind} {self.id} {'' if self.is_by_name else born(self.entry)}"
 
 
 @dataclass(frozen=True)
@@ -74,13 +86,18 @@ class Kind:
             if not self.leftover.leaves(entry):
                 yield self._found(entry, because)
 
-    def delete(self, api: Api, found: Found) -> None:
-        """Delete one, or take the step that must come first. Raises what botocore raises."""
+    def delete(self, api: Api, found: Found, more: Mapping[str, Any] | None = None) -> None:
+        """Delete one, or take the step that must come first. Raises what botocore raises.
+
+        `more`: parameters of this deletion, by place.
+        """
         for step in self.deletion.steps:
             if _make(api, self, step, found.entry) and step.instead:
                 return
         call = Call(self.deletion.service, self.deletion.operation, self.leftover.scopes)
-        answer = api.call(call, **filled(self.deletion.parameters, lambda place: at(found.entry, place), self.deletion.constants))
+        answer = api.call(
+            call, **filled(self.deletion.parameters, lambda place: at(found.entry, place), {**self.deletion.constants, **(more or {})})
+        )
         # DeleteVpcEndpoints alone answers with its refusals instead of raising them.
         for refused in (answer or {}).get("Unsuccessful", ()):
             raise ClientError({"Error": {"Code": refused["Error"]["Code"], "Message": refused["Error"]["Message"]}}, call.operation)
@@ -100,8 +117,20 @@ class Kind:
             None if usd is None else round(usd * HOURS_PER_DAY, 4),
             states.progress(word) == "leaving",
             tags,
+            next((str(vpc) for key in _VPC_KEYS if (vpc := at(entry, key))), ""),
             entry,
+            leftover.belongs in ("exact name", "with the cluster"),
         )
+
+
+_VPC_KEYS = ("VpcId", "VPCId", "Attachments[].VpcId", "resourcesVpcConfig.vpcId")
+_BIRTH_KEYS = ("CreateDate", "CreateTime", "createdAt", "CreationTime", "creationTime", "CreatedTime", "LaunchTime")
+"""Where descriptions have the time at which an object was made (EC2, EKS, ELB, FSx, IAM, Logs and AMP API references)."""
+
+
+def born(entry: Entry) -> str:
+    """When an object was made, as its service writes it; empty where it does not."""
+    return next((str(entry[key]) for key in _BIRTH_KEYS if entry.get(key)), "")
 
 
 def per_day(price: str, quantity: float = 1) -> float:

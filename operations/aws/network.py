@@ -1,6 +1,6 @@
 """VPCs of a cluster, and the rules of its security groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from operations.aws.api import Api, Call
@@ -10,9 +10,9 @@ from operations.aws.sighting import filters
 DESCRIBE_RULES = Call("ec2", "DescribeSecurityGroupRules")
 
 
-def cluster_vpc_ids(api: Api, cluster: str) -> frozenset[str]:
-    """VPCs that carry the cluster's exact tag. Most often one or none."""
-    return frozenset(found.id for found in kind_named("VPC").find(api, Place(cluster)))
+def cluster_vpcs(api: Api, cluster: str) -> dict[str, Mapping[str, str]]:
+    """Tags of the VPCs that carry the cluster's exact tag, by id. Most often one or none."""
+    return {found.id: found.tags for found in kind_named("VPC").find(api, Place(cluster))}
 
 
 def group_rules(api: Api, group_id: str) -> Iterator[dict[str, Any]]:

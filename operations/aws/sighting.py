@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
-from facts.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.resources.queries import NO_STATE, Lookup, States
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.errors import NOT_FOUND, code_of
@@ -28,17 +28,18 @@ class Sighting:
     """The service's own word for its state."""
 
 
-def sightings(api: Api, lookup: Lookup, cluster: str, inputs: Inputs) -> Iterator[Sighting]:
+def sightings(api: Api, lookup: Lookup, cluster: str, inputs: Inputs, stack: str = "") -> Iterator[Sighting]:
     """Objects of one type that these inputs of this cluster may have made.
 
-    Raises LookupError where the inputs tell too little. Filters only shorten the answer: each entry is judged again.
+    `stack`: project and stack; what carries the mark of another is not listed. Raises LookupError where the inputs tell too little. Filters only shorten the answer: each entry is judged again.
     """
     wanted = _tags_wanted(lookup, cluster, inputs)
     detail = lookup.detail.query if lookup.detail else lookup.query
     entries = (
         entry
         for entry in asked(api, lookup.query, _parameters(lookup, wanted, inputs))
-        if has(tags_of(entry, lookup.query.tags), wanted)
+        if has(tags := tags_of(entry, lookup.query.tags), wanted)
+        and tags.get(STACK_TAG, stack).endswith(stack)
         and all(at(entry, theirs) == given(inputs, ours) for theirs, ours in lookup.matches.items())
         and lookup.agrees(inputs, entry)
     )

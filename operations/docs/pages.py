@@ -14,7 +14,7 @@ from rich.console import Console
 
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
-from facts.names import cluster_tags
+from facts.names import CLUSTER_TAG, STACK_TAG
 from operations.docs import architecture, change_table, destroy_time, monitoring_page, practice_page
 from operations.docs.commands import operations_page
 from operations.docs.configuration_keys import section_in
@@ -102,7 +102,7 @@ def configuration_page() -> str:
         "",
         "Keys of `Pulumi.NAME.yaml`, below `config:`, each with the prefix `trn:`. Made from `stacks/settings.py` by `make docs`.",
         "",
-        f"Everything is also tagged `{next(iter(cluster_tags('NAME')))}: NAME`.",
+        f"Everything is also tagged `{CLUSTER_TAG}: NAME` and `{STACK_TAG}: ORGANIZATION/PROJECT/STACK`.",
         "",
         "| key | type | default | what it does |",
         "| --- | --- | --- | --- |",

@@ -13,7 +13,7 @@ from operations.kube.api import Kubernetes, KubernetesClient
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import engine_of
 from operations.practice.kubernetes import SimulatedClient
-from operations.practice.pulumi import PracticeCli, RehearsalEngine
+from operations.practice.pulumi import NoStack, PracticeCli, RehearsalEngine
 from operations.practice.words import in_practice
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
@@ -44,9 +44,12 @@ class Practice:
     _stack: str = "dev"
     """The one that the command acts on."""
 
+    def acts_on(self, stack: str, /) -> None:
+        """Hints name this stack."""
+        self._stack = stack
+
     def account(self, stack: str) -> PracticeAccount:
         """The account of a stack, held until the command ends. Raises AccountInUse, DamagedAccount."""
-        self._stack = stack
         if stack not in self._accounts:
             try:
                 self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
@@ -55,11 +58,12 @@ class Practice:
                 raise CommandError(f"cannot use `{error.filename}`: {error.strerror}", hint) from error
         return self._accounts[stack]
 
-    def close(self) -> None:
-        """Let others have the accounts."""
+    def close(self) -> int:
+        """Let others have the accounts; 0. Raises UnwritableAccount."""
         for account in self._accounts.values():
             account.close()
         self._accounts.clear()
+        return 0
 
     def leftovers(self, stack: str) -> int:
         """How many objects are in a stack's account."""
@@ -77,12 +81,12 @@ class Practice:
         return KubernetesClient(SimulatedClient(ApiServer(api.account.world), api.account.save), lambda: "practice")
 
     def pulumi(self, stack: str, /) -> Pulumi:
-        """The engine that brought the stack up. Raises CommandError where none did."""
+        """The engine that brought the stack up; where none did, one that has no stack."""
         stack_file = read_stack_file(stack)
         account = self.account(stack)
         engine = engine_of(account.folder, stack_file)
         if engine is None:
-            raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
+            return NoStack(stack)
         return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
 
     def pause(self, seconds: float) -> None:

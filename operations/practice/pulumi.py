@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,22 @@ class PracticeCli:
 
 
 @dataclass(frozen=True)
+class NoStack:
+    """A backend without the stack, in the CLI's own words."""
+
+    stack: str
+
+    def run(self, _command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
+        """No command finds it."""
+        sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
+        return 255, f"error: no stack named '{self.stack}' found\n"
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """No command finds it."""
+        return self.run(command, {})
+
+
+@dataclass(frozen=True)
 class RehearsalEngine:
     """The rehearsal's engine over an account and a state on disk; answers the few commands of the CLI that `trn` runs."""
 
@@ -83,7 +100,8 @@ class RehearsalEngine:
         """Do what `pulumi destroy`, `refresh` or `import --file` does."""
         act: Callable[[], tuple[int, str]] = {
             "destroy": self._destroy,
-            "refresh": lambda: self._refresh(drop=UNREACHABLE_SWITCH in more),
+            # With a target it only takes the lock, and the account's own is held by this process.
+            "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
         }[command[1]]
         code, printed = act()

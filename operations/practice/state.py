@@ -38,7 +38,9 @@ def imported(wanted: Iterable[Mapping[str, str]], state: State, world: World, pr
         found = world.state.find(entry["type"], entry["id"]) or find(asked, world)
         if found is None:
             return f"{entry['type']} {entry['id']}"
-        state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs), _unready(found.status))
+        # What it came from may have been destroyed meanwhile.
+        kept = {name: frozenset(getattr(asked, name) & state.held.keys()) for name in ("dependencies", "providers")}
+        state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
         state.pending[:] = [item for item in state.pending if (item.registration.type, item.registration.name) != key]
     return ""
 

@@ -38,6 +38,10 @@ _NOT_OPTIONS = frozenset(
 )  # fmt: skip
 
 
+ORGANIZATION = "organization"
+"""What a file backend calls the only organization that it has."""
+
+
 class NoMocks(mocks.Mocks):
     """The monitor answers by itself; nothing may reach the SDK's mocks."""
 
@@ -179,7 +183,7 @@ def record(
         project=project,
         stack=stack,
         dry_run=preview,
-        organization=None,
+        organization=ORGANIZATION,
         callbacks=None,
     )
     settings.configure(configure)

@@ -118,7 +118,10 @@ CASES: dict[str, Case] = {
     "kuberay-volcano": Case(KUBERAY, kuberay_values(KubeRaySettings(batch_scheduler="volcano"))),
     "leader-worker-set": Case(LEADER_WORKER_SET, leader_worker_set_values()),
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
-    "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a")),
+    "load-balancer-controller": Case(
+        LOAD_BALANCER_CONTROLLER,
+        load_balancer_controller_values(cluster(), "vpc-0a", {"trn:cluster": "demo", "trn:stack": "organization/trn/demo"}),
+    ),
     "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
     "slurm": Case(SLURM, slurm_values(SLURM_CLUSTER, "slurm-state")),
     "slurm-small": Case(SLURM, slurm_values(SMALL_SLURM, "slurm-state")),

@@ -245,7 +245,7 @@ def pods(*changed: Pod) -> Mapping[str, list[Series]]:
 
 
 def _ends_in(error: str, *shown: tuple[float, float, float]) -> Mapping[str, list[Series]]:
-    """The first node's counter of one kind of error, shown so; its process is gone with it."""
+    """The first node's counter of one kind of error as the exporter shows it; what else it says stays."""
     labels = neuron("execution_errors_total", NODES[0], error_type=error, runtime_tag=RUNTIME)
     return on_first([*without(neuron_monitor(NODES[0]), "execution_errors_total", error_type=error), seen(labels, NEURON_S, *shown)])
 
@@ -256,14 +256,15 @@ def _memory_errors(event: str) -> Mapping[str, list[Series]]:
     return on_first([*usual, seen(labels, NEURON_S, (0, 3602, 0), (3602, END_S + 1, 2))])
 
 
-_NODE, _ON_1 = {"node": NODES[0]}, "NeuronCoresIdle"
+_NODE = {"node": NODES[0]}
+_IDLE = "NeuronCoresIdle"
 _EFA_1 = {"node": NODES[0], "device": "rdmap0"}
 _CLAIM = {"namespace": "training", "claim": "fsx-claim"}
 SITUATIONS: Mapping[str, Situation] = {
     "at work": Situation({}),
     # Idle cores
-    "a job does next to nothing on one node": Situation(on_first(neuron_monitor(NODES[0], busy=0.01)), [(_ON_1, _NODE)]),
-    "a job's process has not come up on one node": Situation(on_first(neuron_monitor(NODES[0], busy=None)), [(_ON_1, _NODE)]),
+    "a job does next to nothing on one node": Situation(on_first(neuron_monitor(NODES[0], busy=0.01)), [(_IDLE, _NODE)]),
+    "a job's process has not come up on one node": Situation(on_first(neuron_monitor(NODES[0], busy=None)), [(_IDLE, _NODE)]),
     "pods wait for a node": Situation(pods(Pod("bert-0", phase="Pending", age_s=1200))),
     "a pod waits for a node for long": Situation(
         pods(Pod("bert-0", phase="Pending", age_s=1900)), [("TrainingPodPending", {"namespace": "training", "pod": "bert-0"})]

@@ -105,12 +105,13 @@ def test_its_pod_mounts_the_claim_and_asks_for_no_device():
     assert "tolerations" not in pod
 
 
-def test_its_pod_goes_before_a_claim_that_is_replaced():
-    """A claim that a pod mounts is not deleted: the change of a file system would wait for it until it fails."""
+def test_its_pod_is_replaced_with_the_volume():
+    """One that still mounts the old file system would report that one, and hold its claim."""
     recording = record_stack(only_with_needs(DECLARATION.key))
     (exporter,) = [item for item in recording if item.type.endswith(":Deployment")]
     (claim,) = [item for item in recording if item.type.endswith(":PersistentVolumeClaim")]
-    assert exporter.options["replace_with"] == [claim.urn]
+    (volume,) = [item for item in recording if item.type.endswith(":PersistentVolume")]
+    assert exporter.options["replace_with"] == [volume.urn]
     assert claim.urn in exporter.dependencies
 
 

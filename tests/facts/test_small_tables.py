@@ -1,10 +1,13 @@
 """Regions, names, user data, releases, prices, IAM documents: small pure functions."""
 
 import json
+from collections.abc import Callable
 from email import message_from_string
 
 import boto3
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from facts import iam, names, neuron_releases, prices, regions
 from facts.catalogue import NEURON_TYPES, known_zone_ids
@@ -12,6 +15,9 @@ from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
 from tests.support import dev_configuration
+
+NAME = st.from_regex(r"[ab](-?[ab]){0,3}", fullmatch=True)
+"""Names of clusters and groups, few and short, so that they meet."""
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,14 @@ def test_the_catalogue_names_zones_that_exist(name: str):
     """A zone id with a slip in it would send a user into 33 minutes of waiting."""
     seen = [zone for region in regions.REGIONS for zone in known_zone_ids(NEURON_TYPES[name], regions.zone_id_prefix(region))]
     assert all(regions.zone_exists(zone) for zone in seen)
+
+
+@pytest.mark.parametrize("named", [names.launch_template_name, names.job_definition_name])
+@given(st.tuples(NAME, NAME), st.tuples(NAME, NAME))
+def test_two_clusters_never_share_a_name(named: Callable[[str, str], str], one: tuple[str, str], other: tuple[str, str]):
+    """Group `b-c` of cluster `a` and group `c` of cluster `a-b`: the second up would take, or meet, what is the first's."""
+    assert (named(*one) == named(*other)) == (one == other)
+    assert named("a", "b-c") != named("a-b", "c")
 
 
 def test_the_longest_role_name_fits_iam():

@@ -11,6 +11,7 @@ from operations.cluster.drain.kinds import KINDS
 from operations.kube.job_pods import PODS
 from operations.kube.rights import BY_KUBECTL, DRAIN, RIGHTS, drain_rights
 from tests.operations.healthy_cluster import Healthy
+from tests.operations.owned import hold
 from tests.support import ROOT
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     made = Healthy()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
+    hold(monkeypatch, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))

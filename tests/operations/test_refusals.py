@@ -17,6 +17,7 @@ from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.cluster.test_cost import product
 from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
+from tests.operations.owned import hold
 from tests.support import ROOT
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -55,10 +56,11 @@ class World:
         }
         monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: self.cloud.api)
         monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.healthy.cluster)
-        monkeypatch.setattr("operations.pulumi.PulumiCli.run", lambda _, *given: self._pulumi(*given))
+        self.pulumi = hold(monkeypatch, NAME)
+        self.pulumi.on_run = self._destroyed
         monkeypatch.setattr("time.sleep", lambda _: None)
 
-    def _pulumi(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+    def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
             self.cloud.of(kind).clear()
         return 0, ""
@@ -148,7 +150,7 @@ def test_every_command_has_help_with_an_example_that_it_takes(path: tuple[str, .
     assert (result.exit_code, "Example" in result.stdout) == (0, True)
     written = (command.epilog or "").partition(": ")[2]
     for example in written.replace(", then: ", "|").replace(", or: ", "|").split("|"):
-        words = example.strip().split()
+        words = example.partition(" > ")[0].split()
         if words[:1] == ["trn"]:
             assert tuple(words[1 : 1 + len(path)]) == path
             plain = [word for word in words[1 + len(path) :] if path != ("rehearse",) or word != "dev"]

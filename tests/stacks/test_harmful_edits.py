@@ -16,7 +16,7 @@ from tests.support import dev_configuration, record_stack
 
 STACKS = {"dev": dev_configuration(), **{name: everything(name) for name in ALTERNATIVES}}
 OUTPUTS = {
-    "batchComputeEnvironmentId", "claim", "clusterArn", "clusterName", "fileSystemDnsName", "fileSystemId", "fileSystemMountName",
+    "batchComputeEnvironmentId", "claim", "clusterArn", "clusterCreatedAt", "stack", "vpcId", "clusterName", "fileSystemDnsName", "fileSystemId", "fileSystemMountName",
     "grafanaPassword", "kubeconfig", "namespaces", "nextCommand", "nodeGroups", "queues", "region",
 }  # fmt: skip
 """Reviewed: none holds a secret; `grafanaPassword` is the command that shows it."""

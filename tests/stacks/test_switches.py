@@ -73,7 +73,7 @@ def test_another_namespace_is_another_volume():
 def test_the_dynamic_class_makes_tagged_persistent_file_systems():
     """The driver may only touch what carries the cluster's tag, and its own default loses data with a server."""
     parameters = named("StorageClass", "fsx-lustre").inputs["parameters"]
-    assert parameters["extraTags"] == "trn:cluster=trainium-dev"
+    assert parameters["extraTags"] == "trn:cluster=trainium-dev,trn:stack=organization/trn/dev"
     assert parameters["deploymentType"] == "PERSISTENT_2"
     assert parameters["fileSystemTypeVersion"] == "2.15"
     assert parameters["subnetId"] == named("Subnet", "network-private-usw2-az4").id

@@ -5,10 +5,11 @@ import json
 from collections.abc import Iterator
 
 from operations.cluster.check.subject import Subject
-from operations.cluster.sweep.plan import plan_sweep, state_ids
+from operations.cluster.sweep.plan import Keeping, plan_sweep
 from operations.cluster.sweep.run import look, place_of
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, warned
+from operations.stack_state import parse_state
 from simulator.costs import items, total
 
 
@@ -37,7 +38,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     except CommandError as error:
         yield failed("leftovers", str(error.args[0]), error.hint)
         return
-    plan = plan_sweep(look(subject.api, place), _state_ids(subject))
+    plan = plan_sweep(look(subject.api, place), Keeping(ids=_state_ids(subject)))
     if not plan.deletions:
         yield passed("leftovers", f"nothing of an earlier {subject.cluster} is in {subject.region}")
         return
@@ -55,7 +56,7 @@ def _state_ids(subject: Subject) -> frozenset[str]:
         export = subject.tool_answer(["pulumi", "stack", "export", "--stack", subject.stack_file.stack])
     except OSError:
         return frozenset()
-    return state_ids(json.loads(export))
+    return parse_state(json.loads(export), subject.cluster).ids
 
 
 def budget(subject: Subject) -> Iterator[Finding]:

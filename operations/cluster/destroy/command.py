@@ -1,39 +1,59 @@
 """`trn destroy`: drain, `pulumi destroy` and what to do when it stops, sweep, and a final report."""
 
-import typer
-
-from operations.options import Backups, JsonFile, Stack, Yes
+from operations.options import BreakLock, ClusterName, Data, Identity, JsonFile, Stack, Yes
 
 
-def destroy(stack: Stack = "dev", yes: Yes = False, backups: Backups = False, json_file: JsonFile = None) -> int:
+def destroy(
+    stack: Stack = "dev",
+    yes: Yes = False,
+    name: ClusterName = "",
+    identity: Identity = "",
+    data: Data = None,
+    break_lock: BreakLock = False,
+    json_file: JsonFile = None,
+) -> int:
     """Drain, `pulumi destroy`, sweep, and report what is left. Can be run again after any failure. Exits with 1 if something stays.
+
+    Nothing is drained before it is known that the stack's state holds this very cluster, that no lock and no `deletionProtection`
+    is in the way, and that nobody else changes it.
 
     Example: trn destroy dev
     """
     from operations.access import access
+    from operations.asking import consent
     from operations.cluster.destroy import run
-    from operations.cluster.sweep.run import Sweep
-    from operations.cluster.sweep.view import print_plan
+    from operations.cluster.destroy.stack import Before, destroy_stack
+    from operations.cluster.sweep.stack import Choices, refuse_data
+    from operations.cluster.sweep.view import print_leftovers, print_ownership, print_plan
     from operations.output import errors, results, write_json
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from operations.watching import Watching
 
-    settings = settings_of(read_stack_file(stack))
-    progress, console, report = errors(), results(json_file), run.Report()
-    if not yes:
-        typer.confirm(f"Destroy stack {stack}, cluster {settings.name} in {settings.region}, with its data?", abort=True, err=True)
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    choices = Choices(None, refuse_data(data or ()), settings.storage.lustre.final_backup, break_lock)
+    progress, console = errors(), results(json_file)
 
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = access().aws(stack, settings.region)
-    run.drain(api, settings.name, report, tell)
-    report.tries, report.destroyed = run.pulumi_destroy(stack, access().pulumi(stack).run, tell)
-    if report.destroyed:
-        sweep = Sweep(api, settings.name, access().pause, tell, with_data=backups)
-        plan = sweep.plan()
-        print_plan(progress, settings.name, plan)
-        report.outcome = sweep.run(plan)
+    def shown(before: Before) -> None:
+        print_ownership(progress, before.ownership)
+        print_leftovers(progress, before.leftovers)
+
+    report = destroy_stack(
+        access().aws(stack, settings.region),
+        access().pulumi(stack),
+        StackCluster(stack_file.project, stack, settings.name),
+        consent(yes, name, identity),
+        Watching(tell, access().pause),
+        choices,
+        is_protected=settings.control_plane.deletion_protection,
+        shown=shown,
+        swept=lambda plan: print_plan(progress, settings.name, plan),
+    )
     write_json(run.as_data(report), json_file)
     for line in run.report_lines(report, stack):
         console.print(line, markup=False, soft_wrap=True)

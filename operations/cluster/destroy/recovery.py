@@ -3,15 +3,15 @@
 Sources of the texts: the Kubernetes provider 4.34 and the engine, measured without an account, 2026-11-21.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from operations.errors import MISUSE, CommandError
+from operations.pulumi import NO_STACK, says
 
 TRIES = 3
 UNREACHABLE = ("configured Kubernetes cluster is unreachable", "unreachable cluster")
 LOCKED = ("the stack is currently locked", "Another update is currently in progress")
-NO_STACK = ("no stack named",)
 UNREACHABLE_SWITCH = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 
@@ -29,15 +29,19 @@ def first(stack: str) -> Attempt:
     return Attempt((_destroy(stack),))
 
 
-def following(stack: str, printed: str, tried: Sequence[Attempt]) -> Attempt | None:
+def following(stack: str, printed: str, tried: Sequence[Attempt], status: Callable[[], str]) -> Attempt | None:
     """What to try after a failure, None when the tries are used up.
 
-    Raises CommandError where trying again would be wrong.
+    `status`: EKS's word for the stack's cluster, empty where EKS says that there is none: only that is gone. Raises CommandError
+    where trying again would be wrong.
     """
     refuse_misuse(stack, printed)
+    unreachable = says(printed, UNREACHABLE)
+    if unreachable:
+        refuse_still_there(stack, status())
     if len(tried) >= TRIES:
         return None
-    switch = ((UNREACHABLE_SWITCH, "true"),) if _says(printed, UNREACHABLE) or any(attempt.environment for attempt in tried) else ()
+    switch = ((UNREACHABLE_SWITCH, "true"),) if unreachable or any(attempt.environment for attempt in tried) else ()
     # A refresh drops what is gone, a release whose uninstall ran out of time among it: destroy would fail on it for ever. With the
     # switch it drops what lived in a cluster that is gone; destroy alone does not drop releases. What a killed run was making, and
     # may have made, is cleared from the state: the sweep finds it by its tags.
@@ -45,13 +49,24 @@ def following(stack: str, printed: str, tried: Sequence[Attempt]) -> Attempt | N
     return Attempt((_refresh(stack), _destroy(stack)), switch, why)
 
 
+def refuse_still_there(stack: str, status: str) -> None:
+    """Raises CommandError where EKS still has the cluster that cannot be reached: a way to it is missing, the cluster is not."""
+    if status:
+        wrong = f"the API server of stack `{stack}` cannot be reached, but EKS still has the cluster ({status}): nothing in it was dropped"
+        hint = (
+            "`trn kubeconfig` and kubectl show whether you get there: your address in `controlPlane.publicAccessCidrs`, the VPN;"
+            " then run this again; while it is DELETING, wait until it is gone"
+        )
+        raise CommandError(wrong, hint)
+
+
 def refuse_misuse(stack: str, printed: str) -> None:
     """Raises CommandError where Pulumi failed for a reason that only a person can fix."""
-    if _says(printed, NO_STACK):
+    if says(printed, NO_STACK):
         raise CommandError(
             f"Pulumi knows no stack `{stack}` here", "`pulumi stack ls` lists them; `pulumi login` chooses where", code=MISUSE
         )
-    if _says(printed, LOCKED):
+    if says(printed, LOCKED):
         hint = f"wait for the other run; if there is none, `pulumi cancel --stack {stack}`, then run this again"
         raise CommandError(f"another run holds the lock of stack `{stack}`", hint)
 
@@ -60,9 +75,13 @@ def _destroy(stack: str) -> tuple[str, ...]:
     return ("pulumi", "destroy", "--yes", "--stack", stack)
 
 
+def take_lock(stack: str, root: str) -> tuple[str, ...]:
+    """The command that takes Pulumi's lock and gives it back, and changes nothing: a refresh of the stack's own resource alone.
+
+    `root`: its URN. A locked stack refuses it on every backend; what a killed run left open stays in the state (CLI 3.260, measured).
+    """
+    return ("pulumi", "refresh", "--yes", "--skip-preview", "--skip-pending-creates", "--target", root, "--stack", stack)
+
+
 def _refresh(stack: str) -> tuple[str, ...]:
     return ("pulumi", "refresh", "--yes", "--clear-pending-creates", "--stack", stack)
-
-
-def _says(printed: str, texts: Sequence[str]) -> bool:
-    return any(text.lower() in printed.lower() for text in texts)

@@ -4,17 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from operations.access import access
 from operations.aws.api import Api
 from operations.aws.control_plane import described
+from operations.aws.found import Found
 from operations.cluster.destroy.recovery import Attempt, first, following
 from operations.cluster.drain.plan import Target, plan_drain
 from operations.cluster.drain.run import Drain
 from operations.cluster.drain.view import print_plan
 from operations.cluster.sweep.run import Outcome
-from operations.errors import CommandError
+from operations.errors import CommandError, OwnershipError
 from operations.kube.cluster import cluster_of
 from operations.output import errors
+from operations.watching import Watching
 
 Runner = Callable[[tuple[str, ...], dict[str, str]], tuple[int, str]]
 """Runs a command with additional environment variables; returns its exit code and what it printed."""
@@ -29,6 +30,8 @@ class Report:
     tries: int = 0
     destroyed: bool = False
     outcome: Outcome | None = None
+    kept: list[tuple[Found, str]] = field(default_factory=list)
+    """What the sweep leaves alone, with the reason."""
 
     @property
     def is_clean(self) -> bool:
@@ -36,26 +39,32 @@ class Report:
         return self.destroyed and self.outcome is not None and not self.outcome.left
 
 
-def drain(api: Api, cluster: str, report: Report, tell: Callable[[str], None]) -> None:
+def drain(api: Api, cluster: str, report: Report, watching: Watching, check: Callable[[], None]) -> None:
     """Drain a cluster that answers. One that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
     entry = described(api, cluster)
     if entry is None or entry["status"] != "ACTIVE":
-        tell("there is no cluster to drain, going on")
+        watching.tell("there is no cluster to drain, going on")
         return
     try:
         kubernetes = cluster_of(api, cluster)
         plan = plan_drain(kubernetes)
-        print_plan(errors(), cluster, plan)
-        report.undrained = list(Drain(kubernetes, access().pause, tell).run(plan))
-        report.drained = not report.undrained
     except CommandError as error:
-        tell(f"cannot drain, going on: {error.args[0]}")
+        watching.tell(f"cannot drain, going on: {error.args[0]}")
+        return
+    print_plan(errors(), cluster, plan)
+    try:
+        report.undrained = list(Drain(kubernetes, watching.pause, watching.tell, check=check).run(plan))
+        report.drained = not report.undrained
+    except OwnershipError:
+        raise
+    except CommandError as error:
+        watching.tell(f"the drain ended, going on: {error.args[0]}")
 
 
-def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None]) -> tuple[int, bool]:
+def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None], status: Callable[[], str]) -> tuple[int, bool]:
     """Tries until one succeeds; the number of tries and whether the stack is destroyed.
 
-    Raises CommandError where another try would be wrong.
+    `status`: EKS's word for the cluster, empty where EKS says that there is none. Raises CommandError where another try would be wrong.
     """
     tried: list[Attempt] = []
     attempt: Attempt | None = first(stack)
@@ -70,7 +79,7 @@ def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None]) -> t
                 break
         if code == 0:
             return len(tried), True
-        attempt = following(stack, printed, tried)
+        attempt = following(stack, printed, tried, status)
     return len(tried), False
 
 
@@ -83,6 +92,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "tries": report.tries,
         "destroyed": report.destroyed,
         "swept": [f"{item.kind} {item.id}" for item in outcome.deleted] if outcome else [],
+        "kept": [{"kind": item.kind, "id": item.id, "why": why} for item, why in report.kept],
         "left": [{"kind": item.kind, "id": item.id, "said": said} for item, said in outcome.left] if outcome else [],
     }
 
@@ -96,5 +106,6 @@ def report_lines(report: Report, stack: str) -> list[str]:
     ]
     if report.outcome is not None:
         lines.append(f"sweep    {len(report.outcome.deleted)} deleted, {len(report.outcome.left)} left")
+        lines += [f"kept     {item.kind} {item.id}: {why}" for item, why in report.kept]
         lines += [f"left     {item.kind} {item.id}: {said}" for item, said in report.outcome.left]
     return lines if report.is_clean else [*lines, f"next     trn destroy {stack}: it may be run again"]

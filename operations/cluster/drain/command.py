@@ -1,11 +1,16 @@
 """`trn drain`: show what would be deleted, ask, delete, wait."""
 
-import typer
-
-from operations.options import JsonFile, Stack, Yes
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
-def drain(stack: Stack = "dev", yes: Yes = False, json_file: JsonFile = None) -> int:
+def drain(
+    stack: Stack = "dev",
+    state: StateFile = None,
+    yes: Yes = False,
+    name: ClusterName = "",
+    break_lock: BreakLock = False,
+    json_file: JsonFile = None,
+) -> int:
     """Close queues, empty Slurm's nodes, delete jobs of all kinds, load balancers, claims and NodePools, so that a destroy finds an idle cluster.
 
     What would be done is listed first. Add-ons that are not installed are named and left out. Exits with 1 if something stays.
@@ -13,23 +18,33 @@ def drain(stack: Stack = "dev", yes: Yes = False, json_file: JsonFile = None) ->
     Example: trn drain dev --yes
     """
     from operations.access import access
-    from operations.cluster.drain.plan import plan_drain
-    from operations.cluster.drain.run import Drain
+    from operations.asking import consent
+    from operations.cluster.drain.plan import DrainPlan
+    from operations.cluster.drain.stack import drain_stack
     from operations.cluster.drain.view import as_data, print_left, print_plan
-    from operations.kube.cluster import cluster_of
     from operations.output import errors, gauge, results, write_json
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from operations.watching import Watching
 
-    settings = settings_of(read_stack_file(stack))
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
     progress, console = errors(), results(json_file)
-    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
-    plan = plan_drain(kubernetes)
-    print_plan(progress, settings.name, plan)
-    if plan.counts and not yes:
-        typer.confirm(f"Go on in {settings.name}: {plan.counts}?", abort=True, err=True)
+    api = access().aws(stack, settings.region)
+
+    def tell(line: str) -> None:
+        progress.print(line, markup=False, soft_wrap=True)
+
+    def shown(plan: DrainPlan) -> None:
+        print_plan(progress, settings.name, plan)
+
     with gauge("draining", progress) as show:
-        left = Drain(kubernetes, access().pause, lambda line: progress.print(line, markup=False), show).run(plan)
+        watching = Watching(tell, access().pause, show)
+        subject = StackCluster(stack_file.project, stack, settings.name)
+        plan, left = drain_stack(
+            api, access().pulumi(stack), subject, consent(yes, name), watching, shown, state_file=state, break_lock=break_lock
+        )
     write_json(as_data(plan, left), json_file)
     print_left(console, left)
     return 1 if left else 0

@@ -23,10 +23,14 @@ class Drain:
     show: Callable[[int, int], None] = lambda gone, seen: None
     """Called with the number of finished objects and the number of all that were seen."""
 
+    check: Callable[[], None] = lambda: None
+    """Called before each round; raises where the cluster is another one by now, or the lock is lost."""
+
     def run(self, plan: DrainPlan) -> tuple[Target, ...]:
         """Close, empty, delete, wait; returns what is still there. A second run continues where the first was stopped."""
         asked, shown, seen = set[str](), set[str](), set[str]()
         for number in range(ROUNDS):
+            self.check()
             seen |= {step.key for step in plan.steps}
             self.show(len(seen) - len(plan.steps), len(seen))
             others = any(not step.kind.last and step.kind.verb != "wait for" for step in plan.steps)

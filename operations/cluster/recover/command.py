@@ -28,18 +28,23 @@ def recover(
     from operations.cluster.recover.objects import objects_of
     from operations.cluster.recover.pulumi import exported, import_and_refresh, with_orphans
     from operations.cluster.recover.view import as_data, print_plan, report_lines
+    from operations.cluster.sweep.view import print_ownership
     from operations.output import errors, results, write_json
+    from operations.ownership import StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
-    settings = settings_of(read_stack_file(stack))
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
     progress, console = errors(), results(json_file)
 
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)
-    recovery = Recovery(api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, orphans)
+    recovery = Recovery(
+        api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, f"/{stack_file.project}/{stack}", orphans
+    )
     state = exported(stack, access().pulumi(stack).ask)
     if orphans:
         if state.pending:
@@ -51,6 +56,10 @@ def recover(
     # Without orphans a refresh alone is work too: it clears the operations that are settled.
     done = not plan.unclear and not work and (orphans or not plan.has_work)
     if not done and not plan.unclear:
+        # Read once more: looking may have taken forty minutes.
+        ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name))
+        refuse_mismatch(ownership, unfinished=True)
+        print_ownership(progress, ownership)
         if not yes:
             typer.confirm(f"Import {len(plan.imports)}, uninstall {len(plan.uninstalls)}, then refresh {stack}?", abort=True, err=True)
         recovery.uninstall(plan)

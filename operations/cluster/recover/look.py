@@ -29,6 +29,8 @@ class Recovery:
     """Asked once, and only where something lives behind the API server; None where there is no cluster."""
     pause: Callable[[float], None]
     tell: Callable[[str], None]
+    stack: str = ""
+    """Project and stack, `/trn/dev`: what another stack made is not imported."""
     is_guess: bool = False
     """Nothing says that a creation had begun: what cannot be looked for is taken as not there."""
 
@@ -67,7 +69,7 @@ class Recovery:
             if pending.type.startswith("kubernetes:"):
                 return tuple(self.objects.find(pending.type, pending.inputs)) if self.objects else ()
             if pending.type in LOOKUPS:
-                return tuple(sightings(self.api, LOOKUPS[pending.type], self.cluster, pending.inputs))
+                return tuple(sightings(self.api, LOOKUPS[pending.type], self.cluster, pending.inputs, self.stack))
         except LookupError:
             # The inputs lack what identifies such an object.
             pass

@@ -5,13 +5,16 @@ from typing import Annotated
 import typer
 
 from operations.errors import MISUSE, CommandError
-from operations.options import JsonFile, StackOption
+from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile
 
 
 def scale(
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
     stack: StackOption = "dev",
+    state: StateFile = None,
+    name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Set the size of a node group, down to zero for the night, and list what is still billed. Exits with 1 where EKS fails.
@@ -19,11 +22,14 @@ def scale(
     Example: trn scale trn1-32xl 0 --stack dev
     """
     from operations.access import access
-    from operations.aws.node_groups import resize, scaling, sized
+    from operations.asking import consent
     from operations.cluster.scale.plan import as_data, resized
+    from operations.cluster.scale.stack import scale_group
     from operations.output import errors, gauge, results, write_json
+    from operations.ownership import StackCluster
     from operations.program import record_stack, settings_of
     from operations.stack_file import read_stack_file
+    from operations.watching import Watching
     from simulator.costs import items, total
 
     stack_file = read_stack_file(stack)
@@ -33,12 +39,21 @@ def scale(
         raise CommandError(f"stack {stack} has no Neuron group `{group}`", f"its groups: {known}", code=MISUSE)
     lines = [line for line in items(record_stack(resized(stack_file, group, count))) if line.usd_per_hour != 0]
     api = access().aws(stack, settings.region)
-    current = scaling(api, settings.name, group)
-    wanted = sized(current, count)
     progress, console = errors(), results(json_file)
-    progress.print(f"{group}: {current['desiredSize']} nodes, wanted {count}", markup=False)
+    subject = StackCluster(stack_file.project, stack, settings.name)
     with gauge("waiting for EKS", progress) as show:
-        said = resize(api, settings.name, group, wanted, access().pause, show) if wanted != current else []
+        watching = Watching(lambda line: progress.print(line, markup=False, soft_wrap=True), access().pause, show)
+        wanted, said = scale_group(
+            api,
+            access().pulumi(stack),
+            subject,
+            group,
+            count,
+            consent(yes=False, name=name),
+            watching,
+            state_file=state,
+            break_lock=break_lock,
+        )
     write_json(as_data(group, wanted, lines, said), json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, Stack
+from operations.options import ClusterName, JsonFile, Stack, StateFile
 
 
 def shell(
@@ -14,6 +14,8 @@ def shell(
     neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
     image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
     hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this time, even if this machine is lost.")] = 8,
+    state: StateFile = None,
+    name: ClusterName = "",
     json_file: JsonFile = None,
 ) -> int:
     """A shell in a pod in the training namespace, with FSx mounted at /fsx. The pod is deleted when the shell ends.
@@ -23,6 +25,7 @@ def shell(
     Example: trn shell dev, or: trn shell dev --neuron -- neuron-ls
     """
     from operations.access import access
+    from operations.asking import consent
     from operations.cluster.shell import pod
     from operations.cluster.status.subject import Subject, name_of
     from operations.cluster.verify.objects import SHARED_PATH
@@ -30,13 +33,17 @@ def shell(
     from operations.kube.cluster import cluster_of
     from operations.kube.job_pods import PODS
     from operations.output import errors, write_json
+    from operations.ownership import StackCluster, agreed, read_ownership
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
-    settings = settings_of(read_stack_file(stack))
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
     access().need_tools("kubectl", "aws")
     api = access().aws(stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
+    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
     body = pod.pod(subject, stack, life_s=round(hours * 3600), node_group=node_group, neuron=neuron, image=image)
     pod.remove_ended(subject.kubernetes, settings)
     with interrupted_by_signals():

@@ -1,57 +1,75 @@
 """`trn sweep`: show what is left and what it costs a day, ask, delete, and say what stays."""
 
-from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from operations.options import Backups, JsonFile, Stack, Yes
+from operations.options import BreakLock, ClusterName, Data, Identity, JsonFile, Stack, StateFile, Yes
 
 
 def sweep(
     stack: Stack = "dev",
-    state: Annotated[
-        Path | None, typer.Option("--state", help="Output of `pulumi stack export`: resources in it are kept, all others are orphans.")
-    ] = None,
+    state: StateFile = None,
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed, after a question.")] = False,
     yes: Yes = False,
-    backups: Backups = False,
+    name: ClusterName = "",
+    identity: Identity = "",
+    data: Data = None,
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """List what a cluster left in the account and what it costs a day; with --delete, delete it. Exits with 1 if something stays.
 
-    Found by exact tags and the cluster's own VPC, never by a name that looks alike.
+    Found by exact tags and the cluster's own VPC, never by a name that looks alike. What is another stack's, what Pulumi's state
+    holds, and data is kept, each with the reason. Only what was shown is deleted.
 
     Example: trn sweep dev, then: trn sweep dev --delete
     """
     from operations.access import access
+    from operations.asking import consent
     from operations.aws.found import KINDS
-    from operations.cluster.sweep.plan import plan_sweep, read_state, refuse_living_cluster
-    from operations.cluster.sweep.run import Sweep, look, place_of
-    from operations.cluster.sweep.view import as_data, print_outcome, print_plan
+    from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+    from operations.cluster.sweep.run import look, place_of
+    from operations.cluster.sweep.stack import Choices, planned, refuse_data, sweep_stack
+    from operations.cluster.sweep.view import as_data, print_outcome, print_ownership, print_plan
     from operations.output import errors, gauge, results, tracked, write_json
+    from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from operations.watching import Watching
 
-    settings = settings_of(read_stack_file(stack))
-    keep_ids = read_state(state) if state else frozenset()
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    chosen = Choices(state, refuse_data(data or ()), settings.storage.lustre.final_backup, break_lock)
     api, progress, console = access().aws(stack, settings.region), errors(), results(json_file)
-    place = place_of(api, settings.name)
-    sightings = [item for kind in tracked(KINDS, "looking") for item in look(api, place, [kind])]
-    plan = plan_sweep(sightings, keep_ids, with_data=backups)
-    if not delete or not plan.deletions:
+    if not delete and state is None:
+        found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
+        plan = plan_sweep(found, Keeping(data=chosen.data))
         write_json(as_data(settings.name, plan), json_file)
         print_plan(console, settings.name, plan)
         return 0
-    if state is None:
-        refuse_living_cluster(plan, stack)
-    print_plan(progress, settings.name, plan)
-    if not yes:
-        typer.confirm(f"Delete {len(plan.deletions)} resources of {settings.name} in {settings.region}?", abort=True, err=True)
-    run = Sweep(api, settings.name, access().pause, lambda line: progress.print(line, markup=False), keep_ids, backups)
+    pulumi, subject = access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name)
+    if not delete:
+        ownership = read_ownership(api, pulumi, subject, state)
+        refuse_mismatch(ownership)
+        plan = planned(api, ownership, chosen, identity, Watching(lambda line: None, access().pause))[1]
+        write_json(as_data(settings.name, plan, ownership=ownership), json_file)
+        print_ownership(console, ownership)
+        print_plan(console, settings.name, plan)
+        return 0
+
+    def shown(ownership: Ownership, plan: SweepPlan) -> None:
+        print_ownership(progress, ownership)
+        print_plan(progress, settings.name, plan)
+
     with gauge("sweeping", progress) as show:
-        outcome = replace(run, show=show).run(plan)
-    write_json(as_data(settings.name, plan, outcome), json_file)
-    print_outcome(console, outcome)
-    return 1 if outcome.left else 0
+        watching = Watching(
+            lambda line: progress.print(line, markup=False), access().pause, show, lambda kinds: list(tracked(kinds, "looking"))
+        )
+        swept = sweep_stack(api, pulumi, subject, consent(yes, name, identity), watching, chosen, shown)
+    write_json(as_data(settings.name, swept.plan, swept.outcome, swept.ownership), json_file)
+    if swept.outcome is None:
+        console.print(f"nothing of {settings.name} is left over", markup=False)
+        return 0
+    print_outcome(console, swept.outcome)
+    return 1 if swept.outcome.left else 0

@@ -1,7 +1,7 @@
 """Looking and deleting: rounds until nothing is left, so that a run which was stopped can be run again."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from botocore.exceptions import ClientError
 
@@ -9,21 +9,24 @@ from facts.names import CLUSTER_TAG
 from operations.aws.api import Api, tags_of
 from operations.aws.control_plane import described
 from operations.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
-from operations.aws.found import KINDS, Found, Kind, Place, kind_named
-from operations.aws.network import cluster_vpc_ids
-from operations.cluster.sweep.plan import SweepPlan, plan_sweep
+from operations.aws.found import CLUSTERS, KINDS, Found, Kind, Place
+from operations.aws.fsx import deletion_constants
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
+from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.errors import CommandError
 
 ROUNDS = 80
 PAUSE_S = 15
 """Together 20 minutes: a control plane with its node groups takes about 15 to go."""
 STALLED_ROUNDS = 8
-"""Rounds without a change after which a sweep gives up, once AWS has refused something for good: the rest may hang on it."""
+"""Rounds without a change after which a sweep gives up, once something stays for good, refused or kept: the rest may hang on it."""
+NOT_CONFIRMED = "appeared after the plan was confirmed: it was not deleted"
 Tell = Callable[[str], None]
 
 
-def place_of(api: Api, cluster: str) -> Place:
-    """Where to look for a cluster's objects.
+def place_of(api: Api, cluster: str, owner: Owner | None = None) -> Place:
+    """Where to look for a cluster's objects: in the owner's own VPCs, or in all that carry the cluster's tag.
 
     Raises CommandError where an EKS cluster has the name and is not this program's: its controllers mark their objects with it.
     """
@@ -31,11 +34,11 @@ def place_of(api: Api, cluster: str) -> Place:
     if entry is not None and tags_of(entry, "tags").get(CLUSTER_TAG) != cluster:
         wrong = f"there is an EKS cluster `{cluster}` in {api.region} that lacks the tag {CLUSTER_TAG}={cluster}: it is not this program's"
         raise CommandError(wrong, "nothing was looked for; give the stack another `trn:name`")
-    return Place(cluster, cluster_vpc_ids(api, cluster))
+    return Place(cluster, owner.vpc_ids if owner else frozenset(cluster_vpcs(api, cluster)))
 
 
 def look(api: Api, place: Place, kinds: Collection[Kind] = KINDS) -> Iterator[Found]:
-    """Everything of the kinds that is the cluster's."""
+    """Everything of the kinds that carries the cluster's name, or lies in its VPC."""
     for kind in kinds:
         yield from kind.find(api, place)
 
@@ -52,61 +55,95 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One sweep: what to leave alone, and how to pass the time."""
+    """One sweep for one owner: what to leave alone, and how to pass the time."""
 
     api: Api
-    cluster: str
+    owner: Owner
     pause: Callable[[float], None]
     tell: Tell
-    keep_ids: Collection[str] = ()
-    with_data: bool = False
+    keeping: Keeping = field(default_factory=Keeping)
+    """Its owner is the sweep's."""
+    final_backup: bool = False
+    """Whether the settings want a backup of the file system that is deleted."""
+    check: Callable[[], None] = lambda: None
+    """Called before each round; raises where the cluster is no longer the one that was confirmed, or the lock is lost."""
+    agree: Callable[[tuple[Found, ...]], bool] = lambda found: False
+    """Asked about what appeared since the plan was confirmed."""
     show: Callable[[int, int], None] = lambda gone, seen: None
     """Called with the number of deleted objects and the number of all that were seen."""
 
+    @property
+    def place(self) -> Place:
+        """Where it looks."""
+        return Place(self.owner.cluster, self.owner.vpc_ids)
+
+    def judged(self, found: Collection[Found]) -> SweepPlan:
+        """What of these would be deleted."""
+        return plan_sweep(found, Keeping(self.owner, self.keeping.ids, self.keeping.data))
+
     def plan(self) -> SweepPlan:
         """What would be deleted now. Reads only."""
-        return plan_sweep(look(self.api, place_of(self.api, self.cluster)), self.keep_ids, with_data=self.with_data)
+        return self.judged(list(look(self.api, self.place)))
 
-    def run(self, plan: SweepPlan) -> Outcome:
-        """Delete until a look finds nothing more, or nothing that can go.
+    def run(self, confirmed: SweepPlan) -> Outcome:
+        """Delete what was confirmed until a look finds nothing more of it, or nothing that can go.
 
-        Objects are deleted in order, and those that others still block are tried again in the next round.
+        In each round the kinds are looked at one after the other, and what is seen is judged again before it is deleted: its tags,
+        its account, its time of creation. What others still block is tried again in the next round.
         """
-        refused, seen = dict[str, str](), dict[str, Found]()
-        there, unchanged = set[str](), 0
+        refused, seen = dict[str, str](), {found.key: found for found in confirmed.deletions}
+        there, unchanged, plan = set[str](), 0, confirmed
         for number in range(ROUNDS):
             if number:
                 self.pause(PAUSE_S)
-                plan = self.plan()
-            before, there = there, {found.id for found in plan.deletions}
-            unchanged = unchanged + 1 if there == before else 0
-            seen |= {found.id: found for found in plan.deletions}
+            self.check()
+            plan = self._round(confirmed, refused)
+            new = plan.new_since(confirmed)
+            if new and self.agree(new):
+                confirmed = SweepPlan((*confirmed.deletions, *new))
+                new = ()
+            refused |= {found.key: NOT_CONFIRMED for found in new}
+            before, there = there, {found.key for found in plan.deletions}
+            seen |= {found.key: found for found in plan.deletions}
+            # What is being deleted needs its time, whatever else has been refused.
+            unchanged = unchanged + 1 if there == before and not any(found.going for found in plan.deletions) else 0
             self.show(len(seen) - len(there), len(seen))
-            for found in plan.deletions:
-                text, again = ("", True) if found.id in refused else self._delete(found)
-                if not again:
-                    refused[found.id] = text
-            if there <= refused.keys() or (refused and unchanged >= STALLED_ROUNDS):
+            if there <= refused.keys() or ((refused or plan.kept) and unchanged >= STALLED_ROUNDS):
                 break
-        said = {found.id: refused.get(found.id, "still held, or still going, when the time was up") for found in plan.deletions}
+        said = {found.key: refused.get(found.key, "still held, or still going, when the time was up") for found in plan.deletions}
         return Outcome(
-            deleted=[found for name, found in seen.items() if name not in there],
-            left=[(found, said[found.id]) for found in plan.deletions],
+            deleted=[found for key, found in seen.items() if key not in there],
+            left=[(found, said[found.key]) for found in plan.deletions],
         )
 
-    def _delete(self, found: Found) -> tuple[str, bool]:
-        """What AWS said, empty for consent, and whether to look at it again."""
+    def _round(self, confirmed: SweepPlan, refused: dict[str, str]) -> SweepPlan:
+        """One pass over all kinds, in the order in which they can be deleted; what was seen in it."""
+        seen = list[Found]()
+        # Whether the cluster stays decides on what its controllers look after, and is known before any kind is looked at.
+        clusters = list(CLUSTERS.find(self.api, self.place))
+        for kind in KINDS:
+            found = list(kind.find(self.api, self.place))
+            plan = self.judged([*found, *(clusters if kind is not CLUSTERS else ())])
+            now = SweepPlan(tuple(item for item in plan.deletions if item.kind == kind.name))
+            new = {item.key for item in now.new_since(confirmed)}
+            for item in now.deletions:
+                if item.key not in new and item.key not in refused:
+                    self._delete(kind, item, refused)
+            seen += found
+        return self.judged(seen)
+
+    def _delete(self, kind: Kind, found: Found, refused: dict[str, str]) -> None:
+        """Delete one object, and keep what AWS says where another try is of no use."""
         if found.going:
-            return "", True
+            return
         try:
-            kind_named(found.kind).delete(self.api, found)
+            kind.delete(self.api, found, deletion_constants(found.kind, found.tags, final_backup=self.final_backup))
         except ClientError as error:
             code = code_of(error)
             text = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
             # Already gone, or blocked by an object that is deleted later: continue.
-            again = code in NOT_FOUND or code in IN_USE or code in THROTTLED
-            if not again:
+            if code not in NOT_FOUND and code not in IN_USE and code not in THROTTLED:
                 self.tell(f"refused {found.kind} {found.id}: {text}")
-            return text, again
+                refused[found.key] = text
+            return
         self.tell(f"deleting {found.kind} {found.id}")
-        return "", True

@@ -8,11 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from operations.aws.found import Found
-from operations.cluster.sweep.plan import SweepPlan
+from operations.cluster.sweep.plan import GOES_WITH_IT, SweepPlan
 from operations.cluster.sweep.run import Outcome
+from operations.ownership import Ownership
 
 
-def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None) -> dict[str, Any]:
+def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None, ownership: Ownership | None = None) -> dict[str, Any]:
     """The same for `--json`."""
     data: dict[str, Any] = {
         "cluster": cluster,
@@ -20,6 +21,8 @@ def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None) -> di
         "found": [_entry(item) for item in plan.deletions],
         "kept": [{**_entry(item), "why": why} for item, why in plan.kept],
     }
+    if ownership is not None:
+        data["identity"] = ownership.identity.as_data()
     if outcome is not None:
         data["deleted"] = [_entry(item) for item in outcome.deleted]
         data["left"] = [{**_entry(item), "said": said} for item, said in outcome.left]
@@ -28,6 +31,21 @@ def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None) -> di
 
 def _entry(item: Found) -> dict[str, Any]:
     return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usdPerDay": item.usd_per_day}
+
+
+def print_ownership(console: Console, ownership: Ownership) -> None:
+    """Whose it is."""
+    for line in ownership.lines():
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def print_leftovers(console: Console, plan: SweepPlan) -> None:
+    """What is there beside the stack, before it is destroyed: deleted after it, or kept; what goes with the cluster is not listed."""
+    for item in plan.deletions:
+        console.print(f"  beside the stack: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+    for item, why in plan.kept:
+        if why not in GOES_WITH_IT:
+            console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
 
 
 def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:

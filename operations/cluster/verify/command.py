@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, Junit, Stack
+from operations.options import ClusterName, JsonFile, Junit, Stack, StateFile
 
 
 def verify(
@@ -19,6 +19,8 @@ def verify(
             "--image", help="Image of the collective test, with nccom-test, Open MPI and sshd. Else AWS's of `training.neuronSdk`."
         ),
     ] = None,
+    state: StateFile = None,
+    name: ClusterName = "",
     junit: Junit = None,
     json_file: JsonFile = None,
 ) -> int:
@@ -33,6 +35,7 @@ def verify(
     Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives
     """
     from operations.access import access
+    from operations.asking import consent
     from operations.cluster.status.checks import CHECKS, findings_of
     from operations.cluster.status.subject import Subject
     from operations.cluster.verify.stage import Stage
@@ -41,15 +44,19 @@ def verify(
     from operations.interruption import interrupted_by_signals
     from operations.junit import write_junit
     from operations.kube.cluster import cluster_of
-    from operations.output import results, step_line, tracked, write_json
+    from operations.output import errors, results, step_line, tracked, write_json
+    from operations.ownership import StackCluster, agreed, read_ownership
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from stacks.images import small_image, training_image
 
     names = chosen(only or ())
-    settings = settings_of(read_stack_file(stack))
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
     api = access().aws(stack, settings.region)
     subject = Subject(settings, api, cluster_of(api, settings.name))
+    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
     looked = [name for name in CHECKS if name in names]
     findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
     trials = [name for name in TRIALS if name in names]

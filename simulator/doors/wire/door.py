@@ -40,6 +40,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(Eks(inventory).handlers())
     services = Services(inventory, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())
+    handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 

@@ -18,6 +18,8 @@ class Services:
         """By `service.Operation`."""
         yield from self._identity()
         yield from self._batch()
+        yield "ssm.PutParameter", self._put_parameter
+        yield "ssm.DeleteParameter", self._delete_parameter
 
     def _identity(self) -> Iterator[tuple[str, Handler]]:
         yield "iam.ListRoles", lambda _: {"Roles": [self._plain_role(name) for name in self._inventory.look("role")]}
@@ -34,6 +36,29 @@ class Services:
         yield "kms.ScheduleKeyDeletion", self._schedule
         yield "kms.DeleteAlias", lambda given: self._inventory.delete("alias", given["AliasName"])
         yield "kms.ListAliases", self._aliases
+
+    def parameter(self, given: Entry) -> Entry | None:
+        """A parameter of the account's own, None where there is none."""
+        value = self._inventory.world.state.others.get("parameter", {}).get(given["Name"])
+        return None if value is None else {"Parameter": dict(value)}
+
+    def _put_parameter(self, given: Entry) -> Entry:
+        if self.parameter(given) is not None and not given.get("Overwrite"):
+            raise Refused(
+                "ParameterAlreadyExists", "The parameter already exists. To overwrite this value, set the overwrite option to true."
+            )
+        made = {key: given[key] for key in ("Name", "Value", "Type")}
+        self._inventory.world.state.others.setdefault("parameter", {})[given["Name"]] = made
+        return {"Version": 1}
+
+    def _delete_parameter(self, given: Entry) -> Entry:
+        if self.parameter(given) is None:
+            raise Refused("ParameterNotFound", f"Parameter {given['Name']} not found.")
+        others = self._inventory.world.state.others
+        del others["parameter"][given["Name"]]
+        if not others["parameter"]:
+            del others["parameter"]
+        return {}
 
     def _role(self, name: str) -> Entry:
         entry = self._inventory.entries("role").get(name)

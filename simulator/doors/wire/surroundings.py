@@ -87,7 +87,7 @@ class Surroundings:
         yield "ec2.DescribeImages", self._images
         yield "service-quotas.GetServiceQuota", self._quota
         yield "service-quotas.GetAWSDefaultServiceQuota", lambda given: {"Quota": self._value(given)}
-        yield "ssm.GetParameter", self._parameter
+        yield "ssm.GetParameter", self.recommended_release
         yield "eks.DescribeClusterVersions", self._versions
         yield "eks.DescribeAddonVersions", self._addon
         yield "pricing.GetProducts", lambda given: {"PriceList": [text for text in self.price_list if _is_priced(text, given)]}
@@ -150,8 +150,11 @@ class Surroundings:
         named = {"QuotaCode": code, "ServiceCode": given["ServiceCode"], "QuotaName": f"quota {code}"}
         return {**named, "Value": self.quotas.get(code, PLENTY)}
 
-    def _parameter(self, given: Entry) -> Entry:
+    def recommended_release(self, given: Entry) -> Entry:
+        """The parameters that AWS publishes: AMI releases of EKS."""
         parts = given["Name"].split("/")
+        if len(parts) < 6:
+            raise Refused("ParameterNotFound", given["Name"])
         variant, minor = parts[-3], parts[5]
         found = self.recommended.get(variant) or (None if self.is_complete else f"{minor}.0-{NEWEST_AMI_DATE}")
         if found is None:

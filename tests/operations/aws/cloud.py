@@ -7,9 +7,12 @@ from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.doors.wire.inventory import Delays
 from simulator.doors.wire.surroundings import Surroundings
+from simulator.outputs import ACCOUNT, CREATED_AT
 
+__all__ = ["ACCOUNT", "CREATED_AT", "STACK", "Cloud", "Entry", "tag_list"]
 Entry = dict[str, Any]
-ACCOUNT = "111122223333"
+STACK = "organization/trn/dev"
+"""The shipped project's stack dev in a file backend."""
 
 
 def tag_list(tags: dict[str, str]) -> list[Entry]:

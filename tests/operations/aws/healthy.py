@@ -5,10 +5,10 @@ from typing import Any
 
 from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, ami_date
 from simulator.doors.wire.surroundings import Surroundings
-from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.cloud import ACCOUNT, Cloud
 
 Entry = dict[str, Any]
-ROLE = "arn:aws:iam::111122223333:role/team/deployer"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/team/deployer"
 OFFERED = {
     "trn1.32xlarge": ["usw2-az1", "usw2-az4"],
     "trn1n.32xlarge": ["usw2-az4"],
@@ -40,7 +40,7 @@ class HealthyAccount(Cloud):
 
     def __init__(self) -> None:
         self.around = Surroundings(
-            caller="arn:aws:sts::111122223333:assumed-role/deployer/anna",
+            caller=f"arn:aws:sts::{ACCOUNT}:assumed-role/deployer/anna",
             role_arn=ROLE,
             zones={f"usw2-az{number}": ("available", "opt-in-not-required") for number in range(1, 5)},
             offered=dict(OFFERED),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from facts.names import interruption_queue_name, log_group_names
-from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
+from facts.names import cluster_tags, interruption_queue_name, log_group_names
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 
 REGION = "us-west-2"
 
@@ -18,7 +18,7 @@ def leave_everything(cloud: Cloud, cluster: str, mark: str = "a") -> None:
 
 def leave_network(cloud: Cloud, cluster: str, mark: str) -> None:
     """A VPC with all that lives in it; some things carry no tag and belong by the VPC alone."""
-    ours = tag_list({"trn:cluster": cluster, "Name": f"{cluster}-network"})
+    ours = tag_list({**cluster_tags(cluster, STACK), "Name": f"{cluster}-network"})
     vpc, subnet, nat, address = f"vpc-{mark}", f"subnet-{mark}", f"nat-{mark}", f"eipalloc-{mark}"
     cloud.put("vpc", vpc, {"VpcId": vpc, "Tags": ours})
     cloud.put("subnet", subnet, {"SubnetId": subnet, "VpcId": vpc, "AvailabilityZoneId": "usw2-az4", "Tags": ours})
@@ -38,7 +38,7 @@ def leave_network(cloud: Cloud, cluster: str, mark: str) -> None:
 def _groups(cloud: Cloud, cluster: str, mark: str, vpc: str, subnet: str) -> None:
     """The cluster's own group, one of a load balancer that the first one names, and VPC's default."""
     groups: dict[str, dict[str, str]] = {
-        f"sg-nodes-{mark}": {"trn:cluster": cluster},
+        f"sg-nodes-{mark}": cluster_tags(cluster, STACK),
         f"sg-elb-{mark}": {"elbv2.k8s.aws/cluster": cluster},
         f"sg-default-{mark}": {},
     }
@@ -63,7 +63,7 @@ def leave_compute(cloud: Cloud, cluster: str, mark: str) -> None:
     instance = {"InstanceId": f"i-{mark}", "InstanceType": "trn1.32xlarge", "State": {"Name": "running"}, "Tags": tag_list(karpenter)}
     place = {"VpcId": f"vpc-{mark}", "SubnetId": f"subnet-{mark}", "Placement": {"GroupName": f"{cluster}-trn-{mark}"}}
     cloud.put("instance", f"i-{mark}", {**instance, **place})
-    csi = {"trn:cluster": cluster, "ebs.csi.aws.com/cluster": "true", "kubernetes.io/created-for/pv/name": "pv"}
+    csi = {**cluster_tags(cluster, STACK), "ebs.csi.aws.com/cluster": "true"}
     for which, state, kind in (
         (f"vol-{mark}", "available", "gp3"),
         (f"vol-old-{mark}", "available", "st1"),
@@ -71,9 +71,9 @@ def leave_compute(cloud: Cloud, cluster: str, mark: str) -> None:
     ):
         tags = csi if state == "available" else {}
         cloud.put("volume", which, {"VolumeId": which, "Size": 100, "VolumeType": kind, "State": state, "Tags": tag_list(tags)})
-    template = {"LaunchTemplateId": f"lt-{mark}", "LaunchTemplateName": f"{cluster}-core", "Tags": tag_list({"trn:cluster": cluster})}
+    template = {"LaunchTemplateId": f"lt-{mark}", "LaunchTemplateName": f"{cluster}-core", "Tags": tag_list(cluster_tags(cluster, STACK))}
     cloud.put("template", f"lt-{mark}", template)
-    group = {"GroupName": f"{cluster}-trn-{mark}", "State": "available", "Tags": tag_list({"trn:cluster": cluster})}
+    group = {"GroupName": f"{cluster}-trn-{mark}", "State": "available", "Tags": tag_list(cluster_tags(cluster, STACK))}
     cloud.put("placement group", f"{cluster}-trn-{mark}", group)
 
 
@@ -83,16 +83,16 @@ def leave_balancers(cloud: Cloud, cluster: str, mark: str) -> None:
     target = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:targetgroup/{mark}/73e2d6bc24d8a067"
     ours = tag_list({"elbv2.k8s.aws/cluster": cluster})
     cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": f"k8s-{mark}", "VpcId": f"vpc-{mark}", "Tags": ours})
-    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}", "Tags": ours})
+    cloud.put("target group", target, {"TargetGroupArn": target, "TargetGroupName": f"k8s-{mark}", "VpcId": f"vpc-{mark}", "Tags": ours})
     owned = tag_list({f"kubernetes.io/cluster/{cluster}": "owned"})
-    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": "vpc-0", "Tags": owned})
+    cloud.put("classic", f"classic-{mark}", {"LoadBalancerName": f"classic-{mark}", "VPCId": f"vpc-{mark}", "Tags": owned})
     eni = {"NetworkInterfaceId": f"eni-of-{arn}", "Status": "in-use", "VpcId": f"vpc-{mark}", "SubnetId": f"subnet-{mark}"}
     cloud.put("interface", f"eni-of-{arn}", {**eni, "Groups": [{"GroupId": f"sg-elb-{mark}"}], "TagSet": []})
 
 
 def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
     """A file system with a backup, a log group that EKS made anew, a role, a key."""
-    tags = {"trn:cluster": cluster}
+    tags = cluster_tags(cluster, STACK)
     lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}
     file_system = {"FileSystemId": _fs(mark), "FileSystemType": "LUSTRE", "Lifecycle": "AVAILABLE", "StorageCapacity": 1200}
     cloud.put("fsx", _fs(mark), {**file_system, "StorageType": "SSD", "LustreConfiguration": lustre, "Tags": tag_list(tags)})
@@ -110,7 +110,7 @@ def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
 
 def leave_warnings(cloud: Cloud, cluster: str) -> None:
     """Karpenter's queue, and a rule with its target; their names begin with the cluster's, and so may a neighbour's."""
-    name, tags = interruption_queue_name(cluster), {"trn:cluster": cluster}
+    name, tags = interruption_queue_name(cluster), cluster_tags(cluster, STACK)
     url, rule = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}", f"{name}-health"
     cloud.put("sqs", url, {"QueueUrl": url, "QueueName": name, "tags": tags})
     targets = [{"Id": "karpenter", "Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"}]
@@ -119,7 +119,7 @@ def leave_warnings(cloud: Cloud, cluster: str) -> None:
 
 def leave_batch(cloud: Cloud, cluster: str, mark: str) -> None:
     """A queue that takes jobs, the environment that it names, a job definition."""
-    tags, arn = {"trn:cluster": cluster}, f"arn:aws:batch:{REGION}:{ACCOUNT}"
+    tags, arn = cluster_tags(cluster, STACK), f"arn:aws:batch:{REGION}:{ACCOUNT}"
     on = {"state": "ENABLED", "status": "VALID", "tags": tags}
     name, queue, definition = f"batch-{mark}", f"{arn}:job-queue/{mark}", f"{arn}:job-definition/{mark}:1"
     environment = {"computeEnvironmentName": name, "computeEnvironmentArn": f"{arn}:compute-environment/{name}"}
@@ -139,8 +139,9 @@ def leave_batch(cloud: Cloud, cluster: str, mark: str) -> None:
 
 def leave_control_plane(cloud: Cloud, cluster: str, mark: str = "a") -> None:
     """The cluster itself with a node group and two access entries, one of them EKS's own."""
-    tags = {"trn:cluster": cluster}
-    cloud.put("cluster", cluster, {"name": cluster, "status": "ACTIVE", "tags": tags, "resourcesVpcConfig": {"vpcId": f"vpc-{mark}"}})
+    tags = cluster_tags(cluster, STACK)
+    made = {"name": cluster, "arn": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{cluster}", "createdAt": CREATED_AT, "status": "ACTIVE"}
+    cloud.put("cluster", cluster, {**made, "tags": tags, "resourcesVpcConfig": {"vpcId": f"vpc-{mark}"}})
     cloud.put("node group", "core", {"clusterName": cluster, "nodegroupName": "core", "status": "ACTIVE", "tags": tags})
     for name, its in (("team", tags), ("node", {})):
         principal = f"arn:aws:iam::{ACCOUNT}:role/{name}"

@@ -11,17 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from facts.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG, STACK_TAG, stack_path
 from facts.resources.queries import Leftover
 from facts.resources.table import TYPES
 from operations.aws.api import BotoApi
 from operations.aws.control_plane import described
 from operations.aws.found import Found
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
 from operations.cluster.recover.look import Recovery
 from operations.cluster.recover.objects import Objects
 from operations.cluster.recover.plan import Plan
 from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import read_state
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping
 from operations.cluster.sweep.run import Sweep
 from operations.kube.api import KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
@@ -70,6 +73,13 @@ class Story:
         """The account through boto3."""
         return BotoApi(self.region, door.session(self.world, door.Options(self.region, page_size=50)))
 
+    @property
+    def owner(self) -> Owner:
+        """The stack, as what it made in the account names it."""
+        stack = stack_path("organization", self.recording.project, self.recording.stack)
+        own = (which for which, tags in cluster_vpcs(self.api, self.cluster).items() if tags.get(STACK_TAG) == stack)
+        return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own))
+
     def recover(self) -> Plan:
         """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
         api, state = self.api, self.engine.state
@@ -105,11 +115,11 @@ class Story:
         return (1 if missing else 0), missing
 
     def sweep(self) -> list[tuple[Found, str]]:
-        """`trn sweep --delete --backups` without a state: what could not be deleted.
+        """`trn sweep --delete` of everything without a state, data too: what could not be deleted.
 
         Raises AssertionError where it does not find exactly what the account holds of ours.
         """
-        run = Sweep(self.api, self.cluster, lambda _: None, lambda _: None, with_data=True)
+        run = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES))
         # What is being deleted may end while the sweep looks.
         before, beside = self._swept_objects(), self._made_beside()
         plan = run.plan()

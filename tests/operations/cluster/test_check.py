@@ -23,7 +23,7 @@ from operations.findings import Finding, exit_code
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.doors.wire.wire import Refused
-from tests.operations.aws.cloud import tag_list
+from tests.operations.aws.cloud import ACCOUNT, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.support import ROOT, dev_configuration, merged
@@ -118,7 +118,7 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
     [
         ("permissions", _set("denied_actions") , "pass", "IAM allows all", ""),
         ("permissions", lambda aws: aws.around.denied_actions.update({"eks:CreateCluster", "iam:PassRole"}), "fail", "denies 2 of", "trn iam dev --deployer"),
-        ("permissions", lambda aws: setattr(aws.around, "caller", "arn:aws:iam::111122223333:user/anna"), "pass", "IAM allows all", ""),
+        ("permissions", lambda aws: setattr(aws.around, "caller", f"arn:aws:iam::{ACCOUNT}:user/anna"), "pass", "IAM allows all", ""),
         ("permissions", _deny("iam.SimulatePrincipalPolicy"), "fail", "could not check", "trn iam"),
         ("dry runs", _set("refused_dry_runs", CreateVpc="UnauthorizedOperation"), "fail", "ec2:CreateVpc", "organisation"),
         ("dry runs", _set("refused_dry_runs", CreateVpc="VpcLimitExceeded"), "fail", "could not check: VpcLimitExceeded", "run it again"),
@@ -174,11 +174,8 @@ def test_what_the_stack_itself_has_is_no_leftover():
     """A check beside a running cluster must not call it rubbish."""
     aws = HealthyAccount()
     leave_control_plane(aws, "trainium-dev")
-    state = {
-        "deployment": {
-            "resources": [{"id": "trainium-dev"}, {"id": "trainium-dev:core"}, {"id": "trainium-dev:arn:aws:iam::111122223333:role/team"}]
-        }
-    }
+    held = ("trainium-dev", "trainium-dev:core", f"trainium-dev:arn:aws:iam::{ACCOUNT}:role/team")
+    state = {"deployment": {"resources": [{"urn": which, "id": which} for which in held]}}
     subject = replace(subject_of(aws), tool_answer=lambda parts: json.dumps(state))
     assert worst(check("leftovers", subject)).verdict == "pass"
 
@@ -503,7 +500,7 @@ def test_expired_credentials_end_it_with_2_and_one_line(aws: HealthyAccount):
 
 def test_the_root_user_is_warned_of(aws: HealthyAccount):
     """IAM simulates nothing for it."""
-    aws.around.caller = "arn:aws:iam::111122223333:root"
+    aws.around.caller = f"arn:aws:iam::{ACCOUNT}:root"
     code, out, _ = trn()
     assert (code, "the account's root user" in out, "may do everything" in out) == (0, True, True)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
+from tests.operations.owned import FakePulumi, hold
 from tests.support import ROOT
 
 GONE = "error: configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
@@ -37,10 +39,10 @@ class Pulumi:
         return self.answers.pop(0) if self.answers else (0, "")
 
 
-def tried(*answers: tuple[int, str]) -> tuple[tuple[int, bool], list[str], Pulumi]:
+def tried(*answers: tuple[int, str], status: str = "") -> tuple[tuple[int, bool], list[str], Pulumi]:
     """Number of tries and success; the subcommands that ran."""
     pulumi = Pulumi(*answers)
-    result = pulumi_destroy("dev", pulumi, lambda _: None)
+    result = pulumi_destroy("dev", pulumi, lambda _: None, lambda: status)
     return result, [name for name, _ in pulumi.ran], pulumi
 
 
@@ -66,6 +68,14 @@ def test_the_switch_stays_on_once_the_cluster_is_known_to_be_gone():
     result, _, pulumi = tried((1, GONE), (0, ""), (1, "DependencyViolation"), (0, ""), (0, ""))
     assert result == (3, True)
     assert pulumi.ran[-1][1] == {UNREACHABLE_SWITCH: "true"}
+
+
+@pytest.mark.parametrize("status", ["ACTIVE", "UPDATING", "DELETING"])
+def test_a_cluster_that_eks_still_has_is_not_gone(status: str):
+    """A closed VPN looks the same, and dropping it from the state would leave all that lives in it behind."""
+    with pytest.raises(CommandError, match=rf"EKS still has the cluster \({status}\): nothing in it was dropped") as raised:
+        tried((1, GONE), status=status)
+    assert "publicAccessCidrs" in raised.value.hint
 
 
 def test_an_api_server_that_is_only_slow_is_never_dropped():
@@ -120,6 +130,8 @@ def test_pulumi_is_run_with_its_output_passed_on(tmp_path: Path, monkeypatch: py
 class Account(Cloud):
     """A stack that is up, with what `pulumi destroy` leaves."""
 
+    stack: FakePulumi
+
     def __init__(self, name: str) -> None:
         super().__init__()
         leave_everything(self, name)
@@ -139,15 +151,18 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     account, cluster, pulumi = Account("trainium-dev"), busy(), Pulumi()
+    stack = hold(monkeypatch, "trainium-dev")
 
-    def run(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-        code, printed = pulumi(arguments, environment)
+    def run(arguments: tuple[str, ...], environment: Mapping[str, str]) -> tuple[int, str]:
+        code, printed = pulumi(arguments, dict(environment))
         if code == 0 and arguments[1] == "destroy":
             account.destroyed()
         return code, printed
 
+    monkeypatch.setattr(stack, "run", run)
+    account.stack = stack
+
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: account.api)
-    monkeypatch.setattr("operations.pulumi.PulumiCli.run", lambda self, arguments, environment: run(arguments, environment))
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return account, cluster, pulumi
@@ -162,7 +177,7 @@ def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
 def test_it_drains_destroys_and_sweeps(world: Any):
     """In this order, with one report."""
     account, cluster, pulumi = world
-    code, out, _ = trn("dev", "--yes", "--backups", "--json", "destroy.json")
+    code, out, _ = trn("dev", "--yes", "--data", "backups", "--json", "destroy.json")
     assert code == 0
     assert cluster.log
     assert [name for name, _ in pulumi.ran] == ["destroy"]

@@ -34,9 +34,10 @@ from operations.cluster.drain.run import Drain
 from operations.errors import CommandError
 from operations.kube.api import Bearer, KubernetesClient, Unreachable, connect, token
 from simulator.doors.wire.wire import Wire
-from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.cloud import ACCOUNT, Cloud
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.fake_kubernetes import FakeCluster, busy
+from tests.operations.owned import hold
 from tests.operations.stops import stop_after
 from tests.support import ROOT
 
@@ -448,6 +449,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made)
+    hold(monkeypatch, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -462,7 +464,7 @@ def test_the_command_shows_asks_and_drains(cluster: FakeCluster, tmp_path: Path)
     """No means no; a second run finds nothing to do."""
     code, _, err = trn("dev", answer="n\n")
     assert (code, cluster.log) == (1, [])
-    listed, _, asked = err.partition("Go on in trainium-dev: close 2, delete 6?")
+    listed, _, asked = err.partition(f"Go on in trainium-dev in us-west-2, account {ACCOUNT}: close 2, delete 6?")
     assert ("  close Queue test: a job in it would start again" in listed, "  delete NodePool trn" in listed, "[y/N]" in asked) == (
         True,
     ) * 3

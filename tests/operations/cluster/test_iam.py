@@ -15,16 +15,19 @@ from typer.testing import CliRunner
 from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
 from operations.aws.api import Api, Call
+from operations.aws.found import kind_named
 from operations.aws.identity import Caller
 from operations.cli import app
 from operations.cluster.check.account import as_documented
 from operations.cluster.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements
+from operations.cluster.sweep.plan import Keeping
 from operations.cluster.sweep.run import Sweep, look, place_of
 from operations.errors import CommandError
 from operations.rehearse.random_configurations import random_configuration
 from simulator.recording import Registration
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.owned import owner_of
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 SESSION = botocore.session.Session()
@@ -179,11 +182,13 @@ def test_the_operator_may_delete_what_carries_the_clusters_tags():
     watched = Watched(cloud.api)
     found = {item.id: item for item in look(cloud.api, place_of(cloud.api, "train"))}
     refused = set()
-    sweep = Sweep(watched, "train", pause=lambda _: None, tell=lambda _: None, with_data=True)
+    sweep = Sweep(
+        watched, owner_of(cloud, "train"), pause=lambda _: None, tell=lambda _: None, keeping=Keeping(data=frozenset({"backups"}))
+    )
     plan = sweep.plan()
     for item in plan.deletions:
         before = len(watched.changes)
-        sweep._delete(item)
+        sweep._delete(kind_named(item.kind), item, {})
         context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
         for call, _ in watched.changes[before:]:
             if not allows(operator(), call.action, _arn(item.kind, item.id), context):
@@ -201,10 +206,12 @@ def test_the_operator_of_one_cluster_may_change_nothing_of_a_neighbour(cluster: 
     leave_everything(cloud, cluster)
     leave_control_plane(cloud, cluster)
     watched = Watched(cloud.api)
-    sweep = Sweep(watched, cluster, pause=lambda _: None, tell=lambda _: None, with_data=True)
+    sweep = Sweep(
+        watched, owner_of(cloud, cluster), pause=lambda _: None, tell=lambda _: None, keeping=Keeping(data=frozenset({"backups"}))
+    )
     for item in sweep.plan().deletions:
         before = len(watched.changes)
-        sweep._delete(item)
+        sweep._delete(kind_named(item.kind), item, {})
         context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
         for call, _ in watched.changes[before:]:
             assert not allows(operator(), call.action, _arn(item.kind, item.id), context), (call, item)

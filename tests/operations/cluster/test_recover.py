@@ -209,7 +209,7 @@ def test_a_preview_gives_what_would_be_made():
 
 def recovery(cloud: Cloud, messages: list[str], *, guess: bool = False, slept: Any = lambda _: None) -> Recovery:
     """A recovery of `train` that does not wait."""
-    return Recovery(cloud.api, "train", lambda: None, slept, messages.append, guess)
+    return Recovery(cloud.api, "train", lambda: None, slept, messages.append, "/trn/dev", guess)
 
 
 def test_what_is_being_made_is_waited_for():

@@ -13,6 +13,7 @@ from simulator.account.allowances import Allowances
 from simulator.doors.wire.inventory import Delays
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import Cloud
+from tests.operations.owned import hold
 from tests.simulator.account.standing import group, standing
 from tests.support import ROOT
 
@@ -77,6 +78,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Cloud:
     monkeypatch.chdir(ROOT)
     made = standing_cloud()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
+    hold(monkeypatch, CLUSTER, made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

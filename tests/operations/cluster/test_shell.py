@@ -18,6 +18,7 @@ from operations.kube.api import Object
 from operations.kube.job_pods import PODS
 from tests.operations.cluster.test_status import of
 from tests.operations.healthy_cluster import GROUP, NAME, Healthy
+from tests.operations.owned import hold
 from tests.support import ROOT
 
 KUBECTL = """#!/usr/bin/env python3
@@ -43,6 +44,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
     monkeypatch.setenv("RECORD", str(tmp_path / "record"))
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
+    hold(monkeypatch, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

@@ -15,12 +15,13 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import plan_sweep, state_ids
+from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
-from tests.operations.aws.cloud import Cloud, tag_list
+from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state
 from tests.operations.stops import stop_after
 from tests.support import ROOT
 
@@ -28,9 +29,10 @@ CLUSTER = "train"
 LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")
 
 
-def sweep_of(cloud: Cloud, cluster: str = CLUSTER, **options: Any) -> Sweep:
-    """A sweep that does not wait."""
-    return Sweep(cloud.api, cluster, pause=lambda _: None, tell=lambda _: None, **options)
+def sweep_of(cloud: Cloud, *data: str, **options: Any) -> Sweep:
+    """A sweep of `train` that does not wait."""
+    given: dict[str, Any] = {"pause": lambda _: None, "tell": lambda _: None, "keeping": Keeping(data=frozenset(data)), **options}
+    return Sweep(cloud.api, owner_of(cloud, CLUSTER), **given)
 
 
 def full(**options: Any) -> Cloud:
@@ -81,13 +83,13 @@ def test_the_control_plane_is_found_with_its_own_access_entries_only():
     leave_control_plane(cloud, CLUSTER)
     found = {(item.kind, item.id) for item in found_by(cloud)}
     assert {("EKS cluster", "train"), ("node group", "train:core")} < found
-    assert [which for kind, which in found if kind == "access entry"] == ["train:arn:aws:iam::111122223333:role/team"]
+    assert [which for kind, which in found if kind == "access entry"] == [f"train:arn:aws:iam::{ACCOUNT}:role/team"]
 
 
 def test_a_cluster_of_the_same_name_that_is_not_ours_stops_the_look():
     """Its controllers tag their things with the same name."""
     cloud = full()
-    cloud.put("cluster", CLUSTER, {"name": CLUSTER, "status": "ACTIVE", "tags": {"made-by": "others"}})
+    cloud.put("cluster", CLUSTER, {"name": CLUSTER, "arn": cluster_arn(CLUSTER), "status": "ACTIVE", "tags": {"made-by": "others"}})
     with pytest.raises(CommandError, match="lacks the tag trn:cluster=train"):
         place_of(cloud.api, CLUSTER)
 
@@ -206,7 +208,7 @@ def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     leave_control_plane(cloud, CLUSTER)
     for mark, cluster in (("b", "train-2"), ("c", "my-train")):
         leave_everything(expected, cluster, mark)
-    sweep = sweep_of(cloud, with_data=True)
+    sweep = sweep_of(cloud, "backups")
     outcome = sweep.run(sweep.plan())
     assert outcome.left == []
     entries_of_a_gone_cluster = {*cloud.of("access entry")}
@@ -236,7 +238,7 @@ def test_backups_are_kept_unless_they_are_asked_for():
     """Somebody made them on purpose."""
     cloud = full()
     plan = sweep_of(cloud).plan()
-    assert [(item.kind, why) for item, why in plan.kept] == [("backup", "data: --backups deletes it too")]
+    assert [(item.kind, why) for item, why in plan.kept] == [("backup", "data: --data backups deletes it too")]
     sweep_of(cloud).run(plan)
     assert len(cloud.of("backup")) == 3
 
@@ -245,7 +247,7 @@ def test_backups_are_kept_unless_they_are_asked_for():
 def test_a_sweep_that_was_stopped_is_ended_by_the_next(stop_at: int):
     """A crash between any two deletions leaves nothing that a second run does not find."""
     cloud = full()
-    first = Sweep(cloud.api, CLUSTER, pause=lambda _: None, tell=stop_after(stop_at))
+    first = sweep_of(cloud, tell=stop_after(stop_at))
     with pytest.raises(KeyboardInterrupt):
         first.run(first.plan())
     second = sweep_of(cloud)
@@ -294,7 +296,7 @@ def test_a_deletion_that_is_refused_for_a_while_is_made_again(fault: str):
 def test_what_never_goes_ends_the_sweep_and_is_reported():
     """Twenty minutes, then the truth."""
     cloud, pauses = full(lag=10_000), []
-    sweep = Sweep(cloud.api, CLUSTER, pause=pauses.append, tell=lambda _: None)
+    sweep = sweep_of(cloud, pause=pauses.append)
     outcome = sweep.run(sweep.plan())
     left = {item.kind: said for item, said in outcome.left}
     assert left["NAT gateway"] == "still held, or still going, when the time was up"
@@ -305,7 +307,7 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
     """What hangs on the refused thing will not move either."""
     cloud, pauses = full(), []
     cloud.wire.denied.add("ec2.DeleteNetworkInterface")
-    sweep = Sweep(cloud.api, CLUSTER, pause=pauses.append, tell=lambda _: None)
+    sweep = sweep_of(cloud, pause=pauses.append)
     outcome = sweep.run(sweep.plan())
     assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
     assert len(pauses) < 2 * STALLED_ROUNDS
@@ -314,17 +316,16 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
 # Orphans
 
 
-def state(*ids: str, arns: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What `pulumi stack export` prints, cut to what is read."""
-    resources = [{"urn": "urn:x", "id": which} for which in ids] + [{"id": "y", "outputs": {"arn": arn}} for arn in arns]
-    return {"version": 3, "deployment": {"resources": [{"urn": "urn:stack"}, *resources]}}
+def orphans(cloud: Cloud, *held: str) -> SweepPlan:
+    """The plan where the state holds these."""
+    return plan_sweep(found_by(cloud), Keeping(owner_of(cloud, CLUSTER), frozenset(held)))
 
 
 def test_orphans_are_what_the_state_does_not_know():
     """A run that was killed leaves a made thing outside the state."""
     cloud = full()
     kept = {"vpc-a", "subnet-a", "lt-a"}
-    plan = plan_sweep(found_by(cloud), state_ids(state(*kept)))
+    plan = orphans(cloud, *kept)
     assert {item.id for item, why in plan.kept if why == "in Pulumi's state"} == kept
     assert "nat-a" in {item.id for item in plan.deletions}
 
@@ -333,24 +334,25 @@ def test_what_a_living_cluster_looks_after_is_no_orphan():
     """Volumes of claims, load balancers of Services and Karpenter's instances stand in no state, and are in use."""
     cloud = full()
     leave_control_plane(cloud, CLUSTER)
-    plan = plan_sweep(found_by(cloud), state_ids(state("train", "train:core", "vpc-a")))
+    plan = orphans(cloud, "train", "train:core", "vpc-a")
     assert {item.kind for item in plan.deletions} >= {"NAT gateway", "launch template", "file system"}
     assert {item.id for item in plan.deletions} & {"i-a", "vol-a", "eni-cni-a", "eni-bare-a", "sg-elb-a", "vol-old-a"} == set()
     assert not any(item.kind in ("load balancer", "target group") for item in plan.deletions)
-
-
-def test_arns_in_the_state_count_as_ids():
-    """ELB's ids are ARNs."""
-    assert "arn:x" in state_ids(state("a", arns=("arn:x",)))
-    with pytest.raises(ValueError, match="deployment"):
-        state_ids({"resources": []})
 
 
 # The command
 
 
 @pytest.fixture
-def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def pulumi(monkeypatch: pytest.MonkeyPatch) -> FakePulumi:
+    """A stack that holds an earlier VPC of the cluster, and nothing of what is left over."""
+    made = FakePulumi(state(CLUSTER, vpc="vpc-earlier", with_cluster=False))
+    monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: made)
+    return made
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pulumi: FakePulumi) -> Cloud:
     """A project whose stack is called as the leftovers are, and the account they lie in."""
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -386,7 +388,7 @@ def test_delete_asks_and_no_means_no(cloud: Cloud):
     code, out, err = trn("--delete", answer="n\n")
     assert code == 1
     assert cloud.ids() == before
-    assert "resources of train in us-west-2?" in err
+    assert f"resources of train in us-west-2, account {ACCOUNT}?" in err
     assert "i-a" not in out
 
 
@@ -410,14 +412,29 @@ def test_what_stays_makes_the_exit_code_1(cloud: Cloud):
     assert "left log group /aws/eks/train/cluster: AccessDeniedException" in out
 
 
-def test_a_cluster_that_is_up_is_not_swept(cloud: Cloud):
-    """A slip would tear down a running cluster without draining it; with the state, the caller has said what is an orphan."""
+@pytest.mark.parametrize("status", ["ACTIVE", "UPDATING", "CREATING", "PENDING", "FAILED"])
+def test_a_cluster_that_lives_is_not_swept_whatever_its_status(cloud: Cloud, pulumi: FakePulumi, status: str):
+    """A slip would tear down a running cluster without draining it. One that is being deleted may be helped along."""
     leave_control_plane(cloud, CLUSTER)
+    cloud.of("cluster")[CLUSTER]["status"] = status
+    pulumi.export = state(CLUSTER, with_cluster=False)
+    before = cloud.ids()
+    code, _, err = trn("--delete", "--yes", "--name", CLUSTER)
+    assert (code, "this is not the cluster of stack `dev`" in err, cloud.ids() == before) == (1, True, True)
+    pulumi.export = EMPTY
     code, _, err = trn("--delete", "--yes")
-    assert (code, "the cluster is up" in err, "i-a" in cloud.ids()) == (1, True, True)
-    Path("state.json").write_text(json.dumps(state()))
-    assert trn("--delete", "--yes", "--state", "state.json")[0] == 0
+    assert (code, "--yes alone is not enough" in err, cloud.ids() == before) == (1, True, True)
+    assert trn("--delete", "--yes", "--name", CLUSTER)[0] == 0
     assert "i-a" not in cloud.ids()
+
+
+def test_a_cluster_that_the_state_holds_is_kept(cloud: Cloud, pulumi: FakePulumi):
+    """With what is in its VPC; what lies outside and is in no state is an orphan."""
+    leave_control_plane(cloud, CLUSTER)
+    pulumi.export = state(CLUSTER, "train:core")
+    assert "left security group" in trn("--delete", "--yes")[1]
+    assert {"i-a", "train", "vpc-a", "core"} <= cloud.ids()
+    assert "lt-a" not in cloud.ids()
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", "{}"])

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from operations.aws.api import BotoApi
 from operations.aws.found import Found, Kind, Place, kind_named
-from operations.aws.network import cluster_vpc_ids
+from operations.aws.network import cluster_vpcs
 
 REGION = "us-west-2"
 
@@ -76,4 +76,4 @@ def test_an_interface_without_a_tag_is_found_by_its_vpc(account: BotoApi):
 
 
 def _found(api: BotoApi, kind: Kind, cluster: str) -> list[Found]:
-    return list(kind.find(api, Place(cluster, cluster_vpc_ids(api, cluster))))
+    return list(kind.find(api, Place(cluster, frozenset(cluster_vpcs(api, cluster)))))

@@ -25,6 +25,7 @@ from operations.kube.api import Unreachable
 from operations.kube.job_pods import PODS
 from tests.operations.cluster.test_status import of
 from tests.operations.healthy_cluster import CLAIM, ETCD, GROUP, LOGS, NAME, Healthy
+from tests.operations.owned import hold
 from tests.support import ROOT
 
 
@@ -383,6 +384,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Healthy]:
     made = Healthy()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
+    hold(monkeypatch, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     yield made
     assert left(made) == []

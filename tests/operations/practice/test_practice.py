@@ -39,6 +39,18 @@ def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
     assert leftovers() == []
 
 
+def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project: Path):
+    """A cluster that the state does not hold lives, and so does its stack: recovered first, then destroyed."""
+    assert trn(KILLED)[0] == 1
+    assert trn("practice down dev --quiet")[0] != 2
+    for command in ("sweep dev --delete --yes --name trainium-dev", "destroy dev --yes"):
+        code, _, err = trn(f"--practice {command}")
+        assert (code, "recover dev`" in err) == (1, True)
+    assert trn("--practice recover dev --yes")[0] == 0
+    assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
+
+
 def test_a_job_holds_its_nodes_until_it_is_drained(up: Path):
     """Its pods are placed, shown by logs and top, and keep `down` from deleting the file system's claim."""
     assert trn("practice job dev bert")[0] == 0

@@ -112,7 +112,7 @@ def test_change_prints_and_writes_what_it_would_do(project: Path):
     assert result.exit_code == 1
     assert "its data is lost" in result.output
     report = json.loads((project / "change.json").read_text())
-    assert report["counts"] == {"replace": 4}
+    assert report["counts"] == {"replace": 5}
     assert report["cautions"][0]["severity"] == "red"
     page = (project / "build/rehearsal/index.html").read_text()
     assert "change" in page

@@ -78,6 +78,7 @@ def test_another_zone_for_the_file_system_loses_its_data_and_takes_its_volume_al
     """Ids that AWS draws anew are followed through all that uses them."""
     changed = change(storage={"lustre": {"zoneId": "usw2-az1"}})
     assert kinds(changed) == {
+        "Deployment lustre-exporter": "replace",
         "LustreFileSystem lustre": "replace",
         "PersistentVolume fsx-claim": "replace",
         "PersistentVolumeClaim fsx-claim": "replace",

@@ -1,0 +1,128 @@
+"""A destroy of one stack from its first look to its end: what must hold before anything is drained, the question, and the steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from operations.aws.api import Api
+from operations.aws.control_plane import described
+from operations.aws.found import KINDS, Found
+from operations.cluster.destroy import run
+from operations.cluster.destroy.recovery import refuse_misuse, take_lock
+from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.run import look, place_of
+from operations.cluster.sweep.stack import Choices, bound, sweep_of
+from operations.errors import MISUSE, CommandError
+from operations.lock import locked, this_run
+from operations.ownership import Consent, Ownership, StackCluster, chosen_stack, read_ownership, refuse_change, refuse_mismatch
+from operations.pulumi import NO_STACK, Pulumi
+from operations.watching import Watching
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known before anything is drained."""
+
+    ownership: Ownership
+    keeping: Keeping
+    """For the sweep: whose objects, and which data."""
+    found: tuple[Found, ...]
+    """Everything that carries the cluster's name now."""
+    leftovers: SweepPlan
+    """Of it, what the sweep deletes: Pulumi does not know it."""
+
+
+def destroy_stack(
+    api: Api, pulumi: Pulumi, subject: StackCluster, consent: Consent, watching: Watching, choices: Choices,
+    *, is_protected: bool, shown: Callable[[Before], None], swept: Callable[[SweepPlan], None],
+) -> run.Report:  # fmt: skip
+    """Drain, destroy and sweep one stack.
+
+    `is_protected`: the settings' `deletionProtection`. `shown` and `swept` are called with what is about to be asked. Raises
+    CommandError, with nothing drained, where it is not this stack's cluster, or may not be destroyed now.
+    """
+    before = look_before(api, pulumi, subject, choices, consent.identity, watching, is_protected=is_protected)
+    refuse_locked(pulumi, subject.stack, before.ownership.state.root)
+    shown(before)
+    if not before.ownership.is_proven and before.leftovers.deletions:
+        consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
+    consent.agree(question(before))
+    holder = this_run(before.ownership.caller, f"destroy {subject.stack}")
+    with locked(api, subject.cluster, holder, watching.tell, break_lock=choices.break_lock) as lock:
+
+        def check() -> None:
+            lock.refuse_lost()
+            refuse_change(api, before.ownership)
+
+        check()
+        report = run.Report()
+        run.drain(api, subject.cluster, report, watching, check)
+        check()
+        report.tries, report.destroyed = run.pulumi_destroy(
+            subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", "")
+        )
+        if report.destroyed:
+            check()
+            _sweep(api, before, choices, watching, check, consent, report, swept)
+    return report
+
+
+def look_before(
+    api: Api, pulumi: Pulumi, subject: StackCluster, choices: Choices, named: str, watching: Watching, *, is_protected: bool
+) -> Before:
+    """Read state and account. Reads only. Raises CommandError where the stack may not be destroyed."""
+    ownership = read_ownership(api, pulumi, subject)
+    if not ownership.state.exists:
+        refuse_misuse(subject.stack, NO_STACK[0])
+    refuse_mismatch(ownership)
+    if ownership.status and ownership.state.identity is None:
+        wrong = f"Pulumi's state of stack `{subject.stack}` is empty, and the cluster `{subject.cluster}` is up ({ownership.status})"
+        raise CommandError(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?", code=MISUSE)
+    refuse_protected(ownership, is_protected=is_protected)
+    found = tuple(look(api, place_of(api, subject.cluster), watching.tracked(KINDS)))
+    stack = chosen_stack(ownership, found, named)
+    keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
+    return Before(ownership, keeping, found, plan_sweep(found, keeping))
+
+
+def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:
+    """Raises CommandError where the settings or EKS protect the cluster: jobs would be drained for nothing."""
+    if is_protected or ownership.is_protected:
+        where = "the stack file" if is_protected else "EKS, though not in the stack file"
+        hint = f"set `controlPlane.deletionProtection: false`, then `pulumi up --stack {ownership.subject.stack}`"
+        raise CommandError(f"the cluster is protected from deletion in {where}; nothing was drained", hint)
+
+
+def refuse_locked(pulumi: Pulumi, stack: str, root: str) -> None:
+    """Raises CommandError where another run holds Pulumi's lock, or the stack cannot be changed for any other reason."""
+    if not root:
+        return
+    code, printed = pulumi.ask(take_lock(stack, root))
+    if code:
+        refuse_misuse(stack, printed)
+        raise CommandError(f"Pulumi cannot change stack `{stack}` now; nothing was drained", "what it printed says why")
+
+
+def question(before: Before) -> str:
+    """What is asked: everything that goes."""
+    identity, subject = before.ownership.identity, before.ownership.subject
+    leftovers = len(before.leftovers.deletions)
+    more = f", and {leftovers} objects beside it" if leftovers else ""
+    return (
+        f"Destroy stack {subject.stack}: cluster {subject.cluster} in {identity.region}, account {identity.account},"
+        f" {before.ownership.state.count} resources{more}, with its data?"
+    )
+
+
+def _sweep(
+    api: Api, before: Before, choices: Choices, watching: Watching, check: Callable[[], None], consent: Consent, report: run.Report,
+    swept: Callable[[SweepPlan], None],
+) -> None:  # fmt: skip
+    """Sweep what `pulumi destroy` left. What was not in the account at the question is asked about; `--yes` covers the one plan."""
+    sweep = sweep_of(api, Keeping(before.keeping.owner, data=before.keeping.data), choices, watching)
+    plan = sweep.plan()
+    swept(plan)
+    new = plan.new_since(SweepPlan(before.found))
+    if new:
+        consent.agree(f"{len(new)} of {len(plan.deletions)} were not there when you were asked. Delete all {len(plan.deletions)}?")
+    report.kept = list(plan.kept)
+    report.outcome = bound(sweep, plan, check, consent)

@@ -1,0 +1,45 @@
+"""A drain of one stack's cluster: whose it is, what would go, the question, the lock, the drain."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from operations.aws.api import Api
+from operations.cluster.drain.plan import DrainPlan, Target, plan_drain
+from operations.cluster.drain.run import Drain
+from operations.kube.cluster import cluster_of
+from operations.lock import locked, this_run
+from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change
+from operations.pulumi import Pulumi
+from operations.watching import Watching
+
+
+def drain_stack(
+    api: Api,
+    pulumi: Pulumi,
+    subject: StackCluster,
+    consent: Consent,
+    watching: Watching,
+    shown: Callable[[DrainPlan], None],
+    *,
+    state_file: Path | None = None,
+    break_lock: bool = False,
+) -> tuple[DrainPlan, tuple[Target, ...]]:
+    """Close, empty and delete what users started; the plan, and what is still there.
+
+    `shown`: called with what is about to be asked. Raises CommandError where it is not this stack's cluster, or another operator
+    is at it.
+    """
+    kubernetes = cluster_of(api, subject.cluster)
+    ownership = read_ownership(api, pulumi, subject, state_file)
+    identity = agreed(ownership, consent, watching.tell)
+    plan = plan_drain(kubernetes)
+    shown(plan)
+    if plan.counts:
+        consent.agree(f"Go on in {subject.cluster} in {identity.region}, account {identity.account}: {plan.counts}?")
+    with locked(api, subject.cluster, this_run(ownership.caller, f"drain {subject.stack}"), watching.tell, break_lock=break_lock) as lock:
+
+        def check() -> None:
+            lock.refuse_lost()
+            refuse_change(api, ownership)
+
+        return plan, Drain(kubernetes, watching.pause, watching.tell, watching.show, check).run(plan)

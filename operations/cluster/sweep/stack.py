@@ -1,0 +1,126 @@
+"""A sweep of one stack from its first look to its end: whose it is, what would go, the question, the lock, the deletions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from operations.aws.api import Api
+from operations.aws.found import CLUSTERS, KINDS, Found
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep, wrong_data
+from operations.cluster.sweep.run import Outcome, Sweep, look, place_of
+from operations.errors import MISUSE, CommandError
+from operations.lock import locked, this_run
+from operations.ownership import (
+    DELETING,
+    Consent,
+    Ownership,
+    StackCluster,
+    chosen_stack,
+    read_ownership,
+    refuse_change,
+    refuse_mismatch,
+)
+from operations.pulumi import Pulumi
+from operations.watching import Watching
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the caller of a sweep has chosen."""
+
+    state_file: Path | None = None
+    data: frozenset[str] = frozenset()
+    """Kinds of data, and ids of data, that are deleted too."""
+    final_backup: bool = False
+    """As in the stack file."""
+    break_lock: bool = False
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep saw and did."""
+
+    ownership: Ownership
+    plan: SweepPlan
+    outcome: Outcome | None = None
+    """None where nothing was deleted."""
+
+
+def refuse_data(names: Sequence[str]) -> frozenset[str]:
+    """What `--data` was given. Raises CommandError for what is neither a kind of data nor an id."""
+    wrong = wrong_data(names)
+    if wrong:
+        raise CommandError(f"`{wrong[0]}` is no kind of data and no id", f"kinds: {', '.join(sorted(DATA_NAMES))}", code=MISUSE)
+    return frozenset(names)
+
+
+def planned(api: Api, ownership: Ownership, choices: Choices, named: str, watching: Watching) -> tuple[Keeping, SweepPlan]:
+    """What a sweep of this stack would delete, and for whom. Reads only. Raises CommandError where it is not clear for whom."""
+    everything = list(look(api, place_of(api, ownership.subject.cluster), watching.tracked(KINDS)))
+    stack = chosen_stack(ownership, everything, named)
+    keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
+    return keeping, plan_sweep(everything, keeping)
+
+
+def refuse_living(ownership: Ownership, plan: SweepPlan) -> None:
+    """Raises CommandError where the plan has a cluster that is not being deleted, and its stack is not shown to be gone.
+
+    Sweep is for what a destroy left. Whatever its status: one that is being made or changed lives.
+    """
+    doomed = any(item.kind == CLUSTERS.name for item in plan.deletions)
+    if doomed and ownership.status != DELETING and not ownership.state.is_gone:
+        stack = ownership.subject.stack
+        wrong = (
+            f"the cluster is up ({ownership.status}), and its stack `{stack}` is not gone: a sweep would tear it down without draining it"
+        )
+        raise CommandError(wrong, f"`trn recover {stack}` if a run was killed, then `trn destroy {stack}`")
+
+
+def sweep_stack(
+    api: Api, pulumi: Pulumi, subject: StackCluster, consent: Consent, watching: Watching, choices: Choices,
+    shown: Callable[[Ownership, SweepPlan], None],
+) -> Swept:  # fmt: skip
+    """Delete what a stack left in the account.
+
+    `shown`: called with what is about to be asked. Raises CommandError where it is not this stack's, or another operator is at it.
+    """
+    ownership = read_ownership(api, pulumi, subject, choices.state_file)
+    refuse_mismatch(ownership)
+    keeping, plan = planned(api, ownership, choices, consent.identity, watching)
+    shown(ownership, plan)
+    if not plan.deletions:
+        return Swept(ownership, plan)
+    refuse_living(ownership, plan)
+    if not ownership.is_proven:
+        consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
+    identity = ownership.identity
+    consent.agree(f"Delete {len(plan.deletions)} resources of {subject.cluster} in {identity.region}, account {identity.account}?")
+    with locked(
+        api, subject.cluster, this_run(ownership.caller, f"sweep {subject.stack}"), watching.tell, break_lock=choices.break_lock
+    ) as lock:
+
+        def check() -> None:
+            lock.refuse_lost()
+            refuse_change(api, ownership)
+
+        return Swept(ownership, plan, bound(sweep_of(api, keeping, choices, watching), plan, check, consent))
+
+
+def sweep_of(api: Api, keeping: Keeping, choices: Choices, watching: Watching) -> Sweep:
+    """The deletions of one owner."""
+    assert keeping.owner is not None
+    return Sweep(api, keeping.owner, watching.pause, watching.tell, keeping, choices.final_backup, show=watching.show)
+
+
+def bound(sweep: Sweep, plan: SweepPlan, check: Callable[[], None], consent: Consent) -> Outcome:
+    """Delete what is in the plan. What appears meanwhile is asked about; with `--yes` it stays and is reported."""
+
+    def agree(new: tuple[Found, ...]) -> bool:
+        for item in new:
+            sweep.tell(f"new since the plan was confirmed: {item.kind} {item.id} ({item.because})")
+        if consent.yes:
+            return False
+        consent.confirm(f"Delete these {len(new)} as well?")
+        return True
+
+    return replace(sweep, check=check, agree=agree).run(plan)

@@ -1,0 +1,103 @@
+"""What Pulumi holds of a stack: read from its backend, or from a file that `pulumi stack export` wrote."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from facts.resources.eks import CLUSTER_TYPE
+from operations.cluster_identity import ClusterIdentity, of_state
+from operations.errors import MISUSE, CommandError
+from operations.pulumi import NO_STACK, Pulumi, says
+
+ROOT_TYPE = "pulumi:pulumi:Stack"
+_HINT = "write it with `pulumi stack export --stack NAME > state.json`"
+
+
+@dataclass(frozen=True)
+class StackState:
+    """As much of a stack as commands need before they change something."""
+
+    exists: bool
+    """Whether the backend has a stack of this name."""
+    ids: frozenset[str] = frozenset()
+    """Ids and ARNs of everything that the state holds."""
+    count: int = 0
+    """Resources that have an object outside the engine."""
+    root: str = ""
+    """URN of the stack itself; empty where nothing was ever made."""
+    identity: ClusterIdentity | None = None
+    """None where nothing in the state is this cluster's."""
+    under_way: int = 0
+    """Operations of which no end is known."""
+    is_unfinished: bool = False
+    """A run that made the cluster ended before it knew how."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Shown to be gone: there is no such stack, or it holds nothing and nothing of it is under way."""
+        return not self.exists or not (self.count or self.under_way)
+
+
+NO_SUCH_STACK = StackState(exists=False)
+
+
+def parse_state(export: Any, cluster: str) -> StackState:
+    """What `pulumi stack export` printed. Raises ValueError where it is something else."""
+    deployment = export.get("deployment") if isinstance(export, Mapping) else None
+    if not isinstance(deployment, Mapping):
+        raise ValueError("there is no `deployment` in it")
+    resources = deployment.get("resources") or []
+    under_way = deployment.get("pending_operations") or []
+    if not all(isinstance(resource, Mapping) and "urn" in resource for resource in resources):
+        raise ValueError("a resource in it has no `urn`")
+    outside = [each for each in resources if each.get("id") and not each.get("type", "").startswith("pulumi:")]
+    arns = {each["outputs"]["arn"] for each in outside if (each.get("outputs") or {}).get("arn")}
+    return StackState(
+        exists=True,
+        ids=frozenset({each["id"] for each in outside} | arns),
+        count=len(outside),
+        root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
+        identity=of_state(resources, cluster),
+        under_way=len(under_way),
+        is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in under_way if each.get("type") == "creating"),
+    )
+
+
+def ask_state(pulumi: Pulumi, stack: str, cluster: str) -> StackState:
+    """The state as the backend has it. Raises CommandError where it cannot be read: that is not the same as gone."""
+    command = ("pulumi", "stack", "export", "--stack", stack)
+    code, printed = pulumi.ask(command)
+    if code:
+        if says(printed, NO_STACK):
+            return NO_SUCH_STACK
+        hint = f"what it printed says why; or give the state: `{' '.join(command)} > state.json`, then --state state.json"
+        raise CommandError(f"`{' '.join(command)}` failed, so that it is not known whose the cluster is", hint)
+    try:
+        return parse_state(json.loads(printed), cluster)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+
+
+def file_state(path: Path, project: str, stack: str, cluster: str) -> StackState:
+    """The state in a file, which must be this stack's own. Raises CommandError.
+
+    An empty state does not say whose it is, so it is refused: that a stack is gone is asked of the backend.
+    """
+    try:
+        export = json.loads(path.read_text())
+        state = parse_state(export, cluster)
+    except OSError as error:
+        raise CommandError(f"cannot read `{path}`: {error.strerror}", _HINT, code=MISUSE) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"`{path}` is no Pulumi state: {error}", _HINT, code=MISUSE) from error
+    whose = {tuple(resource["urn"].split("::")[:2]) for resource in export["deployment"].get("resources") or ()}
+    expected = (f"urn:pulumi:{stack}", project)
+    if whose - {expected}:
+        other = "::".join(sorted(whose - {expected})[0]).removeprefix("urn:pulumi:")
+        raise CommandError(f"`{path}` is the state of another stack: it holds {other}, this is {stack}::{project}", _HINT, code=MISUSE)
+    if not whose:
+        wrong = f"`{path}` holds no resource, so it does not say whose state it is"
+        raise CommandError(wrong, "leave --state out: the stack is then read from its backend", code=MISUSE)
+    return state

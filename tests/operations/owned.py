@@ -1,0 +1,103 @@
+"""A stack that owns a cluster: what `pulumi stack export` prints of it, and a Pulumi that answers with that."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from facts.names import cluster_tags
+from operations.aws.network import cluster_vpcs
+from operations.belonging import Owner
+from operations.ownership import StackCluster
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud
+
+REGION = "us-west-2"
+ROOT_URN = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
+NO_SUCH_STACK = "error: no stack named 'dev' found"
+
+
+def subject(cluster: str) -> StackCluster:
+    """The cluster of the shipped project's stack dev."""
+    return StackCluster("trn", "dev", cluster)
+
+
+def resource(kind: str, which: str, outputs: Mapping[str, Any], *, stack: str = "dev", project: str = "trn") -> dict[str, Any]:
+    """One resource of a state."""
+    return {"urn": f"urn:pulumi:{stack}::{project}::{kind}::{which}", "type": kind, "custom": True, "id": which, "outputs": dict(outputs)}
+
+
+def cluster_arn(cluster: str, *, account: str = ACCOUNT, region: str = REGION) -> str:
+    """The ARN that EKS gives."""
+    return f"arn:aws:eks:{region}:{account}:cluster/{cluster}"
+
+
+def state(
+    cluster: str, *more: str, vpc: str = "vpc-a", stack: str = STACK, arn: str = "", created_at: str = CREATED_AT,
+    with_cluster: bool = True, pending: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """The export of a stack with a VPC and, unless told otherwise, its cluster. `more`: ids of other things; `pending`: a type."""
+    tags = cluster_tags(cluster, stack) if stack else {"trn:cluster": cluster}
+    _, project, name = (stack or STACK).split("/")
+    made = [
+        resource("aws:ec2/vpc:Vpc", vpc, {"arn": f"arn:aws:ec2:{REGION}:{ACCOUNT}:vpc/{vpc}", "tagsAll": tags}, stack=name, project=project)
+    ]
+    if with_cluster:
+        outputs = {"arn": arn or cluster_arn(cluster), "createdAt": created_at, "name": cluster, "tagsAll": tags}
+        made.append(resource("aws:eks/cluster:Cluster", cluster, outputs, stack=name, project=project))
+    made += [resource("aws:ec2/other:Other", which, {}, stack=name, project=project) for which in more]
+    under_way = [{"resource": {"urn": f"urn:pulumi:{name}::{project}::{pending}::x", "type": pending, "inputs": {}}, "type": "creating"}]
+    root = {"urn": f"urn:pulumi:{name}::{project}::pulumi:pulumi:Stack::{project}-{name}", "type": "pulumi:pulumi:Stack", "custom": False}
+    return {"version": 3, "deployment": {"resources": [root, *made], "pending_operations": under_way if pending else []}}
+
+
+EMPTY: dict[str, Any] = {"version": 3, "deployment": {"manifest": {}, "metadata": {}}}
+"""What the CLI prints of a stack in which nothing was ever made, or nothing is left (CLI 3.260)."""
+
+
+class FakePulumi:
+    """Holds one stack, or none; keeps what it was asked to do."""
+
+    def __init__(self, export: dict[str, Any] | None, run: Callable[[tuple[str, ...]], tuple[int, str]] | None = None) -> None:
+        self.export, self.ran = export, list[tuple[str, ...]]()
+        self.on_run = run or (lambda command: (0, ""))
+        self.locked = False
+
+    def run(self, command: tuple[str, ...], environment: Mapping[str, str], /) -> tuple[int, str]:
+        """Do it."""
+        self.ran.append(command)
+        return self.on_run(command)
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """Answer."""
+        if self.export is None:
+            return 255, NO_SUCH_STACK
+        if command[1] == "refresh":
+            return (255, "error: the stack is currently locked by 1 lock(s)") if self.locked else (0, "")
+        return 0, json.dumps(self.export)
+
+
+def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:
+    """The cluster as its stack owns it, with the VPCs that carry its tag."""
+    return Owner(cluster, ACCOUNT, REGION, stack, frozenset(cluster_vpcs(cloud.api, cluster)))
+
+
+def standing_resources(cloud: Cloud) -> list[dict[str, Any]]:
+    """Everything of the program that is in the account, as a state holds it."""
+    return [
+        {
+            "urn": item.registration.urn,
+            "type": item.registration.type,
+            "id": item.registration.id,
+            "outputs": dict(item.registration.outputs),
+        }
+        for item in cloud.world.state
+    ]
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, cloud: Cloud | None = None) -> FakePulumi:
+    """The stack dev holds the cluster, wherever a command asks Pulumi: that of a standing `cloud`, else the one of `leftovers`."""
+    export = {"version": 3, "deployment": {"resources": standing_resources(cloud)}} if cloud else state(cluster)
+    made = FakePulumi(export)
+    monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: made)
+    return made
