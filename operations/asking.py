@@ -14,4 +14,7 @@ def consent(yes: bool, name: str = "", identity: str = "") -> Consent:
     def prompt(question: str) -> str:
         return str(typer.prompt(question, default="", show_default=False, err=True))
 
-    return Consent(yes, name, identity, confirm, prompt)
+    def ask(question: str) -> bool:
+        return typer.confirm(question, err=True)
+
+    return Consent(yes, name, identity, confirm, ask, prompt)

@@ -114,6 +114,8 @@ class Owner:
     """As in the tag `trn:stack`; empty for a cluster of a release that did not set it."""
     vpc_ids: frozenset[str] = frozenset()
     """Its VPC, and others that carry its tags: those of runs that were killed."""
+    has_name: bool = True
+    """Whether the name is its own: no EKS cluster of another stack has it now. Else what only a name tells is the other's."""
 
     def objection(self, item: Object) -> str:
         """Why an object with the cluster's name is not this cluster's all the same; empty where it is."""
@@ -132,7 +134,9 @@ class Owner:
         stack = item.tags.get(STACK_TAG)
         if stack is not None:
             return "" if stack == self.stack else f"{STACK_TAG}={stack}: another stack made it"
-        if item.is_by_name or item.vpc_id in self.vpc_ids:
+        if item.is_by_name:
+            return "" if self.has_name else "it goes by its name with the cluster that another stack has now"
+        if item.vpc_id in self.vpc_ids:
             return ""
         if item.vpc_id:
             return f"in {item.vpc_id}, which is not this cluster's, and no tag {STACK_TAG}"

@@ -45,6 +45,8 @@ class Consent:
     """The stack whose objects are meant, where there are several."""
     confirm: Callable[[str], None] = lambda question: None
     """Asks a question; raises where the answer is no."""
+    ask: Callable[[str], bool] = lambda question: False
+    """Asks a question in the middle of a command; a no leaves out what was asked about."""
     prompt: Callable[[str], str] = lambda question: ""
     """Asks for a text."""
 
@@ -90,7 +92,8 @@ class Ownership:
         own = {which for which, tags in self.vpcs.items() if tags.get(STACK_TAG, "") == stack}
         if self.identity.vpc_id and self.identity.stack == stack:
             own.add(self.identity.vpc_id)
-        return Owner(self.subject.cluster, self.seen.account, self.seen.region, stack, frozenset(own))
+        has_name = not self.status or self.tags.get(STACK_TAG, "") == stack
+        return Owner(self.subject.cluster, self.seen.account, self.seen.region, stack, frozenset(own), has_name)
 
     def lines(self) -> list[str]:
         """The identity as users read it."""

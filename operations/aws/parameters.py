@@ -14,6 +14,8 @@ PUT = Call("ssm", "PutParameter", _LOCKS)
 GET = Call("ssm", "GetParameter", _LOCKS)
 DELETE = Call("ssm", "DeleteParameter", _LOCKS)
 
+LOCKING = (PUT, GET, DELETE)
+
 
 def create(api: Api, name: str, value: str) -> bool:
     """Make a parameter; False where there is one. Of two that try at once one gets it (SSM API, PutParameter, Overwrite)."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import typer.main
 
+from facts.names import FINAL_BACKUP_TAG, STACK_TAG, lock_parameter
 from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
@@ -68,6 +69,7 @@ def _default(parameter: Any) -> str:
 
 def _details() -> Iterator[str]:
     yield from ("## What check looks at", "", f"Credentials first, then {', '.join(CHECKS)}. What could not be checked is a failure.", "")
+    yield from _owned()
     yield from _drained()
     yield from _verification()
     yield from ("## What sweep looks for", "", f"In the order of deletion: {', '.join(kind.name for kind in KINDS)}.", "")
@@ -76,11 +78,10 @@ def _details() -> Iterator[str]:
     yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
     yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
     yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
-    yield from (
-        "",
-        "Backups of file systems are kept unless `--backups` is given. With `--state`, what Pulumi's state holds is kept, and while the",
-    )
-    yield "cluster is in it also what the cluster's own controllers made: their volumes, load balancers, interfaces and instances."
+    yield from ("", "What Pulumi's state holds is kept, and while the cluster is in it also what the cluster's own controllers made: their")
+    yield "volumes, load balancers, interfaces and instances. Data is kept unless `--data` names its kind or its id: backups, and the volumes and"
+    yield "file systems that PersistentVolumes stand for, since only the cluster knew their reclaim policy. The stack's own file system is backed"
+    yield f"up before where `storage.lustre.finalBackup` or its tag `{FINAL_BACKUP_TAG}` says so."
     yield from ("", "## What the commands do in Kubernetes", "")
     yield "The policy that `controlPlane.accessEntries` gives by default, AmazonEKSClusterAdminPolicy, may do all of it. A role of one's own needs:"
     yield from ("", "| command | resources and verbs |", "| --- | --- |")
@@ -90,6 +91,36 @@ def _details() -> Iterator[str]:
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
     yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
+
+
+def _owned() -> Iterator[str]:
+    """How a command knows whose the cluster is."""
+    yield from ("## Whose the cluster is", "")
+    yield "Before its first change, a command reads Pulumi's state and the account, and compares account, region, ARN, creation time and VPC of the"
+    yield f"cluster, and the stack that made it (`{STACK_TAG}`, on everything that takes tags). All of it is shown; any difference ends the command,"
+    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell and recover do so. Where the backend cannot be reached, `--state`"
+    yield "takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
+    yield "cluster's name has to be typed, or given with `--name`: `--yes` alone is not enough. Objects of several stacks need `--identity`."
+    yield from (
+        "",
+        "Each object is looked at again right before it is deleted. It stays if its tags name another owner or another stack, if its ARN is of",
+    )
+    yield "another account or region, if an object of its name was made later, or if it was not in the plan that was confirmed: what appears"
+    yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy`, `--yes` covers the"
+    yield "one plan that is shown."
+    yield from (
+        "",
+        f"sweep --delete, destroy, drain and scale hold a lock while they change something: the parameter `{lock_parameter('NAME')}` of Systems",
+    )
+    yield "Manager, with who, where, which command and since when. It is given up at the end and when the command is interrupted. A command that"
+    yield "was killed leaves it; `--break-lock` takes it. sweep and destroy also need Pulumi's own lock to be free."
+    yield from (
+        "",
+        "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",
+    )
+    yield "that the stack holds this cluster, that neither the stack file nor EKS protects it from deletion, and that nobody else is at it. An API"
+    yield "server that cannot be reached counts as gone only where EKS says that there is no such cluster."
+    yield ""
 
 
 def _rules(rules: Rules) -> str:

@@ -17,7 +17,7 @@ from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.cluster.test_cost import product
 from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
-from tests.operations.owned import hold
+from tests.operations.owned import EMPTY, hold
 from tests.support import ROOT
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -63,6 +63,7 @@ class World:
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
             self.cloud.of(kind).clear()
+        self.pulumi.export = EMPTY
         return 0, ""
 
     def answer_all_with(self, error: Callable[[], Exception]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from operations.errors import MISUSE, CommandError
-from operations.pulumi import NO_STACK, says
+from operations.pulumi import NO_STACK, Pulumi, says
 
 TRIES = 3
 UNREACHABLE = ("configured Kubernetes cluster is unreachable", "unreachable cluster")
@@ -81,6 +81,16 @@ def take_lock(stack: str, root: str) -> tuple[str, ...]:
     `root`: its URN. A locked stack refuses it on every backend; what a killed run left open stays in the state (CLI 3.260, measured).
     """
     return ("pulumi", "refresh", "--yes", "--skip-preview", "--skip-pending-creates", "--target", root, "--stack", stack)
+
+
+def refuse_locked(pulumi: Pulumi, stack: str, root: str) -> None:
+    """Raises CommandError where another run holds Pulumi's lock, or the stack cannot be changed for any other reason."""
+    if not root:
+        return
+    code, printed = pulumi.ask(take_lock(stack, root))
+    if code:
+        refuse_misuse(stack, printed)
+        raise CommandError(f"Pulumi cannot change stack `{stack}` now; nothing was changed", "what it printed says why")
 
 
 def _refresh(stack: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from operations.cluster.drain.plan import Target, plan_drain
 from operations.cluster.drain.run import Drain
 from operations.cluster.drain.view import print_plan
 from operations.cluster.sweep.run import Outcome
+from operations.cluster_identity import ClusterIdentity
 from operations.errors import CommandError, OwnershipError
 from operations.kube.cluster import cluster_of
 from operations.output import errors
@@ -25,6 +26,7 @@ Runner = Callable[[tuple[str, ...], dict[str, str]], tuple[int, str]]
 class Report:
     """How it went."""
 
+    identity: ClusterIdentity = field(default_factory=ClusterIdentity)
     drained: bool = False
     undrained: list[Target] = field(default_factory=list)
     tries: int = 0
@@ -87,6 +89,7 @@ def as_data(report: Report) -> dict[str, Any]:
     """The same for `--json`."""
     outcome = report.outcome
     return {
+        "identity": report.identity.as_data(),
         "drained": report.drained,
         "undrained": [str(target) for target in report.undrained],
         "tries": report.tries,

@@ -7,7 +7,7 @@ from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.aws.found import KINDS, Found
 from operations.cluster.destroy import run
-from operations.cluster.destroy.recovery import refuse_misuse, take_lock
+from operations.cluster.destroy.recovery import refuse_locked, refuse_misuse
 from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import look, place_of
 from operations.cluster.sweep.stack import Choices, bound, sweep_of
@@ -15,6 +15,7 @@ from operations.errors import MISUSE, CommandError
 from operations.lock import locked, this_run
 from operations.ownership import Consent, Ownership, StackCluster, chosen_stack, read_ownership, refuse_change, refuse_mismatch
 from operations.pulumi import NO_STACK, Pulumi
+from operations.stack_state import ask_state
 from operations.watching import Watching
 
 
@@ -53,16 +54,19 @@ def destroy_stack(
             lock.refuse_lost()
             refuse_change(api, before.ownership)
 
+        def check_state() -> frozenset[str]:
+            check()
+            return ask_state(pulumi, subject.stack, subject.cluster).ids
+
         check()
-        report = run.Report()
+        report = run.Report(before.ownership.identity)
         run.drain(api, subject.cluster, report, watching, check)
         check()
         report.tries, report.destroyed = run.pulumi_destroy(
             subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", "")
         )
         if report.destroyed:
-            check()
-            _sweep(api, before, choices, watching, check, consent, report, swept)
+            _sweep(api, before, choices, watching, check_state, consent, report, swept)
     return report
 
 
@@ -92,16 +96,6 @@ def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:
         raise CommandError(f"the cluster is protected from deletion in {where}; nothing was drained", hint)
 
 
-def refuse_locked(pulumi: Pulumi, stack: str, root: str) -> None:
-    """Raises CommandError where another run holds Pulumi's lock, or the stack cannot be changed for any other reason."""
-    if not root:
-        return
-    code, printed = pulumi.ask(take_lock(stack, root))
-    if code:
-        refuse_misuse(stack, printed)
-        raise CommandError(f"Pulumi cannot change stack `{stack}` now; nothing was drained", "what it printed says why")
-
-
 def question(before: Before) -> str:
     """What is asked: everything that goes."""
     identity, subject = before.ownership.identity, before.ownership.subject
@@ -114,7 +108,7 @@ def question(before: Before) -> str:
 
 
 def _sweep(
-    api: Api, before: Before, choices: Choices, watching: Watching, check: Callable[[], None], consent: Consent, report: run.Report,
+    api: Api, before: Before, choices: Choices, watching: Watching, check: Callable[[], frozenset[str]], consent: Consent, report: run.Report,
     swept: Callable[[SweepPlan], None],
 ) -> None:  # fmt: skip
     """Sweep what `pulumi destroy` left. What was not in the account at the question is asked about; `--yes` covers the one plan."""

@@ -15,6 +15,7 @@ from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
 from operations.aws import objects
 from operations.aws.api import Call
+from operations.aws.parameters import LOCKING
 from operations.errors import CommandError
 
 POLICY_LIMIT = 6144
@@ -57,7 +58,8 @@ def deployer_permissions(resources: Iterable[Recorded]) -> Permissions:
         names = rights.names(resource.inputs) if rights else {}
         for grant in rights.grants if rights else ():
             _add(found, [made for scope in grant.scopes for made in _named(scope, names)], grant.actions)
-    return _with_calls(found, (call for call in declared_calls() if call.operation.startswith(READING)))
+    # `trn destroy` is the deployer's, and holds the cluster's lock.
+    return _with_calls(found, (call for call in declared_calls() if call.operation.startswith(READING) or call in LOCKING))
 
 
 def operator_permissions() -> Permissions:

@@ -56,5 +56,5 @@ def report_lines(plan: Plan, stack: str, *, orphans: bool, done: bool) -> list[s
     if orphans:
         lines = [f"recovered: {len(plan.imports)} imported, {len(plan.uninstalls)} uninstalled; run it again until none is found"]
     if plan.leftovers:
-        lines.append(f"next     pulumi stack export --stack {stack} > state.json; trn sweep {stack} --state state.json")
+        lines.append(f"next     trn sweep {stack} --delete")
     return [*lines, f"next     pulumi up --stack {stack}"]

@@ -15,8 +15,6 @@ INSTANCE_TAG = "node.k8s.amazonaws.com/instance_id"
 """The VPC CNI's mark on an interface: the instance that it was made for (aws/amazon-vpc-cni-k8s pkg/awsutils)."""
 IN_STATE, IN_ITS_VPC = "in Pulumi's state", "in the VPC of the cluster that is kept"
 LOOKED_AFTER = "looked after by the cluster that is kept"
-GOES_WITH_IT = frozenset({IN_STATE, IN_ITS_VPC, LOOKED_AFTER})
-"""Reasons that end with the cluster: what is kept for them goes with it in a destroy."""
 _ORDER = {kind.name: number for number, kind in enumerate(KINDS)}
 
 

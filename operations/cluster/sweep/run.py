@@ -65,8 +65,9 @@ class Sweep:
     """Its owner is the sweep's."""
     final_backup: bool = False
     """Whether the settings want a backup of the file system that is deleted."""
-    check: Callable[[], None] = lambda: None
-    """Called before each round; raises where the cluster is no longer the one that was confirmed, or the lock is lost."""
+    check: Callable[[], frozenset[str]] = frozenset
+    """Called before each round: ids that Pulumi's state holds by now, which are kept too. Raises where the cluster is no longer the
+    one that was confirmed, or the lock is lost."""
     agree: Callable[[tuple[Found, ...]], bool] = lambda found: False
     """Asked about what appeared since the plan was confirmed."""
     show: Callable[[int, int], None] = lambda gone, seen: None
@@ -77,9 +78,9 @@ class Sweep:
         """Where it looks."""
         return Place(self.owner.cluster, self.owner.vpc_ids)
 
-    def judged(self, found: Collection[Found]) -> SweepPlan:
-        """What of these would be deleted."""
-        return plan_sweep(found, Keeping(self.owner, self.keeping.ids, self.keeping.data))
+    def judged(self, found: Collection[Found], held: frozenset[str] = frozenset()) -> SweepPlan:
+        """What of these would be deleted. `held`: ids that are kept beside those that were known from the start."""
+        return plan_sweep(found, Keeping(self.owner, self.keeping.ids | held, self.keeping.data))
 
     def plan(self) -> SweepPlan:
         """What would be deleted now. Reads only."""
@@ -96,9 +97,8 @@ class Sweep:
         for number in range(ROUNDS):
             if number:
                 self.pause(PAUSE_S)
-            self.check()
-            plan = self._round(confirmed, refused)
-            new = plan.new_since(confirmed)
+            plan = self._round(confirmed, refused, self.check())
+            new = tuple(found for found in plan.new_since(confirmed) if found.key not in refused)
             if new and self.agree(new):
                 confirmed = SweepPlan((*confirmed.deletions, *new))
                 new = ()
@@ -116,21 +116,21 @@ class Sweep:
             left=[(found, said[found.key]) for found in plan.deletions],
         )
 
-    def _round(self, confirmed: SweepPlan, refused: dict[str, str]) -> SweepPlan:
+    def _round(self, confirmed: SweepPlan, refused: dict[str, str], held: frozenset[str]) -> SweepPlan:
         """One pass over all kinds, in the order in which they can be deleted; what was seen in it."""
         seen = list[Found]()
         # Whether the cluster stays decides on what its controllers look after, and is known before any kind is looked at.
         clusters = list(CLUSTERS.find(self.api, self.place))
         for kind in KINDS:
             found = list(kind.find(self.api, self.place))
-            plan = self.judged([*found, *(clusters if kind is not CLUSTERS else ())])
+            plan = self.judged([*found, *(clusters if kind is not CLUSTERS else ())], held)
             now = SweepPlan(tuple(item for item in plan.deletions if item.kind == kind.name))
             new = {item.key for item in now.new_since(confirmed)}
             for item in now.deletions:
                 if item.key not in new and item.key not in refused:
                     self._delete(kind, item, refused)
             seen += found
-        return self.judged(seen)
+        return self.judged(seen, held)
 
     def _delete(self, kind: Kind, found: Found, refused: dict[str, str]) -> None:
         """Delete one object, and keep what AWS says where another try is of no use."""

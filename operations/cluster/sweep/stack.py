@@ -6,6 +6,7 @@ from pathlib import Path
 
 from operations.aws.api import Api
 from operations.aws.found import CLUSTERS, KINDS, Found
+from operations.cluster.destroy.recovery import refuse_locked
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep, wrong_data
 from operations.cluster.sweep.run import Outcome, Sweep, look, place_of
 from operations.errors import MISUSE, CommandError
@@ -21,6 +22,7 @@ from operations.ownership import (
     refuse_mismatch,
 )
 from operations.pulumi import Pulumi
+from operations.stack_state import ask_state
 from operations.watching import Watching
 
 
@@ -91,6 +93,8 @@ def sweep_stack(
     if not plan.deletions:
         return Swept(ownership, plan)
     refuse_living(ownership, plan)
+    if choices.state_file is None:
+        refuse_locked(pulumi, subject.stack, ownership.state.root)
     if not ownership.is_proven:
         consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
     identity = ownership.identity
@@ -99,9 +103,11 @@ def sweep_stack(
         api, subject.cluster, this_run(ownership.caller, f"sweep {subject.stack}"), watching.tell, break_lock=choices.break_lock
     ) as lock:
 
-        def check() -> None:
+        def check() -> frozenset[str]:
             lock.refuse_lost()
             refuse_change(api, ownership)
+            # A run of Pulumi that began meanwhile makes what no earlier state knows.
+            return ownership.state.ids if choices.state_file else ask_state(pulumi, subject.stack, subject.cluster).ids
 
         return Swept(ownership, plan, bound(sweep_of(api, keeping, choices, watching), plan, check, consent))
 
@@ -112,15 +118,12 @@ def sweep_of(api: Api, keeping: Keeping, choices: Choices, watching: Watching) -
     return Sweep(api, keeping.owner, watching.pause, watching.tell, keeping, choices.final_backup, show=watching.show)
 
 
-def bound(sweep: Sweep, plan: SweepPlan, check: Callable[[], None], consent: Consent) -> Outcome:
-    """Delete what is in the plan. What appears meanwhile is asked about; with `--yes` it stays and is reported."""
+def bound(sweep: Sweep, plan: SweepPlan, check: Callable[[], frozenset[str]], consent: Consent) -> Outcome:
+    """Delete what is in the plan. What appears meanwhile is asked about once; with `--yes` it stays and is reported."""
 
     def agree(new: tuple[Found, ...]) -> bool:
         for item in new:
             sweep.tell(f"new since the plan was confirmed: {item.kind} {item.id} ({item.because})")
-        if consent.yes:
-            return False
-        consent.confirm(f"Delete these {len(new)} as well?")
-        return True
+        return not consent.yes and consent.ask(f"Delete these {len(new)} as well?")
 
     return replace(sweep, check=check, agree=agree).run(plan)

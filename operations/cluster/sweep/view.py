@@ -1,5 +1,6 @@
 """A sweep as data and as a table: what is left over, what it costs a day, what was deleted."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from facts.names import STACK_TAG
 from operations.aws.found import Found
-from operations.cluster.sweep.plan import GOES_WITH_IT, SweepPlan
+from operations.cluster.sweep.plan import IN_ITS_VPC, IN_STATE, LOOKED_AFTER, SweepPlan
 from operations.cluster.sweep.run import Outcome
 from operations.ownership import Ownership
 
@@ -40,12 +42,21 @@ def print_ownership(console: Console, ownership: Ownership) -> None:
 
 
 def print_leftovers(console: Console, plan: SweepPlan) -> None:
-    """What is there beside the stack, before it is destroyed: deleted after it, or kept; what goes with the cluster is not listed."""
+    """What is there beside what Pulumi's state holds, before the stack is destroyed: what goes, and what is kept."""
     for item in plan.deletions:
         console.print(f"  beside the stack: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
     for item, why in plan.kept:
-        if why not in GOES_WITH_IT:
+        if why in (IN_ITS_VPC, LOOKED_AFTER):
+            console.print(f"  goes with the cluster: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+        elif why != IN_STATE:
             console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+
+
+def print_stacks(console: Console, found: Sequence[Found]) -> None:
+    """Which stacks made what is listed, where they say so."""
+    counts = Counter(item.tags[STACK_TAG] for item in found if STACK_TAG in item.tags)
+    for stack, count in sorted(counts.items()):
+        console.print(f"{count} made by {stack}", markup=False, soft_wrap=True)
 
 
 def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:

@@ -366,7 +366,7 @@ def test_a_first_vpc_that_was_made_again_is_left_to_the_sweep(world: Any):
     cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
     code, out, err = trn("--yes")
     assert (code, engine.ran, "left over  Vpc a vpc-1" in err) == (0, [REFRESH], True)
-    assert "trn sweep dev --state state.json" in out
+    assert "trn sweep dev --delete" in out
 
 
 def test_without_operations_there_is_nothing_to_do(world: Any):

@@ -1,0 +1,527 @@
+"""What a command must know before its first change, whoever else is in the account: nothing that is not this stack's is touched."""
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from facts.names import lock_parameter
+from operations.aws.found import Found
+from operations.cluster.destroy.stack import destroy_stack
+from operations.cluster.drain.stack import drain_stack
+from operations.cluster.scale.stack import scale_group
+from operations.cluster.sweep.plan import is_data
+from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
+from operations.errors import CommandError, OwnershipError
+from operations.lock import Holder, locked, this_run
+from operations.ownership import Consent, agreed, read_ownership, refuse_mismatch
+from operations.watching import Watching
+from simulator.doors.wire.wire import Refused
+from tests.operations.aws.cloud import ACCOUNT, STACK, Cloud, tag_list
+from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.fake_kubernetes import FakeCluster, busy
+from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state, subject
+
+CLUSTER, PEER = "train", "organization/trn/peer"
+YES = Consent(yes=True)
+NAMED = Consent(yes=True, name=CLUSTER)
+QUIET = Watching(lambda line: None, lambda seconds: None)
+
+
+class World:
+    """A cluster that is up, its stack and its Kubernetes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, export: dict[str, Any] | None = None, *, up: bool = True) -> None:
+        self.cloud, self.kubernetes = Cloud(), busy()
+        leave_everything(self.cloud, CLUSTER)
+        if up:
+            leave_control_plane(self.cloud, CLUSTER)
+            self.cluster["endpoint"] = "https://example"
+            scaling = {"minSize": 0, "maxSize": 2, "desiredSize": 2}
+            self.cloud.of("node group")["core"] |= {"scalingConfig": scaling}
+        self.pulumi = FakePulumi(state(CLUSTER) if export is None else export)
+        self.pulumi.on_run = self._destroyed
+        monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.kubernetes)
+        self.before = self.ids()
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        """As EKS describes it."""
+        return self.cloud.of("cluster")[CLUSTER]
+
+    def ids(self) -> set[str]:
+        """Everything in the account but the lock."""
+        return self.cloud.ids() - {lock_parameter(CLUSTER)}
+
+    def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
+        if command[1] == "destroy":
+            for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
+                self.cloud.of(kind).clear()
+            self.pulumi.export = EMPTY
+        return 0, ""
+
+    def sweep(self, consent: Consent = YES, **choices: Any) -> Swept:
+        """`trn sweep --delete`."""
+        return sweep_stack(self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, Choices(**choices), lambda *_: None)
+
+    def destroy(self, consent: Consent = YES, *, is_protected: bool = False, **choices: Any) -> Any:
+        """`trn destroy`."""
+        return destroy_stack(
+            self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, Choices(**choices),
+            is_protected=is_protected, shown=lambda before: None, swept=lambda plan: None,
+        )  # fmt: skip
+
+    def drain(self, consent: Consent = YES) -> Any:
+        """`trn drain`."""
+        return drain_stack(self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, lambda plan: None)
+
+    def scale(self, consent: Consent = YES) -> Any:
+        """`trn scale core 0`."""
+        return scale_group(self.cloud.api, self.pulumi, subject(CLUSTER), "core", 0, consent, QUIET)
+
+    def look(self, consent: Consent = YES) -> Any:
+        """What `trn verify` and `trn shell` ask before they start a pod."""
+        return agreed(read_ownership(self.cloud.api, self.pulumi, subject(CLUSTER)), consent, lambda line: None)
+
+    def is_untouched(self) -> bool:
+        """Nothing was changed anywhere."""
+        sizes = self.cloud.of("node group").get("core", {}).get("scalingConfig", {}).get("desiredSize", 2)
+        changed = [command for command in self.pulumi.ran if command[1] != "refresh"]
+        return self.ids() == self.before and not self.kubernetes.log and not changed and sizes == 2
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The cluster, held by its stack."""
+    return World(monkeypatch)
+
+
+COMMANDS: dict[str, Callable[[World], Any]] = {name: getattr(World, name) for name in ("sweep", "destroy", "drain", "scale", "look")}
+
+
+def another_account(world: World) -> None:
+    """The caller's credentials are another account's."""
+    world.cloud.wire.handlers["sts.GetCallerIdentity"] = lambda given: {"Account": "999999999999", "Arn": "arn:aws:iam::999999999999:user/a", "UserId": "a"}  # fmt: skip
+
+
+FOREIGN: dict[str, Callable[[World], Any]] = {
+    "account": another_account,
+    "region": lambda world: world.cluster.update(arn=cluster_arn(CLUSTER, region="us-east-1")),
+    "made again": lambda world: world.cluster.update(createdAt="2026-02-02T00:00:00Z"),
+    "VPC": lambda world: world.cluster.update(resourcesVpcConfig={"vpcId": "vpc-b"}),
+    "stack": lambda world: world.cluster.update(tags={"trn:cluster": CLUSTER, "trn:stack": PEER}),
+    "no stack": lambda world: world.cluster.update(tags={"trn:cluster": CLUSTER}),
+    "no tag": lambda world: world.cluster.update(tags={}),
+}
+
+
+@pytest.mark.parametrize("difference", FOREIGN)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_another_cluster_of_the_same_name_is_left_alone_by_every_command(world: World, command: str, difference: str):
+    """Both sides are shown; giving the name changes nothing of it."""
+    FOREIGN[difference](world)
+    with pytest.raises(CommandError) as raised:
+        COMMANDS[command](world)
+    assert world.is_untouched()
+    assert "state has" in str(raised.value) or "lacks the tag" in str(raised.value)
+
+
+@pytest.mark.parametrize("command", ["sweep", "destroy", "drain", "scale", "look"])
+def test_a_state_that_cannot_be_read_is_not_a_stack_that_is_gone(world: World, command: str, monkeypatch: pytest.MonkeyPatch):
+    """A backend out of reach, a passphrase that is not set."""
+    monkeypatch.setattr(world.pulumi, "ask", lambda command: (255, "error: passphrase must be set"))
+    with pytest.raises(CommandError, match="it is not known whose the cluster is"):
+        COMMANDS[command](world)
+    assert world.is_untouched()
+
+
+@pytest.mark.parametrize("command", ["drain", "scale", "look"])
+@pytest.mark.parametrize("export", [EMPTY, None])
+def test_where_the_stack_is_gone_the_name_is_asked_for(world: World, command: str, export: dict[str, Any] | None):
+    """`--yes` alone says nothing about whose it is; a slip in the name is a no."""
+    world.pulumi.export = export
+    for consent, says in ((YES, "--yes alone is not enough"), (Consent(yes=True, name="trian"), "is not the cluster's name")):
+        with pytest.raises(OwnershipError, match=says):
+            COMMANDS[command](world, consent)  # pyright: ignore[reportCallIssue]
+    assert world.is_untouched()
+    asked = list[str]()
+    COMMANDS[command](world, Consent(prompt=lambda question: asked.append(question) or CLUSTER))  # pyright: ignore[reportCallIssue]
+    assert len(asked) == 1
+
+
+def test_a_stack_that_holds_something_else_does_not_hold_this_cluster(world: World):
+    """Its own `trn:name` was another one: nothing is asked, it is refused."""
+    world.pulumi.export = state("other", vpc="vpc-other")
+    for command in COMMANDS.values():
+        with pytest.raises(CommandError, match="does not hold the cluster"):
+            command(world, NAMED)  # pyright: ignore[reportCallIssue]
+    assert world.is_untouched()
+
+
+def test_what_another_stack_made_is_not_swept_by_a_name_that_was_typed(world: World):
+    """The cluster of `peer` in place of ours, and our stack gone."""
+    world.pulumi.export = None
+    FOREIGN["stack"](world)
+    for command in (world.sweep, world.drain, world.scale, world.look):
+        with pytest.raises(OwnershipError, match="another stack made this"):
+            command(NAMED)
+    assert world.is_untouched()
+
+
+# The state
+
+
+@pytest.mark.parametrize(
+    ("stack", "says"), [("organization/trn/prod", "state of another stack"), ("organization/other/dev", "state of another stack")]
+)
+def test_a_state_file_must_be_this_stacks_own(world: World, tmp_path: Path, stack: str, says: str):
+    """And it switches no guard off: the identity in it is compared as that of the backend is."""
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(state(CLUSTER, stack=stack)))
+    with pytest.raises(CommandError, match=says):
+        world.sweep(state_file=file)
+    file.write_text(json.dumps(state(CLUSTER, created_at="2025-01-01T00:00:00Z")))
+    with pytest.raises(OwnershipError, match="created: Pulumi's state has 2025-01-01T00:00:00Z"):
+        world.sweep(state_file=file)
+    file.write_text(json.dumps(EMPTY))
+    with pytest.raises(CommandError, match="does not say whose state it is"):
+        world.sweep(replace(NAMED), state_file=file)
+    assert world.is_untouched()
+
+
+# Destroy
+
+
+def test_an_empty_stack_does_not_destroy_a_living_cluster(world: World):
+    """A fresh `stack init`, another backend: `pulumi destroy` would succeed, and the sweep would take a colleague's cluster."""
+    world.pulumi.export = EMPTY
+    with pytest.raises(CommandError, match="is empty, and the cluster `train` is up"):
+        world.destroy(NAMED)
+    world.pulumi.export = None
+    with pytest.raises(CommandError, match="Pulumi knows no stack `dev`"):
+        world.destroy(NAMED)
+    assert world.is_untouched()
+
+
+@pytest.mark.parametrize("what", ["the settings", "EKS", "Pulumi's lock"])
+def test_what_forbids_a_destroy_is_found_before_anything_is_drained(world: World, what: str):
+    """The jobs live on."""
+    world.cluster["deletionProtection"] = what == "EKS"
+    world.pulumi.locked = what == "Pulumi's lock"
+    with pytest.raises(CommandError, match="another run holds the lock" if world.pulumi.locked else "protected from deletion"):
+        world.destroy(is_protected=what == "the settings")
+    assert world.is_untouched()
+
+
+def test_a_destroy_that_finds_what_was_not_there_asks_once_more(world: World):
+    """The question covers what it showed. `--yes` covers the one plan that is shown after `pulumi destroy`."""
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        world._destroyed(command)
+        world.cloud.put(
+            "volume", "vol-new", {"VolumeId": "vol-new", "Size": 1, "VolumeType": "gp3", "State": "available", "Tags": own_tags()}
+        )
+        return 0, ""
+
+    world.pulumi.on_run = run
+    asked = list[str]()
+    world.destroy(Consent(confirm=asked.append))
+    assert [question.split(" stack")[0].split(" were")[0] for question in asked] == ["Destroy", "1 of"] or asked[1].startswith("1 of")
+    assert "vol-new" not in world.ids()
+
+
+def own_tags(**more: str) -> list[dict[str, str]]:
+    """The marks of the stack's own objects."""
+    return tag_list({"trn:cluster": CLUSTER, "trn:stack": STACK, **more})
+
+
+# The confirmation binds
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> World:
+    """What a destroy left: no cluster, and a state that still holds an earlier VPC."""
+    return World(monkeypatch, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
+
+
+def volume(which: str, **more: str) -> dict[str, Any]:
+    """A volume of the stack."""
+    return {"VolumeId": which, "Size": 1, "VolumeType": "gp3", "State": "available", "Tags": own_tags(**more)}
+
+
+def appearing(world: World, act: Callable[[], None]) -> Consent:
+    """A question during which something happens."""
+    return Consent(confirm=lambda question: act() if question.startswith("Delete ") and "resources of" in question else None)
+
+
+def test_what_appears_after_the_confirmation_is_asked_for_and_with_yes_it_stays(left: World):
+    """It is reported, and makes the exit code 1."""
+    real, first = left.cloud.wire.handlers["sts.GetCallerIdentity"], list[int]()
+
+    def late(given: dict[str, Any]) -> dict[str, Any]:
+        first.append(1)
+        if len(first) == 2:
+            left.cloud.put("volume", "vol-new", volume("vol-new"))
+        return real(given)
+
+    left.cloud.wire.handlers["sts.GetCallerIdentity"] = late
+    outcome = left.sweep().outcome
+    assert outcome is not None
+    assert [(item.id, why) for item, why in outcome.left] == [("vol-new", "appeared after the plan was confirmed: it was not deleted")]
+    assert "vol-new" in left.ids()
+    asked = list[str]()
+    first.clear()
+    left.cloud.put("volume", "vol-other", volume("vol-other"))
+    del left.cloud.of("volume")["vol-new"]
+    outcome = left.sweep(Consent(ask=lambda question: asked.append(question) or True)).outcome
+    assert outcome is not None
+    assert (outcome.left, asked) == ([], ["Delete these 1 as well?"])
+
+
+def test_an_object_that_became_anothers_after_the_confirmation_stays(left: World):
+    """Its tags are read again before it is deleted."""
+
+    def taken() -> None:
+        left.cloud.of("volume")["vol-a"]["Tags"] = own_tags(**{"kops.k8s.io/instancegroup": "nodes"})
+        left.cloud.of("template")["lt-a"]["Tags"] = tag_list({"trn:cluster": CLUSTER, "trn:stack": PEER})
+
+    left.sweep(appearing(left, taken))
+    assert {"vol-a", "lt-a"} <= left.ids()
+    assert "vol-old-a" not in left.ids()
+
+
+def test_an_object_of_the_same_name_that_was_made_again_was_not_confirmed(left: World):
+    """A role that a colleague's run made in the meantime."""
+    name = "train-us-west-2-node"
+
+    def make_again() -> None:
+        left.cloud.of("role")[name]["CreateDate"] = "2026-03-03T00:00:00Z"
+
+    outcome = left.sweep(appearing(left, make_again)).outcome
+    assert outcome is not None
+    assert [item.id for item, _ in outcome.left] == [name]
+    assert name in left.ids()
+
+
+def test_a_cluster_that_appears_under_the_name_stops_the_sweep(left: World):
+    """A colleague brings one up while the question is open."""
+    with pytest.raises(OwnershipError, match="has become another one"):
+        left.sweep(appearing(left, lambda: leave_control_plane(left.cloud, CLUSTER)))
+    assert left.ids() - left.before <= {"train", "core", *left.cloud.of("access entry")}
+
+
+def test_what_a_run_of_pulumi_makes_meanwhile_is_kept(left: World):
+    """Its state is read again before anything is deleted, and a run that is under way forbids the sweep."""
+
+    def up() -> None:
+        left.pulumi.export = state(CLUSTER, "lt-a", vpc="vpc-a", with_cluster=False)
+
+    left.sweep(appearing(left, up))
+    assert {"lt-a", "vpc-a"} <= left.ids()
+    left.pulumi.locked = True
+    left.cloud.put("volume", "vol-new", volume("vol-new"))
+    with pytest.raises(CommandError, match="another run holds the lock"):
+        left.sweep()
+    assert "vol-new" in left.ids()
+
+
+# Objects
+
+
+def test_objects_of_two_stacks_are_swept_for_the_one_that_is_named(left: World):
+    """Those of the other are kept, with the reason."""
+    left.pulumi.export = None
+    left.cloud.put("volume", "vol-peer", {**volume("vol-peer"), "Tags": tag_list({"trn:cluster": CLUSTER, "trn:stack": PEER})})
+    before = left.ids()
+    with pytest.raises(OwnershipError, match="objects of several stacks"):
+        left.sweep(NAMED)
+    assert left.ids() == before
+    swept = left.sweep(replace(NAMED, identity=STACK))
+    assert [why for item, why in swept.plan.kept if item.id == "vol-peer"] == [f"trn:stack={PEER}: another stack made it"]
+    assert "vol-peer" in left.ids()
+    assert "nat-a" not in left.ids()
+
+
+def test_where_the_state_is_gone_the_name_is_asked_for_before_a_sweep(left: World):
+    """And the identity on the objects is what is shown."""
+    left.pulumi.export = None
+    with pytest.raises(OwnershipError, match="--yes alone is not enough"):
+        left.sweep()
+    assert left.ids() == left.before
+    swept = left.sweep(NAMED)
+    assert (swept.ownership.identity.stack, swept.ownership.identity.vpc_id) == (STACK, "vpc-a")
+    assert "nat-a" not in left.ids()
+
+
+NEIGHBOURS: dict[str, dict[str, Any]] = {
+    "a self-managed cluster of the name": {"VpcId": "vpc-kops", "tags": {"kubernetes.io/cluster/train": "owned"}},
+    "kOps": {"VpcId": "vpc-a", "tags": {"kubernetes.io/cluster/train": "owned", "KubernetesCluster": "train"}},
+    "an instance of a peer in our VPC": {"VpcId": "vpc-a", "tags": {"trn:cluster": "peer"}},
+    "Karpenter of a peer in our VPC": {"VpcId": "vpc-a", "tags": {"eks:eks-cluster-name": "peer", "karpenter.sh/nodepool": "x"}},
+    "the name in a stack of another": {"VpcId": "vpc-b", "tags": {"trn:cluster": CLUSTER, "trn:stack": PEER}},
+    "the name without a stack elsewhere": {"VpcId": "vpc-b", "tags": {"trn:cluster": CLUSTER}},
+}
+
+
+@pytest.mark.parametrize("who", NEIGHBOURS)
+def test_a_neighbours_instance_and_volume_stay(left: World, who: str):
+    """Whatever of the name, the place or the tags is like ours."""
+    entry = NEIGHBOURS[who]
+    tags = tag_list(entry["tags"])
+    instance = {"InstanceId": "i-n", "InstanceType": "m5.large", "State": {"Name": "running"}, "VpcId": entry["VpcId"], "Tags": tags}
+    left.cloud.put("instance", "i-n", instance)
+    left.cloud.put("volume", "vol-n", {**volume("vol-n"), "Tags": tags})
+    left.cloud.put("group", "sg-n", {"GroupId": "sg-n", "GroupName": "n", "VpcId": entry["VpcId"], "Tags": tags, "IpPermissions": []})
+    before = copy.deepcopy([left.cloud.of("instance")["i-n"], left.cloud.of("volume")["vol-n"], left.cloud.of("group")["sg-n"]])
+    left.sweep()
+    assert [left.cloud.of("instance")["i-n"], left.cloud.of("volume")["vol-n"], left.cloud.of("group")["sg-n"]] == before
+
+
+@pytest.mark.parametrize(
+    ("account", "region"), [("999999999999", "us-west-2"), (ACCOUNT, "us-east-1")]
+)  # fmt: skip
+def test_an_arn_of_another_account_or_region_is_not_ours(left: World, account: str, region: str):
+    """A file system that another account shares, a load balancer of another region's list."""
+    file_system = next(iter(left.cloud.of("fsx").values()))
+    file_system["ResourceARN"] = f"arn:aws:fsx:{region}:{account}:file-system/{file_system['FileSystemId']}"
+    left.sweep()
+    assert file_system["FileSystemId"] in left.ids()
+
+
+def test_a_name_that_another_cluster_has_by_now_tells_nothing():
+    """Log groups go by their names: they are the living cluster's."""
+    owner = owner_of(Cloud(), CLUSTER)
+    by_name = Found("log group", "/aws/eks/train/cluster", "named so", is_by_name=True)
+    assert owner.objection(by_name) == ""
+    assert "another stack has now" in replace(owner, has_name=False).objection(by_name)
+
+
+# Data
+
+
+def test_a_final_backup_is_made_where_the_settings_or_the_file_system_want_one(monkeypatch: pytest.MonkeyPatch):
+    """A sweep is no way around `finalBackup: true`. The backup carries the file system's tags."""
+    for wanted, tags in ((True, {}), (False, {"trn:final-backup": "true"}), (False, {})):
+        world = World(monkeypatch, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
+        next(iter(world.cloud.of("fsx").values()))["Tags"] = own_tags(**tags)
+        world.sweep(final_backup=wanted)
+        (given,) = [parameters for name, parameters in world.cloud.wire.calls if name == "fsx.DeleteFileSystem"]
+        lustre = given["LustreConfiguration"]
+        assert lustre["SkipFinalBackup"] is not bool(wanted or tags)
+        assert ({"Key": "trn:stack", "Value": STACK} in lustre.get("FinalBackupTags", [])) is bool(wanted or tags)
+
+
+@pytest.mark.parametrize("tag", ["CSIVolumeName", "kubernetes.io/created-for/pv/name"])
+def test_what_a_persistent_volume_stands_for_is_kept_unless_it_is_named(left: World, tag: str):
+    """Its reclaim policy was known to the cluster only."""
+    left.cloud.put("volume", "vol-pv", volume("vol-pv", **{tag: "pvc-1"}))
+    left.cloud.put("volume", "vol-pv-2", volume("vol-pv-2", **{tag: "pvc-2"}))
+    left.cloud.put("fsx", "fs-0000000000000pv1", {**next(iter(left.cloud.of("fsx").values())), "FileSystemId": "fs-0000000000000pv1", "Tags": own_tags(**{tag: "pvc-3"})})  # fmt: skip
+    plan = left.sweep().plan
+    assert {item.id for item, why in plan.kept if why.startswith("data: ")} >= {"vol-pv", "vol-pv-2", "fs-0000000000000pv1"}
+    assert all(is_data(item) for item, why in plan.kept if why.startswith("data: "))
+    left.sweep(data=frozenset({"vol-pv"}))
+    assert {"vol-pv", "vol-pv-2"} & left.ids() == {"vol-pv-2"}
+    left.sweep(data=frozenset({"volumes", "file-systems"}))
+    assert not {"vol-pv-2", "fs-0000000000000pv1"} & left.ids()
+
+
+def test_data_is_named_by_kind_or_id():
+    """A slip must not read as an id."""
+    assert refuse_data(["volumes", "vol-1"]) == {"volumes", "vol-1"}
+    with pytest.raises(CommandError, match="`volume` is no kind of data"):
+        refuse_data(["volume"])
+
+
+# The lock
+
+
+def held_lock(world: World) -> str | None:
+    """The value of the parameter."""
+    entry = world.cloud.of("parameter").get(lock_parameter(CLUSTER))
+    return None if entry is None else entry["Value"]
+
+
+@pytest.mark.parametrize("command", ["sweep", "destroy", "drain", "scale"])
+def test_two_operators_do_not_change_one_cluster(world: World, left: World, command: str):
+    """Who holds it and since when is said, and how to take it."""
+    world = left if command == "sweep" else world
+    other = Holder("arn:aws:iam::123456789012:user/berta", "berta@desk", "drain dev", "2026-11-22T01:00:00Z", "t")
+    world.cloud.put("parameter", lock_parameter(CLUSTER), {"Name": lock_parameter(CLUSTER), "Value": other.as_text(), "Type": "String"})
+    with pytest.raises(OwnershipError, match=r"user/berta on berta@desk, `trn drain dev`, since 2026-11-22T01:00:00Z") as raised:
+        COMMANDS[command](world)
+    assert "--break-lock" in raised.value.hint
+    assert world.is_untouched()
+    assert held_lock(world) == other.as_text()
+
+
+@pytest.mark.parametrize("command", ["sweep", "destroy", "drain", "scale"])
+def test_the_lock_is_given_up_at_the_end_and_is_no_leftover(world: World, left: World, command: str):
+    """Also of a command that fails."""
+    world = left if command == "sweep" else world
+    COMMANDS[command](world)
+    assert held_lock(world) is None
+    assert "ssm.PutParameter" in world.cloud.wire.count()
+
+
+def test_a_command_that_is_interrupted_gives_its_lock_up(left: World):
+    """Ctrl-C, or the end of a pipeline."""
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep_stack(left.cloud.api, left.pulumi, subject(CLUSTER), YES, replace(QUIET, pause=interrupt), Choices(), lambda *_: None)
+    assert held_lock(left) is None
+
+
+def test_a_lock_that_was_broken_ends_the_run_that_lost_it(left: World):
+    """And leaves the other's where it is."""
+    api = left.cloud.api
+    with locked(api, CLUSTER, this_run("a", "sweep dev")) as mine:  # noqa: SIM117
+        with locked(api, CLUSTER, this_run("b", "sweep dev"), break_lock=True) as theirs:
+            theirs.refuse_lost()
+            mine.release()
+            theirs.refuse_lost()
+            with pytest.raises(OwnershipError, match="has lost its lock"):
+                mine.refuse_lost()
+    assert held_lock(left) is None
+
+
+def test_nobody_may_change_without_the_right_to_lock(left: World):
+    """A denied lock is no free lock."""
+    left.cloud.wire.faults["ssm.PutParameter"] = [Refused("AccessDeniedException", "no", 403)]
+    with pytest.raises(Exception, match="AccessDenied"):
+        left.sweep()
+    assert left.is_untouched()
+
+
+# Recovery
+
+
+def test_recovery_takes_a_cluster_that_the_state_was_making_and_no_other(world: World):
+    """By VPC and stack; a finished state is compared whole."""
+    world.pulumi.export = state(CLUSTER, with_cluster=False, pending="aws:eks/cluster:Cluster")
+    ownership = read_ownership(world.cloud.api, world.pulumi, subject(CLUSTER))
+    refuse_mismatch(ownership, unfinished=True)
+    with pytest.raises(OwnershipError) as raised:
+        refuse_mismatch(ownership)
+    assert "`trn recover dev`" in raised.value.hint
+    FOREIGN["VPC"](world)
+    with pytest.raises(OwnershipError):
+        refuse_mismatch(read_ownership(world.cloud.api, world.pulumi, subject(CLUSTER)), unfinished=True)
+
+
+def test_the_kubernetes_of_a_foreign_cluster_is_never_asked(world: World):
+    """Not even for what a drain would do."""
+    FOREIGN["made again"](world)
+    asked = list[Any]()
+    world.kubernetes.list = lambda resource, **more: asked.append(resource)  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(OwnershipError):
+        world.drain()
+    assert asked == []
+    assert isinstance(world.kubernetes, FakeCluster)
