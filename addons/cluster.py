@@ -38,6 +38,11 @@ class Cluster:
     addons: AddonSections
     """The section `addons` of the configuration."""
 
+    session_manager: bool = False
+    """Whether Systems Manager may open shells on nodes."""
+    isolated: bool = False
+    """Without a NAT gateway: pods reach services of AWS by endpoints only."""
+
     def section(self, kind: type[SectionType]) -> SectionType:
         """The settings of one add-on."""
         return self.addons.of(kind)

@@ -1,6 +1,6 @@
 """What an add-on says about itself: one shape for all, walked by the composition, by the commands and by the tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,7 +45,10 @@ class Declaration:
     identities: Sequence[str] = ()
     """Service accounts that call AWS, as `namespace/name`."""
     endpoints: Sequence[str] = ()
-    """AWS services that its pods call, with some settings at least, by the names of their VPC endpoints; those of its nodes too."""
+    """AWS services that its pods call, with some settings at least, by the names of their VPC endpoints; those of its nodes too.
+    A service without an endpoint has the prefix of its actions."""
+    called_in: Callable[[Cluster], Collection[str]] | None = None
+    """Those of them that it calls in one cluster, where its settings or the network decide; None for all."""
     drained: Sequence[DrainedKind] = ()
     """Kinds that it brings and that `trn` knows: to drain them, and to find jobs by their pods. In the order in which they are drained."""
     kinds: Sequence[str] = ()
@@ -74,6 +77,11 @@ class Declaration:
     def namespaces(self) -> tuple[str, ...]:
         """Namespaces of its pods by name, that of the jobs left out."""
         return (*([self.namespace] if self.namespace else []), *self.other_namespaces)
+
+    def endpoints_in(self, cluster: Cluster) -> tuple[str, ...]:
+        """AWS services that its pods call in a cluster, in the order in which they are declared."""
+        called = self.endpoints if self.called_in is None else self.called_in(cluster)
+        return tuple(service for service in self.endpoints if service in called)
 
     def is_on(self, cluster: Cluster) -> bool:
         """Whether a cluster has it: always, or switched on with something to do."""

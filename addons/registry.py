@@ -40,10 +40,28 @@ FOLDERS = (
 
 
 def _declaration(folder: str) -> Declaration:
-    return import_module(f"addons.{folder}").DECLARATION
+    found = getattr(import_module(f"addons.{folder}"), "DECLARATION", None)
+    if not isinstance(found, Declaration):
+        raise ValueError(f"addons/{folder}/__init__.py has no DECLARATION")
+    return found
 
 
-_BY_FOLDER: Mapping[str, Declaration] = {folder: _declaration(folder) for folder in FOLDERS}
+def refuse_shared_keys(by_folder: Mapping[str, Declaration]) -> None:
+    """Raises ValueError where two folders declare one key: one of them would be lost without a word."""
+    folders: dict[str, str] = {}
+    for folder, declaration in by_folder.items():
+        if (other := folders.setdefault(declaration.key, folder)) != folder:
+            raise ValueError(f"addons/{other} and addons/{folder} both declare the key {declaration.key}")
+
+
+def read_folders() -> Mapping[str, Declaration]:
+    """Declarations by folder. Raises ValueError for a folder without one, and for a key of two."""
+    found = {folder: _declaration(folder) for folder in FOLDERS}
+    refuse_shared_keys(found)
+    return found
+
+
+_BY_FOLDER: Mapping[str, Declaration] = read_folders()
 REGISTRY: tuple[Declaration, ...] = (*core.DECLARATIONS, *_BY_FOLDER.values())
 """All of them, those that are always there first."""
 SWITCHED: Mapping[str, Declaration] = {declaration.key: declaration for declaration in _BY_FOLDER.values()}

@@ -1,11 +1,14 @@
 """What all sections of the configuration share: frozen models, camelCase keys, texts that come from a table."""
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
+
+from facts import forms
+from facts.forms import Form
 
 KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 
@@ -36,6 +39,25 @@ class OneOf:
         return value
 
 
+@dataclass(frozen=True)
+class Formed:
+    """Marks a text key that has a form of `facts.forms`: the schema has its pattern for editors, and an error says what is allowed."""
+
+    form: Form
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "pattern": f"^(?:{self.form.pattern})$", "maxLength": self.form.longest}
+
+    def _check(self, value: str) -> str:
+        if not self.form.fits(value):
+            context = {"what": self.form.what, "allowed": self.form.allowed, "hint": self.form.hint}
+            raise PydanticCustomError("wrong_form", "not of its form", context)
+        return value
+
+
 class Section(BaseModel):
     """Base of all sections: frozen, camelCase in YAML, unknown keys refused."""
 
@@ -54,7 +76,7 @@ SectionType = TypeVar("SectionType", bound=Section)
 class AddonSections(Section):
     """The section `addons`; its sections by add-on are fields of the model that the registry composes."""
 
-    mirror: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._/-]+)?$")
+    mirror: Annotated[str, Formed(forms.REGISTRY)] | None = None
     """Registry that holds copies of all images, for clusters without a way to the internet; `trn images --mirror` lists them. EKS add-ons come from EKS's own registry all the same."""
 
     def of(self, kind: type[SectionType]) -> SectionType:

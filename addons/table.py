@@ -63,7 +63,7 @@ def _row(declaration: Declaration, cluster: Cluster) -> Row:
             *(f"{name} {managed_addon_version(name, cluster.kubernetes_version)}" for name in declaration.managed),
         ),
         needs=_needs(declaration),
-        endpoints=tuple(declaration.endpoints),
+        endpoints=declaration.endpoints_in(cluster),
         drained=tuple(drained.resource.kind for drained in declaration.drained),
         fights=declaration.fenced,
         leaves=tuple(declaration.leaves),

@@ -42,6 +42,8 @@ LOAD_BALANCER_CONTROLLER = Chart(
 )
 KARPENTER_CRD = Chart("karpenter-crd", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter-crd")
 KARPENTER = Chart("karpenter", "1.14.1", "oci://public.ecr.aws/karpenter/karpenter", crds_apart=True)
+"""Not yet 1.15, which is there (1.15.1): what it adds for us is DRA for dynamic pools, behind feature gates and for single drivers only
+(kubernetes-sigs/karpenter#3228), and its CRDs have not been met by our pools on an API server. 1.14 serves Kubernetes to 1.36."""
 
 ETCD_IMAGE = "quay.io/coreos/etcd:v3.5.33"
 """3.5 is the last line with the v2 API that TorchX's etcd rendezvous speaks."""
@@ -68,8 +70,9 @@ NEURON_SCHEDULER_IMAGE = "registry.k8s.io/kube-scheduler"
 """Second scheduler of the Neuron chart; the chart's own default is 1.31, too old for an API server of 1.34 and later."""
 NEURON_SCHEDULER_TAGS = {"1.34": "v1.34.2", "1.35": "v1.35.4", "1.36": "v1.36.0"}
 
-CLUSTER_AUTOSCALER_TAGS = {"1.34": "v1.34.0", "1.35": "v1.35.0", "1.36": "v1.36.0"}
-"""The autoscaler simulates the scheduler of its own minor, so its image follows the cluster's (kubernetes/autoscaler README, Releases)."""
+CLUSTER_AUTOSCALER_TAGS = {"1.34": "v1.34.5", "1.35": "v1.35.2", "1.36": "v1.36.1"}
+"""The autoscaler simulates the scheduler of its own minor, so its image follows the cluster's (kubernetes/autoscaler README, Releases):
+the newest patch of each (tags of kubernetes/autoscaler, 2026-08)."""
 
 _ANY_MINOR = {
     "vpc-cni": "v1.23.0-eksbuild.1",

@@ -1,5 +1,7 @@
 """The base of all components: a program may have several clusters, so all logical names below one start with its prefix."""
 
+from collections.abc import Mapping
+
 import pulumi
 
 
@@ -12,10 +14,11 @@ class Component(pulumi.ComponentResource):
     prefix: str
     """What logical names below it start with; that of the parent unless given."""
 
-    def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None, inputs: Mapping[str, str] | None = None) -> None:
+        """`inputs`: what the state remembers of the component for its hooks; most need nothing."""
         parent = opts.parent if opts is not None else None
         self.prefix = parent.prefix if isinstance(parent, Component) else ""
-        super().__init__(token, self.named(name), None, opts)
+        super().__init__(token, self.named(name), inputs, opts)
 
     def named(self, name: str) -> str:
         """The logical name of a child."""

@@ -7,6 +7,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_eks as eks
 
+from components import encryption
 from components.component import Component
 from components.identity import Role, RoleArgs
 from facts import iam, names, regions
@@ -43,7 +44,7 @@ class ControlPlaneArgs:
     log_types: Sequence[str] = ()
     log_retention_days: int = 30
     encryption_key_arn: str | None = None
-    """Without it a key of its own is made."""
+    """Without it a key of its own is made. A running cluster keeps the key that it was made with."""
     deletion_protection: bool = False
 
 
@@ -61,7 +62,11 @@ class ControlPlane(Component):
     kubeconfig: pulumi.Output[str]
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trn:components:ControlPlane", name, opts)
+        parent = opts.parent if opts is not None else None
+        prefix = parent.prefix if isinstance(parent, Component) else ""
+        once = pulumi.ResourceOptions(hooks=encryption.one_key_for_life(f"{prefix}{name}-encryption"))
+        identity = encryption.identity(args.cluster_name, args.region, args.encryption_key_arn)
+        super().__init__("trn:components:ControlPlane", name, pulumi.ResourceOptions.merge(opts, once), identity)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         partition = regions.partition(args.region)
@@ -83,7 +88,9 @@ class ControlPlane(Component):
         )
         for key, entry in args.access_entries.items():
             self._access_entry(key, entry)
-        self.register_outputs({"name": self.name})
+        # Known when the cluster is there: until then another key may be tried.
+        made = self.name.apply(lambda _: identity)
+        self.register_outputs({"name": self.name, **{key: made[key] for key in identity}})
 
     def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup) -> eks.Cluster:
         args = self._args

@@ -49,10 +49,19 @@ def _as_json(document: pulumi.Input[iam.Document]) -> pulumi.Input[str]:
     return document.apply(iam.to_json) if isinstance(document, pulumi.Output) else iam.to_json(document)  # pyright: ignore[reportArgumentType]
 
 
-def node_role(name: str, cluster_name: str, region: str, opts: pulumi.ResourceOptions | None = None, *, purpose: str = "node") -> Role:
-    """A role of nodes: join, pull images, provide identities to pods, and nothing more."""
+def node_role(
+    name: str,
+    cluster_name: str,
+    region: str,
+    opts: pulumi.ResourceOptions | None = None,
+    *,
+    purpose: str = "node",
+    session_manager: bool = False,
+) -> Role:
+    """A role of nodes: join, pull images, provide identities to pods, and nothing more, unless Systems Manager is let in."""
     partition = regions.partition(region)
-    managed = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
+    managed = ["AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly"]
+    managed += [iam.SESSION_MANAGER_POLICY] if session_manager else []
     args = RoleArgs(
         role_name=names.role_name(cluster_name, region, purpose),
         trust=iam.ec2_trust(regions.dns_suffix(region)),

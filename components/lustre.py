@@ -6,6 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
+from facts import names
 from facts.names import FINAL_BACKUP_TAG
 
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
@@ -31,6 +32,8 @@ class LustreArgs:
     s3_uri: str | None = None
     """Bucket and prefix linked to `s3_path`; None links nothing."""
     s3_path: str = "/data"
+    error_log_days: int | None = None
+    """Days that failed imports and exports are kept in a log group; None writes none."""
 
 
 class Lustre(Component):
@@ -72,12 +75,21 @@ class Lustre(Component):
             data_compression_type=args.compression,
             automatic_backup_retention_days=args.backup_retention_days,
             skip_final_backup=not args.final_backup,
+            log_configuration=self._error_log(),
             tags={"Name": args.cluster_name, **({FINAL_BACKUP_TAG: "true"} if args.final_backup else {})},
             opts=pulumi.ResourceOptions(parent=self, depends_on=rules),
         )
         self.file_system_id, self.dns_name, self.mount_name = file_system.id, file_system.dns_name, file_system.mount_name
         self.ready = [file_system, *self._repository(file_system)]
         self.register_outputs({"file_system_id": self.file_system_id})
+
+    def _error_log(self) -> aws.fsx.LustreFileSystemLogConfigurationArgs | None:
+        days = self._args.error_log_days
+        if days is None:
+            return None
+        name = names.file_system_log_group(self._args.cluster_name)
+        group = aws.cloudwatch.LogGroup(self.named(f"{self._name}-errors"), name=name, retention_in_days=days, opts=self._child)
+        return aws.fsx.LustreFileSystemLogConfigurationArgs(destination=group.arn, level="WARN_ERROR")
 
     def _rules(self, group: aws.ec2.SecurityGroup) -> list[pulumi.Resource]:
         peers = {"self": group.id, "node": self._args.node_security_group_id}

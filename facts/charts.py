@@ -59,6 +59,8 @@ class Contract:
     """Value, dotted, that leaves them out when it is false."""
     finalizers: Sequence[str] = ()
     """Kinds whose objects only its controller can release."""
+    calls_at_start: Sequence[str] = ()
+    """AWS services, by the names of their endpoints, without which its pods end at their start."""
     needs: str = ""
     """Chart whose kinds its pods cannot start without."""
     latency_s: Mapping[str, tuple[float, float, float, str]]

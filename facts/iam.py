@@ -14,6 +14,10 @@ Document = dict[str, Any]
 FSX_NETWORK_CALLS = ("DescribeRouteTables", "DescribeSecurityGroups", "DescribeSubnets", "DescribeVpcs", "GetSecurityGroupsForVpc")
 
 
+SESSION_MANAGER_POLICY = "AmazonSSMManagedInstanceCore"
+"""What the Systems Manager agent of a node needs; it includes reading every parameter (AWS managed policy reference, v2)."""
+
+
 def to_json(document: Document) -> str:
     """The document as IAM wants it; sorted, so that no run shows a difference that is none."""
     return json.dumps(document, sort_keys=True)

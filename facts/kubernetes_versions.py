@@ -33,6 +33,11 @@ NOTICE_DAYS = 30
 """A version that leaves standard support within this many days of `TABLE_DATE` is no choice for a new cluster."""
 
 
+def kubernetes_order(name: str) -> tuple[int, ...]:
+    """What minors are compared by: 1.9 comes before 1.10."""
+    return tuple(int(part) for part in name.split("."))
+
+
 def leaves_standard_support_soon(name: str) -> bool:
     """Whether standard support has ended or ends within the notice."""
     return (KUBERNETES_VERSIONS[name].standard_support_ends - TABLE_DATE).days <= NOTICE_DAYS

@@ -42,6 +42,11 @@ def pod_log_group(cluster: str) -> str:
     return f"/aws/eks/{cluster}/pods"
 
 
+def file_system_log_group(cluster: str) -> str:
+    """The log group of what FSx could not import or export; its name must begin with /aws/fsx/ (FSx API, LogConfiguration)."""
+    return f"/aws/fsx/{cluster}"
+
+
 def container_insights_log_group(cluster: str, part: str) -> str:
     """One log group of Container Insights: `part` is an entry of `CONTAINER_INSIGHTS`."""
     return f"/aws/containerinsights/{cluster}/{part}"
@@ -53,7 +58,7 @@ def log_group_names(cluster: str) -> tuple[str, ...]:
     Those that AWS makes itself carry no tag: only the name identifies them.
     """
     insights = (container_insights_log_group(cluster, part) for part in CONTAINER_INSIGHTS)
-    return (control_plane_log_group(cluster), pod_log_group(cluster), *insights)
+    return (control_plane_log_group(cluster), pod_log_group(cluster), file_system_log_group(cluster), *insights)
 
 
 def interruption_queue_name(cluster: str) -> str:

@@ -2,7 +2,8 @@
 
 A cluster that comes up well and cannot train is the commonest failure of this stack: EKS's newest AMI brings the newest
 driver, and an image that is a release older does not start on it.
-Sources: awslabs/amazon-eks-ami CHANGELOG, 2026-07-23; aws-neuron/aws-neuron-sdk release notes, runtime, 2026-08-21.
+Sources: awslabs/amazon-eks-ami CHANGELOG, 2026-07-23; aws-neuron/aws-neuron-sdk release notes, runtime, 2026-08-21,
+and of 2.33.0 and 2.33.1, 2026-10-19 and 2026-11-11. Whether an AMI has driver 2.31 is not known: none was seen.
 """
 
 import re
@@ -33,6 +34,8 @@ SDK_RELEASES = {
         SdkRelease("2.30", (2, 28, 0, 0), (2, 32, 31), True),
         SdkRelease("2.31", (2, 29, 0, 0), (2, 33, 10), False),
         SdkRelease("2.32", (2, 30, 2, 0), (2, 34, 10), False),
+        # 2.33.0 of 2026-10-19 and 2.33.1 of 2026-11-11, which corrects it. Native PyTorch of this release is for Trainium2 and later.
+        SdkRelease("2.33", (2, 31, 7, 0), (2, 35, 30), False),
     )
 }
 

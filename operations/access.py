@@ -55,6 +55,10 @@ class Access(Protocol):
         """Say once, before the first line of output, that it is practice; nothing where it is not."""
         ...
 
+    def acts_on(self, stack: str, /) -> None:
+        """The command is about this stack: said before it begins."""
+        ...
+
     def words(self, text: str, /) -> str:
         """A text for the user, with the commands that it names as they are typed here."""
         ...
@@ -95,6 +99,9 @@ class Live:
 
     def announce(self, *, on_standard_error: bool) -> None:
         """Nothing to say."""
+
+    def acts_on(self, _stack: str, /) -> None:
+        """Commands on AWS are typed alike for every stack."""
 
     def words(self, text: str, /) -> str:
         """As it is."""

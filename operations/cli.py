@@ -82,6 +82,10 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
+        from operations.access import access
+
+        if isinstance(stack := options.get("stack"), str):
+            access().acts_on(stack)
         code = run_command(lambda: command(*arguments, **options))
         # Not for 0: a group continues with its own command.
         if code:
@@ -139,7 +143,8 @@ def practising() -> Iterator[None]:
         finally:
             # Of a command that printed no result.
             given.announce(on_standard_error=True)
-            given.close()
+            if code := run_command(given.close):
+                raise typer.Exit(code)
 
 
 @practice_app.callback()

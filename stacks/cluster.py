@@ -21,4 +21,6 @@ def cluster_of(settings: Settings) -> Cluster:
         claim_name=lustre.claim_name if lustre.enabled else None,
         node_groups=groups,
         addons=settings.addons,
+        session_manager=settings.nodes.session_manager,
+        isolated=settings.network.nat == "none",
     )

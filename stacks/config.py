@@ -88,6 +88,8 @@ def _problem(detail: ErrorDetails) -> Problem:
         close = difflib.get_close_matches(name, known, n=1)
         wrong = f"unknown key `{path}`" + (f"; did you mean `{close[0]}`?" if close else "")
         return missing(path, wrong, allowed=", ".join(known), hint="docs/configuration.md has every key")
+    if kind == "wrong_form":
+        return Problem(path, value, f"not a valid {context['what']}", str(context["allowed"]), str(context["hint"]))
     if kind == "not_offered":
         return Problem(path, value, detail["msg"], str(context["allowed"]), str(context["hint"]))
     if kind == "literal_error":

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from addons.section import KUBERNETES_NAME, OneOf, Section
+from addons.section import KUBERNETES_NAME, Formed, OneOf, Section
 from addons.versions import SUPPORTED_KUBERNETES
+from facts import forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
@@ -43,7 +44,7 @@ class Network(Section):
 class AccessEntry(Section):
     """One principal that may use the Kubernetes API."""
 
-    principal_arn: str = Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")
+    principal_arn: Annotated[str, Formed(forms.PRINCIPAL_ARN)]
     """ARN of an IAM role or user."""
     policy: Literal["AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy"] = (
         "AmazonEKSClusterAdminPolicy"
@@ -73,8 +74,8 @@ class ControlPlane(Section):
     """Control-plane logs sent to CloudWatch, billed by volume."""
     log_retention_days: int = 30
     """Days the control-plane logs are kept."""
-    encryption_key_arn: str | None = Field(default=None, pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")
-    """KMS key for Kubernetes secrets. Without it the stack makes one of its own."""
+    encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
+    """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -96,6 +97,13 @@ class CoreNodes(Section):
     """Encrypted gp3 root volume, GiB. Changing it rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
+
+
+class Nodes(Section):
+    """What all nodes share: the core group's, the Neuron groups' and Karpenter's."""
+
+    session_manager: bool = False
+    """Let Systems Manager open shells on the nodes (`aws ssm start-session`), by AmazonSSMManagedInstanceCore on their roles; free of charge. Off: with it every process that reaches the node's credentials can read all SSM parameters of the account."""
 
 
 class NodeGroup(Section):
@@ -122,7 +130,7 @@ class NodeGroup(Section):
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
     """Capacity reservation or capacity block that the instances come from."""
     placement_group: bool = False
-    """Put the nodes in a cluster placement group. Off, since it makes capacity harder to get."""
+    """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver. A change rolls the nodes."""
     node_repair: bool = True
@@ -138,10 +146,12 @@ class NodeGroup(Section):
 class DataRepository(Section):
     """A link between the file system and an S3 prefix."""
 
-    s3_uri: str = Field(pattern=r"^s3://[a-z0-9.-]{3,63}(/.*)?$")
+    s3_uri: Annotated[str, Formed(forms.S3_URI)]
     """Bucket, or bucket and prefix."""
-    path: str = Field(default="/data", pattern=r"^/.*$")
+    path: Annotated[str, Formed(forms.FILE_SYSTEM_PATH)] = "/data"
     """Directory of the file system that mirrors the prefix."""
+    error_log: bool = False
+    """Write what FSx could not import or export to the log group /aws/fsx/NAME, kept as long as the control plane's logs and billed by volume. Without it a file that never reached S3 is seen nowhere."""
 
 
 class Lustre(Section):
@@ -205,6 +215,8 @@ class Settings(Section):
     """EKS control plane."""
     core_nodes: CoreNodes = CoreNodes()
     """Node group for the add-ons."""
+    nodes: Nodes = Nodes()
+    """All nodes."""
     node_groups: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=NODE_GROUP_NAME_LIMIT)], NodeGroup] = Field(
         default_factory=dict
     )

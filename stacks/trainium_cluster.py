@@ -93,6 +93,7 @@ class TrainiumCluster(Component):
             backup_retention_days=lustre.backup_retention_days,
             s3_uri=repository.s3_uri if repository else None,
             s3_path=repository.path if repository else "/data",
+            error_log_days=self._settings.control_plane.log_retention_days if repository and repository.error_log else None,
         )
         return Lustre("lustre", args, self._child)
 
@@ -125,7 +126,7 @@ class TrainiumCluster(Component):
     def _make_node_groups(self) -> NodeGroup:
         """All groups, side by side; the core group is returned, since what runs in the cluster waits for it."""
         settings = self._settings
-        role = node_role("node-role", settings.name, settings.region, self._child)
+        role = node_role("node-role", settings.name, settings.region, self._child, session_manager=settings.nodes.session_manager)
         account = core.vpc_cni_account(settings.name, settings.region)
         cni_identity = PodIdentity("vpc-cni-identity", account, cluster_name=self._control_plane.name, opts=self._child)
         agent = self._managed_addon("eks-pod-identity-agent")

@@ -4,10 +4,13 @@ The environment is unmanaged. Of one that launches instances itself Batch picks 
 (Batch API, Ec2Configuration); a Neuron image would need `userdataType: EKS_NODEADM`, which pulumi-aws 7.51 does not have.
 """
 
+from typing import Annotated
+
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings
+from addons.section import AddonSettings, Formed
+from facts import forms
 
 NODE_LABEL = "batch.amazonaws.com/compute-environment-uuid"
 """By which an unmanaged environment knows its nodes (Batch user guide, create-compute-environment-unmanaged-eks)."""
@@ -22,7 +25,7 @@ class BatchSettings(AddonSettings):
     """Node groups whose nodes Batch may use. At least one. Their nodes stay the stack's: Batch starts and ends none."""
     compute_environment_id: str | None = Field(default=None, pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     """The environment's UUID, which labels the groups' nodes as its own. Batch makes it up: set it after the first `pulumi up`, with what the output `batchComputeEnvironmentId` prints. Without it jobs stay RUNNABLE."""
-    image: str | None = None
+    image: Annotated[str, Formed(forms.IMAGE)] | None = None
     """Image of the job definitions, one for each group, each over a whole node. Without it none is made, and jobs need definitions of yours."""
 
 

@@ -1,10 +1,11 @@
 """Fluent Bit: the logs of all pods, from all nodes, to CloudWatch Logs and by wish to S3."""
 
-from pydantic import Field
+from typing import Annotated
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings
+from addons.section import AddonSettings, Formed
 from addons.versions import FLUENT_BIT
+from facts import forms
 
 NAMESPACE = "logging"
 SERVICE_ACCOUNT = "aws-for-fluent-bit"
@@ -17,7 +18,7 @@ class FluentBitSettings(AddonSettings):
     """Send the logs of all pods to the log group /aws/eks/NAME/pods."""
     retention_days: int = 30
     """Days that the logs are kept in CloudWatch."""
-    s3_bucket: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    s3_bucket: Annotated[str, Formed(forms.BUCKET)] | None = None
     """A bucket of yours that gets them too. None by default; the stack neither makes nor deletes it."""
 
 
@@ -32,5 +33,6 @@ DECLARATION = Declaration(
     charts=(FLUENT_BIT,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
     endpoints=("logs", "s3"),
+    called_in=lambda cluster: ("logs", "s3") if cluster.section(FluentBitSettings).s3_bucket else ("logs",),
     leaves=("the position database /var/log/flb_kube.db on each node", "what was written to S3"),
 )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from addons import prometheus
 from addons.declaration import Declaration
+from addons.managed_prometheus import ManagedPrometheusSettings
 from addons.section import KUBERNETES_NAME, AddonSettings
 from addons.versions import GRAFANA
 
@@ -37,4 +38,5 @@ DECLARATION = Declaration(
     after=("prometheus", "managedPrometheus"),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
     endpoints=("aps-workspaces",),
+    called_in=lambda cluster: ("aps-workspaces",) if cluster.section(ManagedPrometheusSettings).enabled else (),
 )

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import KUBERNETES_NAME, AddonSettings, OneOf, Section
+from addons.section import KUBERNETES_NAME, AddonSettings, Formed, OneOf, Section
 from addons.versions import KARPENTER, KARPENTER_CRD
+from facts import forms
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 from facts.neuron_releases import AMI_RELEASES, ami_date
@@ -51,7 +52,7 @@ class KarpenterSettings(AddonSettings):
 
     enabled: bool = False
     """Install Karpenter, its CRDs, its role and its interruption queue."""
-    ami_version: str = Field(default=f"v{ami_date(AMI_RELEASES['1.35'])}", pattern=r"^v\d{8}$")
+    ami_version: Annotated[str, Formed(forms.AMI_VERSION)] = f"v{ami_date(AMI_RELEASES['1.35'])}"
     """AMI release of all its nodes, such as `v20260505`: Karpenter has no other pin, and `latest` would replace nodes that train."""
     neuron_pools: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=40)], KarpenterNeuronPool] = Field(
         default_factory=dict
@@ -78,7 +79,7 @@ DECLARATION = Declaration(
     settings=KarpenterSettings,
     charts=(KARPENTER_CRD, KARPENTER),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
-    endpoints=("ec2", "eks", "sqs", "ssm"),
+    endpoints=("ec2", "eks", "iam", "pricing", "sqs", "ssm"),
     kinds=(NODE_CLASS, NODE_POOL),
     leaves=("Lease of the leader election in kube-system",),
     drained=DRAINED,

@@ -72,7 +72,9 @@ class Karpenter(Addon):
         settings = cluster.section(KarpenterSettings)
         below = pulumi.ResourceOptions(parent=self)
         queue = InterruptionQueue(f"{name}-interruptions", queue_name=queue_name(cluster), opts=below)
-        nodes = node_role(f"{name}-nodes", cluster.name, cluster.region, below, purpose=NODE_PURPOSE)
+        nodes = node_role(
+            f"{name}-nodes", cluster.name, cluster.region, below, purpose=NODE_PURPOSE, session_manager=cluster.session_manager
+        )
         # EKS makes the access entry for the role of a managed group; for Karpenter's instances the program must make it.
         entry = aws.eks.AccessEntry(
             self.named(f"{name}-nodes"), cluster_name=site.control_plane_name, principal_arn=nodes.arn, type="EC2_LINUX", opts=self.child()

@@ -7,6 +7,8 @@ from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "aws-load-balancer-controller"
+ISOLATED = ("ec2", "elasticloadbalancing")
+"""Services that it calls without a NAT gateway: no firewalls, and certificates by their ARN only (EKS user guide, private clusters)."""
 
 
 class LoadBalancerControllerSettings(AddonSettings):
@@ -36,7 +38,8 @@ DECLARATION = Declaration(
     settings=LoadBalancerControllerSettings,
     charts=(LOAD_BALANCER_CONTROLLER,),
     identities=(f"{NAMESPACE}/{SERVICE_ACCOUNT}",),
-    endpoints=("ec2", "elasticloadbalancing"),
+    endpoints=("acm", "cognito-idp", "ec2", "elasticloadbalancing", "iam", "shield", "waf-regional", "wafv2"),
+    called_in=lambda cluster: ISOLATED if cluster.isolated else DECLARATION.endpoints,
     tamed="the webhook on every Service and the one on every Ingress are switched off",
     early=True,
     leaves=(

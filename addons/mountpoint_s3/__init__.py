@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from addons.declaration import Declaration
-from addons.section import AddonSettings
+from addons.section import AddonSettings, Formed
+from facts import forms
 
 EKS_NAME = "aws-mountpoint-s3-csi-driver"
 NAMESPACE = "kube-system"
@@ -17,7 +16,7 @@ class MountpointS3Settings(AddonSettings):
 
     enabled: bool = False
     """Mount buckets of yours."""
-    buckets: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")], ...] = ()
+    buckets: tuple[Annotated[str, Formed(forms.BUCKET)], ...] = ()
     """Buckets that may be mounted. At least one."""
     writable: bool = False
     """Also write and delete objects. Without it mounts are read-only."""

@@ -39,5 +39,6 @@ DECLARATION = Declaration(
     charts=(NEURON,),
     identities=(f"{HEALTH_NAMESPACE}/{HEALTH_ACCOUNT}",),
     endpoints=("autoscaling", "ec2", "monitoring"),
+    called_in=lambda cluster: ("autoscaling", "ec2", "monitoring") if cluster.section(NeuronSettings).node_recovery else (),
     leaves=("node conditions and annotations keep their last value", "extended resources stay on running nodes with allocatable 0"),
 )

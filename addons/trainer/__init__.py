@@ -1,8 +1,11 @@
 """Kubeflow Trainer v2 with JobSet: TrainJobs, and a runtime for torchrun on Neuron nodes."""
 
+from typing import Annotated
+
 from addons.declaration import Declaration
-from addons.section import AddonSettings
+from addons.section import AddonSettings, Formed
 from addons.versions import TRAINER
+from facts import forms
 from facts.kubernetes_kinds import DrainStage, Resource, job_kind
 
 NAMESPACE = "kubeflow-system"
@@ -16,7 +19,7 @@ class TrainerSettings(AddonSettings):
     """TrainJobs."""
     job_set: bool = True
     """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
-    image: str | None = None
+    image: Annotated[str, Formed(forms.IMAGE)] | None = None
     """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
 
 

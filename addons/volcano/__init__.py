@@ -5,10 +5,14 @@ from typing import Annotated
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import KUBERNETES_NAME, AddonSettings, Section
+from addons.section import KUBERNETES_NAME, AddonSettings, Formed, Section
 from addons.versions import VOLCANO
+from facts import forms
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource, job_kind
 
+NEWEST_KUBERNETES = "1.35"
+"""The newest minor that Volcano 1.15 lists (volcano-sh/volcano README, Kubernetes compatibility, 2026-08-20). For 1.36 the table
+says that Kubernetes has features which Volcano cannot use, not that it does not run there; its next release lists 1.36."""
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
 QUEUE, HYPER_NODE = "scheduling.volcano.sh/v1beta1 Queue", "topology.volcano.sh/v1alpha1 HyperNode"
@@ -40,7 +44,7 @@ class VolcanoSettings(AddonSettings):
     """TorchX submits Volcano jobs, so without it the BERT example cannot start."""
     replicas: int = Field(default=2, ge=1, le=3)
     """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
-    image_registry: str = "docker.io"
+    image_registry: Annotated[str, Formed(forms.REGISTRY)] = "docker.io"
     """Registry of the images. Docker Hub limits anonymous pulls."""
     topology: bool = False
     """A HyperNode for each group with EFA: jobs with `networkTopology: {mode: hard, highestTierAllowed: 1}` stay within one, and so on one EFA network."""

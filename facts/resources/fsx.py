@@ -1,6 +1,6 @@
 """FSx for Lustre: file systems, their links to S3, and backups."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from facts.iam import FSX_NETWORK_CALLS
 from facts.prices import hourly
@@ -10,7 +10,7 @@ from facts.resources.latency import Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import VOLUME_TAGS, Deletion, Entry, Leftover, Lookup, Query, Stage, States, Tagging
 from facts.resources.resource_type import Changes, Conflict, Foreign, Listed, ResourceType, Without
-from facts.resources.rights import BEING_TAGGED, OWNED, TAGGED, Grant, Rights, Scope, linked_role
+from facts.resources.rights import BEING_TAGGED, OWNED, TAGGED, Grant, Rights, Scope, linked_role, names_of_inputs
 
 _TAGGING = Tagging("fsx", "TagResource", "UntagResource", "ResourceARN", "Tags", read="ListTagsForResource")
 _MISCONFIGURED = ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE")
@@ -37,6 +37,7 @@ _LUSTRE: Members = {
     # The provider takes one subnet and the API a list.
     "subnetIds": "SubnetIds[]",
     "tags": ("Tags", pairs),
+    "logConfiguration": ("LustreConfiguration.LogConfiguration", titled("destination", "level")),
     **{
         name: f"LustreConfiguration.{name[0].upper()}{name[1:]}"
         for name in ("deploymentType", "perUnitStorageThroughput", "dataCompressionType", "automaticBackupRetentionDays")
@@ -49,6 +50,12 @@ def _usd(entry: Entry) -> float | None:
     if lustre.get("DeploymentType") != "PERSISTENT_2" or entry.get("StorageType") != "SSD":
         return None
     return hourly(f"Lustre {lustre['PerUnitStorageThroughput']}") * entry["StorageCapacity"]
+
+
+def _log_group(inputs: Inputs) -> Mapping[str, tuple[str, ...]]:
+    """The log group of a file system that has one."""
+    destination = (inputs.get("logConfiguration") or {}).get("destination")
+    return {**names_of_inputs(inputs), **({"log_group": (str(destination).rpartition(":log-group:")[2],)} if destination else {})}
 
 
 _FILE_SYSTEMS = Query(
@@ -96,8 +103,13 @@ FILE_SYSTEM = ResourceType(
             Grant("fsx", "DeleteFileSystem CreateBackup", (*TAGGED, Scope("arn:{partition}:fsx:{region}:*:backup/*"))),
             # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
             Grant("ec2", " ".join(FSX_NETWORK_CALLS)),
+            # FSx writes its first line in the caller's name (AmazonFSxFullAccess v13).
+            Grant(
+                "logs", "CreateLogGroup CreateLogStream PutLogEvents", (Scope("arn:{partition}:logs:{region}:*:log-group:{log_group}:*"),)
+            ),
             linked_role("fsx.amazonaws.com"),
-        )
+        ),
+        _log_group,
     ),
     costs=Listed(
         lambda inputs: f"Lustre {inputs['perUnitStorageThroughput']}",

@@ -88,6 +88,9 @@ _SAMPLES: Mapping[str, Sample] = {
     "storage.lustre.dataRepository.path": _one(
         "storage.lustre.dataRepository.path=/corpus", "storage.lustre.dataRepository={s3Uri: s3://training-data}"
     ),
+    "storage.lustre.dataRepository.errorLog": _one(
+        "storage.lustre.dataRepository.errorLog=true", "storage.lustre.dataRepository={s3Uri: s3://training-data}"
+    ),
     "training.namespace": _one("training.namespace=jobs"),
     "training.neuronSdk": _one("training.neuronSdk='2.29'"),
     "addons.volcano.imageRegistry": _one("addons.volcano.imageRegistry=registry.example.com"),

@@ -44,9 +44,12 @@ class Practice:
     _stack: str = "dev"
     """The one that the command acts on."""
 
+    def acts_on(self, stack: str, /) -> None:
+        """Hints name this stack."""
+        self._stack = stack
+
     def account(self, stack: str) -> PracticeAccount:
         """The account of a stack, held until the command ends. Raises AccountInUse, DamagedAccount."""
-        self._stack = stack
         if stack not in self._accounts:
             try:
                 self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
@@ -55,11 +58,12 @@ class Practice:
                 raise CommandError(f"cannot use `{error.filename}`: {error.strerror}", hint) from error
         return self._accounts[stack]
 
-    def close(self) -> None:
-        """Let others have the accounts."""
+    def close(self) -> int:
+        """Let others have the accounts; 0. Raises UnwritableAccount."""
         for account in self._accounts.values():
             account.close()
         self._accounts.clear()
+        return 0
 
     def leftovers(self, stack: str) -> int:
         """How many objects are in a stack's account."""

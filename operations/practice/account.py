@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from operations.engine.project import EngineFolder
 from simulator.account import kinds
-from simulator.account.disk import AccountFolder, held
+from simulator.account.disk import AccountFolder, UnwritableAccount, held
 from simulator.account.state import AccountState
 from simulator.account.world import World
 
@@ -18,6 +18,7 @@ class PracticeAccount:
     world: World = field(default_factory=World)
     _kept: AccountFolder = field(init=False)
     _lock: ExitStack = field(default_factory=ExitStack)
+    _is_unwritable: bool = False
 
     def open(self) -> "PracticeAccount":
         """Hold the folder and read it. Raises AccountInUse, DamagedAccount."""
@@ -31,16 +32,25 @@ class PracticeAccount:
             raise
         self.world.state = state
         self._settle_kubernetes()
+        self._is_unwritable = False
         return self
 
     def save(self) -> None:
-        """Write what has changed."""
-        self._kept.save(self.world.state)
+        """Write what has changed. Raises UnwritableAccount."""
+        try:
+            self._kept.save(self.world.state)
+        except UnwritableAccount:
+            self._is_unwritable = True
+            raise
 
     def close(self) -> None:
-        """Let others have it. Opening it again reads what they did."""
+        """Let others have it. Opening it again reads what they did.
+
+        A command that could not write has said so: it ends as a killed one does, and nothing is written behind its back.
+        """
         try:
-            self.save()
+            if not self._is_unwritable:
+                self.save()
         finally:
             self._lock.close()
 

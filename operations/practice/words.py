@@ -7,7 +7,7 @@ _AROUND = "check|cost|iam|status|verify|kubeconfig|shell|top|logs|scale|drain|re
 """Commands of `trn` that act on a cluster, and take `--practice`."""
 _OF_A_STACK = "check|status|verify|drain|recover|destroy|sweep"
 """Those of them whose only argument is the stack."""
-_STACK = r"(?: --stack \S*[^\s`;:,.])?"
+_STACK = r"(?: --stack [\w.-]*[\w-])?"
 _KNOWN: tuple[tuple[str, Callable[[str, str], str]], ...] = (
     (rf"pulumi stack export{_STACK}", lambda stack, _: f"trn practice export {stack}"),
     ("PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh", lambda stack, _: f"trn --practice destroy {stack}"),

@@ -48,7 +48,8 @@ def rehearse(
         written = write_files(rehearsal, output, json_file)
     except OSError as error:
         hint = "name a folder with --output, a file with --json"
-        raise CommandError(f"cannot write `{error.filename}`: {error.strerror}", hint) from error
+        # A full disk names no file.
+        raise CommandError(f"cannot write `{error.filename or output}`: {error.strerror}", hint) from error
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(rehearsal.report.as_json())
     print_summary(Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), rehearsal.report, written)

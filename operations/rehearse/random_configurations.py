@@ -3,10 +3,10 @@
 import random
 from typing import Any
 
-from addons.registry import SWITCHED, with_needs
+from addons.registry import REGISTRY, SWITCHED, with_needs
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
 from facts.efa import LAYOUTS
-from facts.endpoints import NODE_ENDPOINTS
+from facts.endpoints import INTERFACE_ENDPOINTS, NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_ids
 
@@ -34,7 +34,7 @@ def random_configuration(number: int) -> dict[str, Any]:
             "podCidr": "100.64.0.0/16",
             "nat": "none" if closed else chance.choice(["single", "per-zone"]),
             "s3Endpoint": closed or chance.random() < 0.7,
-            "interfaceEndpoints": list(NODE_ENDPOINTS) if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
+            "interfaceEndpoints": [] if closed else chance.choice([[], ["ecr.api", "ecr.dkr"]]),
         },
         "controlPlane": {
             "kubernetesVersion": version,
@@ -47,6 +47,10 @@ def random_configuration(number: int) -> dict[str, Any]:
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }
+    if closed:
+        # It calls IAM, which has no endpoint in a region.
+        configuration["addons"]["karpenter"]["enabled"] = False
+        configuration["network"]["interfaceEndpoints"] = _endpoints(configuration)
     # Slurm takes whole groups, and leaves Batch the others; without one there is nothing for them.
     for key, groups in (("slurm", list(configuration["nodeGroups"])[:1]), ("batch", list(configuration["nodeGroups"])[1:])):
         configuration["addons"][key]["nodeGroups"] = groups
@@ -55,6 +59,12 @@ def random_configuration(number: int) -> dict[str, Any]:
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
     return configuration
+
+
+def _endpoints(configuration: dict[str, Any]) -> list[str]:
+    """Endpoints for nodes, and for all that the add-ons of a configuration may call; S3 has its gateway endpoint."""
+    on = [item for item in REGISTRY if not item.switch or configuration["addons"][item.key]["enabled"]]
+    return sorted({*NODE_ENDPOINTS, *(service for item in on for service in item.endpoints)} & INTERFACE_ENDPOINTS - {"s3"})
 
 
 def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[s
     if chance.random() < 0.5:
         group["releaseVersion"] = release
     purchase = chance.random()
-    if purchase < 0.2 and instance.capacity_block:
+    if purchase < 0.2 and instance.capacity_block and len(group["zoneIds"]) == 1:
         group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     elif purchase < 0.4:
         group["capacityType"] = "SPOT"

@@ -41,6 +41,12 @@ class DamagedAccount(SimulationError):
     hint = "correct the file, or delete it to lose the object"
 
 
+class UnwritableAccount(SimulationError):
+    """A file in the folder could not be written: the disk is full, or others own it."""
+
+    hint = "what was written before is whole: make room, and go on as after a kill"
+
+
 @dataclass
 class Object:
     """One object as it is written to disk."""
@@ -209,8 +215,12 @@ def file_name(text: str) -> str:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all, whenever the process ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file whole or not at all, whenever the process ends. Raises UnwritableAccount."""
     beside = path.with_name(f"{path.name}.new")
-    beside.write_text(text)
-    beside.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text)
+        beside.replace(path)
+    except OSError as error:
+        # A full disk names no file.
+        raise UnwritableAccount(f"cannot write `{path}`: {error.strerror}") from error

@@ -12,6 +12,7 @@ from simulator.account.rules import (
     deletion_identity,
     deletion_network,
     efa,
+    endpoints,
     engine,
     joining,
     kubernetes,
@@ -27,7 +28,7 @@ from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
-    engine, names, network, launch_templates, capacity, joining, efa, control_plane, storage, kubernetes, volcano, batch,
+    engine, names, network, launch_templates, capacity, joining, efa, endpoints, control_plane, storage, kubernetes, volcano, batch,
     standing, deletion_network, deletion_cluster, deletion_identity, neighbours,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))

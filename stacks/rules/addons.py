@@ -22,8 +22,10 @@ from addons.registry import SWITCHED
 from addons.slurm import SlurmSettings
 from addons.trainer import TrainerSettings
 from addons.training_operator import TrainingOperatorSettings
-from addons.volcano import VolcanoSettings
+from addons.versions import VOLCANO
+from addons.volcano import NEWEST_KUBERNETES, VolcanoSettings
 from facts.catalogue import NEURON_TYPES
+from facts.kubernetes_versions import kubernetes_order
 from facts.regions import partition
 from stacks.problems import Problem, missing
 from stacks.rules.workloads import NOT_OURS
@@ -206,6 +208,9 @@ def addon_notices(settings: Settings) -> Iterator[str]:
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
     if grafana.enabled and settings.storage.lustre.enabled and not addons.of(LustreExporterSettings).enabled:
         yield "`addons.grafana` is on without `addons.lustreExporter`: its dashboard of file systems stays empty, and nothing says when Lustre is full"
+    minor, listed = settings.control_plane.kubernetes_version, NEWEST_KUBERNETES
+    if addons.of(VolcanoSettings).enabled and kubernetes_order(minor) > kubernetes_order(listed):
+        yield f"`addons.volcano` is on with Kubernetes {minor}: Volcano {VOLCANO.version} lists {listed} and older, and knows nothing that came later"
     if trainer.enabled and not trainer.job_set:
         yield "`addons.trainer.jobSet` is off: TrainJobs stay as they are until there is a JobSet by other means"
     if grafana.enabled and addons.of(ManagedPrometheusSettings).enabled and addons.mirror is not None:

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from addons.karpenter import KarpenterSettings
+from addons.registry import REGISTRY
 from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
-from facts.endpoints import NODE_ENDPOINTS
+from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
+from stacks.cluster import cluster_of
 from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
@@ -79,9 +81,14 @@ def address_space(settings: Settings) -> Iterator[Problem]:
 
 
 def endpoints(settings: Settings) -> Iterator[Problem]:
-    """Each service has one endpoint."""
+    """Each service is one that has interface endpoints, and has one."""
     named = settings.network.interface_endpoints
     for index, service in enumerate(named):
+        if service not in INTERFACE_ENDPOINTS:
+            close = difflib.get_close_matches(service, sorted(INTERFACE_ENDPOINTS), n=3, cutoff=0.5)
+            hint = f"`aws ec2 describe-vpc-endpoint-services --region {settings.region}` lists them, each behind com.amazonaws.{settings.region}."
+            wrong = NO_REGIONAL_ENDPOINT.get(service, "no service with an interface endpoint")
+            yield Problem(f"network.interfaceEndpoints[{index}]", service, wrong, ", ".join(close) or "names such as ecr.api", hint)
         if service in named[:index]:
             yield Problem(f"network.interfaceEndpoints[{index}]", service, "service named twice", hint="name each service once")
         if service == "s3" and settings.network.s3_endpoint:
@@ -90,16 +97,40 @@ def endpoints(settings: Settings) -> Iterator[Problem]:
 
 
 def way_out(settings: Settings) -> Iterator[Problem]:
-    """Nodes reach the registries and the control plane: by NAT, or by endpoints for all they need."""
-    if settings.network.nat != "none":
+    """Nodes reach the registries and the control plane, and pods what their add-on calls: by NAT, or by an endpoint for each service."""
+    network = settings.network
+    if network.nat != "none":
         return
-    absent = [service for service in NODE_ENDPOINTS if service not in settings.network.interface_endpoints]
-    if absent or not settings.network.s3_endpoint:
-        needed = ", ".join(NODE_ENDPOINTS)
-        yield Problem(
-            "network.nat", "none", "no way out for the nodes, which then never join", f"single, per-zone; or none with interfaceEndpoints {needed} and s3Endpoint",
-            f"add {', '.join(absent) or 's3Endpoint: true'}, or set `network.nat: single`",
-        )  # fmt: skip
+    cluster, named = cluster_of(settings), network.interface_endpoints
+    calls = [(item, item.endpoints_in(cluster)) for item in REGISTRY if item.is_on(cluster)]
+    absent = [service for service in NODE_ENDPOINTS if service not in named]
+    said = (
+        [f"no way out for the nodes, which then never join, without {', '.join(absent) or 'S3'}"]
+        if absent or not network.s3_endpoint
+        else []
+    )
+    sessions = [service for service in SESSION_ENDPOINTS if service not in named] if settings.nodes.session_manager else []
+    said += [f"Systems Manager on the nodes does not reach {', '.join(sessions)}"] if sessions else []
+    absent += sessions
+    for declaration, services in calls:
+        lacking = [service for service in services if service not in (*named, *NODE_ENDPOINTS, "s3") and service in INTERFACE_ENDPOINTS]
+        said += [f"{declaration.title} does not reach {', '.join(lacking)}"] if lacking else []
+        absent += [service for service in lacking if service not in absent]
+    if said:
+        fixes = [] if network.s3_endpoint else ["add s3Endpoint: true"]
+        fixes += [f"add {', '.join(absent)} to `network.interfaceEndpoints`"] if absent else []
+        allowed = f"single, per-zone; or none with s3Endpoint and interfaceEndpoints {', '.join([*named, *absent])}"
+        hint = f"{' and '.join(fixes)}, or set `network.nat: single`, or switch off what calls them"
+        yield Problem("network.nat", "none", "; ".join(said), allowed, hint)
+    for declaration, services in calls:
+        closed = [service for service in services if service not in INTERFACE_ENDPOINTS]
+        if closed:
+            wrong = f"{declaration.title} calls {', '.join(closed)}, which no endpoint of a region reaches"
+            hint = f"set `network.nat: single`, or `addons.{declaration.key}.enabled: false`{_INSTEAD.get(declaration.key, '')}"
+            yield Problem("network.nat", "none", wrong, "single, per-zone", hint)
+
+
+_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups, from zero too, and calls autoscaling, ec2 and eks only"}
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:

@@ -1,16 +1,16 @@
 """Rules on node groups: sizes, zones, EFA, capacity, AMI releases, labels."""
 
-import re
 from collections.abc import Iterator
 
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
+from facts.forms import LABEL_KEY, LABEL_VALUE, is_date
 from facts.names import EFA_LABEL, GROUP_LABEL
 from stacks.problems import Problem, missing
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 
-LABEL_KEY = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+LABEL_LIMIT = 63
+"""Characters of a label's key, its prefix included (EKS API, labelKey): fewer than Kubernetes takes."""
 
 
 def sizes(settings: Settings) -> Iterator[Problem]:
@@ -141,7 +141,7 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
         if release is None:
             continue
         match = neuron_releases.RELEASE_PATTERN.fullmatch(release)
-        if match is None or match["minor"] != minor:
+        if match is None or match["minor"] != minor or not is_date(match["date"]):
             kind = "standard" if base == "coreNodes" else "neuron"
             parameter = f"/aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/{kind}/recommended/release_version"
             hint = f"`aws ssm get-parameter --region {settings.region} --query Parameter.Value --name {parameter}` tells the newest"
@@ -193,7 +193,7 @@ def labels(settings: Settings) -> Iterator[Problem]:
                     "prefixes other than *kubernetes.io, *k8s.io, eks.amazonaws.com",
                     hint,
                 )
-            elif not (LABEL_KEY.fullmatch(key) and len(key) <= 63 and LABEL_VALUE.fullmatch(value)):
+            elif not (LABEL_KEY.fits(key) and len(key) <= LABEL_LIMIT and LABEL_VALUE.fits(value)):
                 hint = "letters, digits, `-`, `_` and `.`, beginning and ending with a letter or digit; a prefix is a domain name and `/`"
                 yield Problem(path, value, "not a label that EKS takes", "key and value of 1 to 63 characters each", hint)
 

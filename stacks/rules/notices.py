@@ -7,7 +7,10 @@ from facts.regions import zone_id_prefix
 from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
 from stacks.rules.scaling import scaling_notices
-from stacks.settings import Settings, uses_efa
+from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+
+FEW_NODES = 4
+"""Nodes up to which a job hardly notices where they stand; ours: AWS names no number (EC2 user guide, EFA and placement groups)."""
 
 
 def notices(settings: Settings) -> list[str]:
@@ -32,6 +35,11 @@ def notices(settings: Settings) -> list[str]:
                 said.append(
                     f"nodeGroups.{name}: {instance.name} was {where}, not in {zone_id}; a group without capacity fails after 33 minutes"
                 )
+        if _wants_placement(settings, group):
+            said.append(
+                f"nodeGroups.{name} may have {largest_size(group)} nodes without a placement group: with `placementGroup: true` they stand close"
+                " together, which AWS recommends for EFA; capacity for all of them in one place is harder to get"
+            )
         if group.capacity_type == "SPOT":
             said.append(f"nodeGroups.{name} is bought as spot: its price moves by the hour and is not in the sum")
         if group.capacity_type == "ON_DEMAND" and group.capacity_reservation_id is None and instance.price_usd_per_hour is None:
@@ -46,3 +54,9 @@ def notices(settings: Settings) -> list[str]:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
     said += [*scaling_notices(settings), *addon_notices(settings)]
     return said
+
+
+def _wants_placement(settings: Settings, group: NodeGroup) -> bool:
+    """Whether a cluster placement group would serve: a reservation decides itself where its instances run."""
+    placed = group.placement_group or group.capacity_reservation_id is not None
+    return uses_efa(group) and not placed and largest_size(group) > FEW_NODES and len(settings.zones_of(group)) == 1

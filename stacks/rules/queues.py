@@ -1,12 +1,18 @@
 """Rules on Volcano's queues: what its webhook would refuse half-way through an `up`."""
 
+import difflib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from addons.volcano import VolcanoSettings
-from facts.volcano_queues import MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
+from facts.forms import RESOURCE_NAME
+from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from facts.volcano_queues import LARGEST, MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
 from stacks.problems import Problem
 from stacks.settings import Settings
+
+KNOWN_RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods", NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
+"""What nodes of the stack have."""
 
 
 def queues(settings: Settings) -> Iterator[Problem]:
@@ -16,10 +22,20 @@ def queues(settings: Settings) -> Iterator[Problem]:
             yield Problem("addons.volcano.queues", name, "a queue that Volcano makes itself", hint="take another name")
         for section, amounts in (("capability", queue.capability), ("deserved", queue.deserved)):
             for resource, quantity in amounts.items():
-                if not QUANTITY.fullmatch(str(quantity)):
-                    path = f"addons.volcano.queues.{name}.{section}.{resource}"
-                    hint = "write a number, with a unit where one belongs"
-                    yield Problem(path, quantity, "not a quantity of Kubernetes", "such as 32, 500m, 64Gi", hint)
+                yield from _amount(f"addons.volcano.queues.{name}.{section}.{resource}", resource, quantity)
+
+
+def _amount(path: str, resource: str, quantity: int | str) -> Iterator[Problem]:
+    if not RESOURCE_NAME.fits(resource):
+        close = difflib.get_close_matches(resource, KNOWN_RESOURCES, n=2)
+        yield Problem(
+            path, quantity, f"`{resource}` is no {RESOURCE_NAME.what}", ", ".join(close) or RESOURCE_NAME.allowed, RESOURCE_NAME.hint
+        )
+    if not QUANTITY.fullmatch(str(quantity)) or amount(quantity) > LARGEST:
+        hint = "write a number, with a unit where one belongs"
+        yield Problem(path, quantity, "not a quantity of Kubernetes", "such as 32, 500m, 64Gi; at most 2^63 - 1", hint)
+    elif "/" in resource and amount(quantity) % 1:
+        yield Problem(path, quantity, "devices are counted whole", "whole numbers", "round it")
 
 
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:

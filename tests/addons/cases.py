@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from addons.cert_manager.component import cert_manager_values
@@ -93,6 +93,7 @@ SMALL_SLURM = cluster(
     slurm={"nodeGroups": ["one"]},
 )
 
+OWNER_TAGS = {"trn:cluster": "demo", "trn:stack": "organization/trn/demo"}
 CASES: dict[str, Case] = {
     "neuron": Case(NEURON, neuron_values(NeuronSettings(), "1.35")),
     "neuron-with-everything": Case(NEURON, neuron_values(NeuronSettings(scheduler_extension=True, node_problem_detector=True), "1.35")),
@@ -118,9 +119,9 @@ CASES: dict[str, Case] = {
     "kuberay-volcano": Case(KUBERAY, kuberay_values(KubeRaySettings(batch_scheduler="volcano"))),
     "leader-worker-set": Case(LEADER_WORKER_SET, leader_worker_set_values()),
     "cert-manager": Case(CERT_MANAGER, cert_manager_values()),
-    "load-balancer-controller": Case(
-        LOAD_BALANCER_CONTROLLER,
-        load_balancer_controller_values(cluster(), "vpc-0a", {"trn:cluster": "demo", "trn:stack": "organization/trn/demo"}),
+    "load-balancer-controller": Case(LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(cluster(), "vpc-0a", OWNER_TAGS)),
+    "load-balancer-controller-isolated": Case(
+        LOAD_BALANCER_CONTROLLER, load_balancer_controller_values(replace(cluster(), isolated=True), "vpc-0a", OWNER_TAGS)
     ),
     "slurm-operator": Case(SLURM_OPERATOR, slurm_operator_values()),
     "slurm": Case(SLURM, slurm_values(SLURM_CLUSTER, "slurm-state")),

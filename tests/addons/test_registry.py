@@ -1,12 +1,15 @@
 """What every add-on declares, checked against the charts' contracts, the pinned versions and the configuration."""
 
+import sys
+from types import ModuleType
+
 import pytest
 
-from addons import versions
+from addons import registry, versions
 from addons.contract import load, load_managed
 from addons.declaration import Declaration
 from addons.images import mirror_values, mirrored, overlaid, value_at
-from addons.registry import REGISTRY, SWITCHED
+from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys
 from addons.versions import SUPPORTED_KUBERNETES, Chart
 from facts.charts import contracts
 from stacks.addon_sections import Addons
@@ -22,6 +25,20 @@ def test_every_add_on_has_a_key_and_a_component_of_its_own():
     assert len({declaration.key for declaration in REGISTRY}) == len(REGISTRY)
     assert len({declaration.title for declaration in REGISTRY}) == len(REGISTRY)
     assert len({declaration.component for declaration in SWITCHED.values()}) == len(SWITCHED)
+
+
+def test_two_folders_with_one_key_are_refused():
+    """The registry looks add-ons up by key."""
+    with pytest.raises(ValueError, match="addons/kuberay and addons/copy both declare the key kubeRay"):
+        refuse_shared_keys({"kuberay": SWITCHED["kubeRay"], "copy": SWITCHED["kubeRay"]})
+
+
+def test_a_folder_without_a_declaration_is_named(monkeypatch: pytest.MonkeyPatch):
+    """A new one, say."""
+    monkeypatch.setitem(sys.modules, "addons.empty", ModuleType("addons.empty"))
+    monkeypatch.setattr(registry, "FOLDERS", ("empty",))
+    with pytest.raises(ValueError, match=r"addons/empty/__init__\.py has no DECLARATION"):
+        registry.read_folders()
 
 
 def test_every_switch_is_a_section_and_every_section_a_switch():

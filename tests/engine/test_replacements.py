@@ -35,3 +35,17 @@ def test_the_same_things_are_replaced(engine: Engine, path: str, value: str, lea
     planned = set(engine.planned().get("replace", []))
     assert {kind_of(urn) for urn in planned} >= least
     assert planned == verdict(before, engine.recording)
+
+
+def test_another_encryption_key_is_refused_before_anything_is_changed(engine: Engine):
+    """The provider itself does not tell EKS, and the engine would delete the key under the running cluster."""
+    arn = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
+    key = engine.object_named("control-plane-secrets", "Key")
+    engine.configure("controlPlane.encryptionKeyArn", arn)
+    assert "EKS takes a key for Kubernetes secrets once" in engine.run("preview", fails=True)
+    assert "EKS takes a key for Kubernetes secrets once" in engine.up(fails=True)
+    assert engine.calls("Create", "Update", "Delete") == []
+    assert engine.object_named("control-plane-secrets", "Key") == key
+    engine.configure("controlPlane.encryptionKeyArn", "null")
+    engine.up()
+    engine.destroy_all()

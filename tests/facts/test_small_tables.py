@@ -202,3 +202,11 @@ def test_the_releases_that_samples_pin_run_the_newest_published_image():
     assert neuron_releases.ami_date(neuron_releases.LATER_AMI_RELEASE) > neuron_releases.ami_date(neuron_releases.AMI_RELEASES["1.35"])
     pinned = {group["releaseVersion"] for group in dev_configuration()["nodeGroups"].values()}
     assert pinned == {neuron_releases.AMI_RELEASES["1.35"]}
+
+
+def test_the_newest_sdk_runs_on_the_newest_ami_and_not_on_a_driver_of_last_year():
+    """Its own driver, 2.31.7.0, was seen in no AMI; runtime 2.35 needs a driver newer than 2.26."""
+    newest = neuron_releases.SDK_RELEASES["2.33"]
+    assert (neuron_releases.version_text(newest.driver), newest.runtime) == ("2.31.7.0", (2, 35, 30))
+    assert neuron_releases.runtime_conflict(neuron_releases.NEWEST_DRIVER, newest.runtime) is None
+    assert neuron_releases.runtime_conflict((2, 26, 10, 0), newest.runtime) is not None

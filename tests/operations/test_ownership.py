@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from facts.names import lock_parameter
+from operations.aws.found import Found
 from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.stack import drain_stack
 from operations.cluster.scale.stack import scale_group
@@ -394,7 +395,7 @@ def test_an_arn_of_another_account_or_region_is_not_ours(left: World, account: s
 def test_a_name_that_another_cluster_has_by_now_tells_nothing():
     """Log groups go by their names: they are the living cluster's."""
     owner = owner_of(Cloud(), CLUSTER)
-    by_name = type("Named", (), {"id": "/aws/eks/train/cluster", "tags": {}, "vpc_id": "", "entry": {}, "is_by_name": True})()
+    by_name = Found("log group", "/aws/eks/train/cluster", "named so", is_by_name=True)
     assert owner.objection(by_name) == ""
     assert "another stack has now" in replace(owner, has_name=False).objection(by_name)
 

@@ -17,7 +17,7 @@ from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.cluster.test_cost import product
 from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
-from tests.operations.owned import hold
+from tests.operations.owned import EMPTY, hold
 from tests.support import ROOT
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -63,6 +63,7 @@ class World:
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
             self.cloud.of(kind).clear()
+        self.pulumi.export = EMPTY
         return 0, ""
 
     def answer_all_with(self, error: Callable[[], Exception]) -> None:
@@ -150,7 +151,7 @@ def test_every_command_has_help_with_an_example_that_it_takes(path: tuple[str, .
     assert (result.exit_code, "Example" in result.stdout) == (0, True)
     written = (command.epilog or "").partition(": ")[2]
     for example in written.replace(", then: ", "|").replace(", or: ", "|").split("|"):
-        words = example.strip().split()
+        words = example.partition(" > ")[0].split()
         if words[:1] == ["trn"]:
             assert tuple(words[1 : 1 + len(path)]) == path
             plain = [word for word in words[1 + len(path) :] if path != ("rehearse",) or word != "dev"]

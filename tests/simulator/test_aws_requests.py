@@ -50,7 +50,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "no NAT": {
         "network": {
             "nat": "none",
-            "interfaceEndpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts", "logs", "fsx"],
+            "interfaceEndpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts", "logs", "fsx", "autoscaling", "aps-workspaces", "monitoring"],
         }
     },
     "placement group": {

@@ -13,7 +13,16 @@ RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
     "s3Endpoint": True,
-    "interfaceEndpoints": list(NODE_ENDPOINTS),
+    "interfaceEndpoints": [
+        *NODE_ENDPOINTS,
+        "aps-workspaces",
+        "autoscaling",
+        "elasticfilesystem",
+        "elasticloadbalancing",
+        "fsx",
+        "logs",
+        "monitoring",
+    ],
 }
 
 
@@ -32,8 +41,11 @@ def configurations() -> dict[str, dict[str, Any]]:
         "spot": _group(capacityType="SPOT"),
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
         "private network": merged(dev, network=PRIVATE),
-        "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}}),
-        "key given": merged(dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/0f8c"}),
+        "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
+        "shells on nodes": merged(dev, nodes={"sessionManager": True}),
+        "key given": merged(
+            dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}
+        ),
         "access entries": merged(dev, controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}}),
     }
 

@@ -3,21 +3,27 @@
 import json
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from addons.contract import load, load_managed
 from addons.kueue.objects import FRAMEWORKS
 from addons.registry import FOLDER_OF, REGISTRY, SWITCHED
+from facts.endpoints import INTERFACE_ENDPOINTS, NODE_ENDPOINTS, called_services
 from simulator import bounds
+from simulator.account.judge import findings
 from simulator.account.kinds import is_kubernetes, object_kind
 from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
+from stacks.cluster import cluster_of
 from stacks.config import parse_settings
+from stacks.settings import Settings
 from tests.stacks.addon_sets import ALTERNATIVES, everything, only_with_needs
 from tests.stacks.order_laws import ADDON_LAWS, RELEASE, violations
-from tests.support import record_stack
+from tests.stacks.samples import PRIVATE
+from tests.support import merged, record_stack
 
 CUSTOM_GROUPS_OF_KUBERNETES = (
     "core/",
@@ -31,6 +37,7 @@ CUSTOM_GROUPS_OF_KUBERNETES = (
     "scheduling.k8s.io",
 )
 
+ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
 ROLE_POLICY, NODE_ROLE = "aws:iam/rolePolicy:RolePolicy", "karpenter-nodes"
 
 
@@ -38,6 +45,12 @@ ROLE_POLICY, NODE_ROLE = "aws:iam/rolePolicy:RolePolicy", "karpenter-nodes"
 def recorded(alternative: str) -> Recording:
     """A set of add-ons, recorded once."""
     return record_stack(everything(alternative), stack="dev")
+
+
+@cache
+def settings(alternative: str) -> Settings:
+    """The settings of a set of add-ons."""
+    return parse_settings(everything(alternative), "dev", rehearsal=True)
 
 
 @cache
@@ -156,31 +169,57 @@ def test_every_declared_chart_identity_and_kind_occurs_in_some_set():
         assert all(account in associations or account.split("/")[1] in accounts for account in declaration.identities), declaration.key
 
 
-ENDPOINT_OF = {"aps": "aps-workspaces", "cloudwatch": "monitoring"}
-"""Where the prefix of a service's actions is not the name of its endpoint."""
-WITHOUT_ENDPOINT = {
-    "karpenter": {"iam", "pricing"},
-    "loadBalancerController": {"acm", "cognito-idp", "iam", "shield", "waf-regional", "wafv2"},
-}
-"""Services without an endpoint in most regions: calling them takes another way out of the network."""
-
-
-def called_services(recording: Recording, key: str) -> set[str]:
+def services_called(recording: Recording, key: str) -> set[str]:
     """Services that the documents of an add-on's identities allow calls of, by the names of their endpoints."""
     items = [recording.registrations[urn] for urn in below(recording, SWITCHED[key].component)]
-    documents = [json.loads(item.inputs["policy"]) for item in items if item.type == ROLE_POLICY and not item.name.startswith(NODE_ROLE)]
-    statements = [statement for document in documents for statement in document["Statement"]]
-    lists = [[action] if isinstance(action := statement["Action"], str) else action for statement in statements]
-    prefixes = {action.split(":")[0] for actions in lists for action in actions}
-    return {ENDPOINT_OF.get(prefix, prefix) for prefix in prefixes - WITHOUT_ENDPOINT.get(key, set())}
+    return called_services(
+        json.loads(item.inputs["policy"]) for item in items if item.type == ROLE_POLICY and not item.name.startswith(NODE_ROLE)
+    )
 
 
 @pytest.mark.parametrize("key", [key for key, declaration in SWITCHED.items() if declaration.identities])
 def test_the_endpoints_of_an_add_on_are_those_of_the_services_it_may_call(key: str):
     """A service that is not named cannot be missed in a network without a way out; one too many costs an endpoint an hour."""
-    recordings = [recorded(alternative) for alternative in ALTERNATIVES]
-    there = [recording for recording in recordings if any(item.name == SWITCHED[key].component for item in recording)]
-    assert set[str]().union(*(called_services(recording, key) for recording in there)) == set(SWITCHED[key].endpoints)
+    declaration, found = SWITCHED[key], set[str]()
+    for name in ALTERNATIVES:
+        if any(item.name == declaration.component for item in recorded(name)):
+            called = services_called(recorded(name), key)
+            assert called == set(declaration.endpoints_in(cluster_of(settings(name))))
+            found |= called
+    assert found == set(declaration.endpoints)
+
+
+@cache
+def closed() -> dict[str, Any]:
+    """All add-ons that can be in a network without a way out, with an endpoint for each service that they call."""
+    configuration = merged(everything(), network=PRIVATE, addons={"karpenter": {"enabled": False}})
+    needed = {service for declaration in REGISTRY for service in declaration.endpoints if declaration.key != "karpenter"}
+    configuration["network"]["interfaceEndpoints"] = sorted({*NODE_ENDPOINTS, *needed} & INTERFACE_ENDPOINTS - {"s3"})
+    return configuration
+
+
+@cache
+def closed_recording() -> Recording:
+    """That stack, recorded once."""
+    return record_stack(closed(), stack="dev")
+
+
+@pytest.mark.parametrize("key", [key for key, declaration in SWITCHED.items() if declaration.identities and key != "karpenter"])
+def test_without_a_way_out_an_add_on_may_call_what_it_reaches_and_nothing_else(key: str):
+    """A right that cannot be used is one too many, and hides which endpoint is missing."""
+    recording = closed_recording()
+    found = cluster_of(parse_settings(closed(), "dev", rehearsal=True))
+    assert services_called(recording, key) == set(SWITCHED[key].endpoints_in(found))
+
+
+def test_a_closed_network_is_usable_with_its_endpoints_and_not_without_one():
+    """The pods of an add-on whose endpoint is missing run, and can do nothing."""
+    recording, world = closed_recording(), World()
+    assert run_up(recording, world, seed=0).ended_well
+    assert findings(world.state) == []
+    (endpoint,) = [item for item in recording.of_type(ENDPOINT) if item.inputs["serviceName"].endswith(".elasticfilesystem")]
+    world.state.remove(endpoint)
+    assert [(item.name, rule) for item, rule, _ in findings(world.state)] == [("aws-efs-csi-driver", "identity-reaches-its-services")]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from addons.registry import SWITCHED
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, first_ami_date
 from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
+from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
 PIN = AMI_RELEASES["1.35"]
@@ -25,6 +27,10 @@ def group(**keys: Any) -> dict[str, Any]:
 def pool(**keys: Any) -> dict[str, Any]:
     """Changes that switch Karpenter on, with one Neuron pool `p`."""
     return {"addons": {"karpenter": {"enabled": True, "neuronPools": {"p": {"instanceType": "trn1.32xlarge", "maxNodes": 1, **keys}}}}}
+
+
+PRIVATE_NODES = {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)}
+"""Enough for nodes to join."""
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
@@ -55,10 +61,28 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "netmask notation": ({"network": {"cidr": "10.1.0.0/255.255.248.0"}}, "not an IPv4 block"),
     "no prefix": ({"network": {"cidr": "10.1.0.0"}}, "not an IPv4 block"),
     "blocks overlap": ({"network": {"podCidr": "10.1.0.0/18"}}, "overlaps `network.cidr`"),
+    "an endpoint that is none": (
+        {"network": {"interfaceEndpoints": ["ecr.apis"]}},
+        "no service with an interface endpoint, `network.interfaceEndpoints[0]` is `ecr.apis`\n  allowed: ecr.api",
+    ),
+    "an endpoint that no region has": ({"network": {"interfaceEndpoints": ["iam"]}}, "one endpoint for a whole partition"),
     "no way out": ({"network": {"nat": "none"}}, "no way out for the nodes"),
     "no way out for layers": (
         {"network": {"nat": "none", "s3Endpoint": False, "interfaceEndpoints": list(NODE_ENDPOINTS)}},
         "add s3Endpoint: true",
+    ),
+    "an add-on that reaches nothing": (
+        {"network": PRIVATE_NODES},
+        "Cluster Autoscaler does not reach autoscaling",
+    ),
+    "shells without a way": (
+        {"network": PRIVATE, "nodes": {"sessionManager": True}},
+        "Systems Manager on the nodes does not reach ec2messages, ssm, ssmmessages",
+    ),
+    "a driver that reaches nothing": ({"network": PRIVATE_NODES}, "FSx CSI driver does not reach fsx"),
+    "an add-on whose services have no endpoint": (
+        {**pool(), "network": PRIVATE},
+        "Karpenter calls iam, pricing, which no endpoint of a region reaches",
     ),
     "version about to leave support": (
         {
@@ -75,7 +99,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         "an ARN of another partition than us-west-2",
     ),
     "key of another region": (
-        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1"}},
+        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-east-1:123456789012:key/00000000-0000-0000-0000-000000000000"}},
         "a key of us-east-1",
     ),
     "no retention of CloudWatch": ({"controlPlane": {"logRetentionDays": 31}}, "not a retention of CloudWatch Logs"),
@@ -420,7 +444,12 @@ FINE: dict[str, dict[str, Any]] = {
     },
     "private only": {"controlPlane": {"publicAccessCidrs": []}},
     "an open block of the widest kind": {"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8"]}},
-    "closed network": {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
+    "closed network": {"network": PRIVATE},
+    "closed network without what calls more": {
+        "network": {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)},
+        "storage": {"lustre": {"enabled": False}},
+        "addons": {key: {"enabled": False} for key in SWITCHED},
+    },
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
@@ -435,6 +464,15 @@ def test_what_is_allowed_passes(case: str):
 
 
 NOTED: dict[str, tuple[dict[str, Any], str]] = {
+    "scheduler older than Kubernetes": (
+        {
+            "controlPlane": {"kubernetesVersion": "1.36"},
+            "training": {"neuronSdk": None},
+            "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}},
+        },
+        "Volcano 1.15.0 lists 1.35 and older",
+    ),
+    "many nodes far apart": (group(size=0, maxSize=8), "nodeGroups.g may have 8 nodes without a placement group"),
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
     "zone never seen to offer the type": (
@@ -446,7 +484,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "file system in another zone": ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, "the file system in usw2-az1"),
     "EFA without plug-in": ({"addons": {"efa": {"enabled": False}}}, "`addons.efa` is off"),
     "no NAT gateway": (
-        {"network": {"nat": "none", "interfaceEndpoints": list(NODE_ENDPOINTS)}},
+        {"network": PRIVATE},
         "need a way of your own",
     ),
     "spot": (group(capacityType="SPOT"), "its price moves by the hour"),
@@ -485,6 +523,15 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "pool apart from the groups": (pool(zoneId="usw2-az1"), "has no EFA between them"),
     "Neuron without plug-in": ({"addons": {"neuron": {"enabled": False}}}, "`addons.neuron` is off"),
 }
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, group(maxSize=8, placementGroup=True), group(maxSize=8, efa=False), group(maxSize=8, capacityReservationId=BLOCK)]
+)
+def test_a_placement_group_is_recommended_only_where_it_serves(changes: dict[str, Any]):
+    """A few nodes, and those of a reservation, are better off without."""
+    settings = parse_settings(merged(dev_configuration(), **changes), "dev", rehearsal=True)
+    assert not [notice for notice in rules.notices(settings) if "placement group" in notice]
 
 
 @pytest.mark.parametrize("case", NOTED)

@@ -7,6 +7,7 @@ import pytest
 
 from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording, Registration
+from tests.stacks.samples import PRIVATE
 from tests.stacks.test_dev_stack import needs, only
 from tests.support import dev_configuration, merged, record_stack
 
@@ -166,8 +167,8 @@ def test_with_a_gateway_per_zone_each_zone_uses_its_own():
 
 def test_endpoints_answer_by_the_services_own_name_to_nodes_and_pods():
     """Without private DNS the SDKs do not use them; without the pods' address block only half of the VPC is let in."""
-    services = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts"]
-    recording = changed(network={"nat": "none", "interfaceEndpoints": services})
+    services = PRIVATE["interfaceEndpoints"]
+    recording = changed(network=PRIVATE)
     for service in services:
         inputs = only("VpcEndpoint", f"network-{service}", recording).inputs
         assert inputs["privateDnsEnabled"] is True
@@ -220,6 +221,32 @@ def test_a_given_key_is_used_and_none_is_made():
     recording = changed(controlPlane={"encryptionKeyArn": arn})
     assert recording.of_type("aws:kms/key:Key") == []
     assert only("Cluster", "control-plane-eksCluster", recording).inputs["encryptionConfig"]["provider"]["keyArn"] == arn
+
+
+def test_failed_exports_are_logged_by_a_switch_of_the_link():
+    """Otherwise a checkpoint that never reached S3 is missed when it is wanted."""
+    link = {"s3Uri": "s3://training-data"}
+    without, logged = (changed(storage={"lustre": {"dataRepository": {**link, "errorLog": on}}}) for on in (False, True))
+    (file_system,) = logged.of_type("aws:fsx/lustreFileSystem:LustreFileSystem")
+    (group,) = [item for item in logged.of_type("aws:cloudwatch/logGroup:LogGroup") if item.name == "lustre-errors"]
+    assert group.inputs["name"] == "/aws/fsx/trainium-dev"
+    assert file_system.inputs["logConfiguration"] == {"destination": group.outputs["arn"], "level": "WARN_ERROR"}
+    assert group.urn in file_system.dependencies | file_system.property_dependencies["logConfiguration"]
+    (plain,) = without.of_type("aws:fsx/lustreFileSystem:LustreFileSystem")
+    assert "logConfiguration" not in plain.inputs
+
+
+def test_systems_manager_is_let_in_only_by_its_switch():
+    """Its policy reads every parameter of the account."""
+
+    def roles(recording: Recording) -> set[str]:
+        attachments = recording.of_type("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+        return {item.inputs["role"] for item in attachments if item.inputs["policyArn"].endswith("/AmazonSSMManagedInstanceCore")}
+
+    karpenter = {"enabled": True, "neuronPools": {"spare": {"instanceType": "trn1.2xlarge", "maxNodes": 1}}}
+    on = changed(nodes={"sessionManager": True}, addons={"karpenter": karpenter})
+    assert roles(dev()) == set()
+    assert roles(on) == {"trainium-dev-us-west-2-node", "trainium-dev-us-west-2-karpenter-node"}
 
 
 def test_training_pods_cannot_reach_the_nodes_credentials():

@@ -1,5 +1,8 @@
 """What EKS refuses about control planes and managed add-ons."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from simulator.account import kinds, view
 from simulator.account.charts import needs_node
@@ -63,6 +66,25 @@ def service_role_may_act(state: AccountState, request: Registration) -> Refusal 
         "let the cluster depend on the attachment",
         retry_s=120,
     )
+
+
+@rule("update", kinds.CLUSTER, source="EKS user guide, enable-kms; EKS API, AssociateEncryptionConfig: for clusters without encryption")
+def one_encryption_key(state: AccountState, request: Registration) -> Refusal | None:
+    """A control plane takes a key for its secrets once: none replaces it, and none takes it back."""
+    existing = state.find(kinds.CLUSTER, request.id)
+    old, new = (_encryption_key(inputs) for inputs in (existing.registration.inputs if existing else {}, request.inputs))
+    if not old or old == new:
+        return None
+    return Refusal(
+        "InvalidRequestException",
+        f"Encryption is already enabled for cluster {request.inputs['name']}, and its key cannot be changed",
+        f"its secrets are encrypted with {old}, and the request names {new or 'none'}; without the old key the cluster cannot be used",
+        "take the change of `controlPlane.encryptionKeyArn` back; another key takes another cluster",
+    )
+
+
+def _encryption_key(inputs: Mapping[str, Any]) -> str:
+    return str(((inputs.get("encryptionConfig") or {}).get("provider") or {}).get("keyArn") or "")
 
 
 def _degraded(request: Registration, cause: str, fix: str) -> Refusal:

@@ -1,7 +1,7 @@
 """What keeps a node from joining: no way to the control plane or the registries, and no network for its pods."""
 
 from facts.endpoints import NODE_ENDPOINTS
-from simulator.account import kinds, view
+from simulator.account import kinds, view, ways
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
 from simulator.account.state import AccountState
@@ -48,24 +48,9 @@ def way_out(state: AccountState, request: Registration) -> Refusal | None:
 
 
 def _missing_way(state: AccountState, subnet: Registration) -> str | None:
-    tables = {item.inputs["routeTableId"] for item in state.ready(kinds.ROUTE_TABLE_ASSOCIATION) if item.inputs["subnetId"] == subnet.id}
-    routes = [
-        item.inputs
-        for item in state.ready(kinds.ROUTE)
-        if item.inputs["routeTableId"] in tables and item.inputs.get("destinationCidrBlock") == "0.0.0.0/0"
-    ]
-    if any(route.get("natGatewayId") for route in routes):
-        return None
-    if any(route.get("gatewayId") for route in routes):
-        return (
-            None if subnet.inputs.get("mapPublicIpOnLaunch") else "its route leads to the internet gateway, and nodes get no public address"
-        )
-    services = {
-        str(item.inputs["serviceName"]).split(".", 3)[-1]
-        for item in state.ready(kinds.ENDPOINT)
-        if item.inputs["vpcId"] == subnet.inputs["vpcId"]
-    }
-    lacking = [service for service in (*NODE_ENDPOINTS, "s3") if service not in services]
+    lacking = ways.unreached(state, subnet, (*NODE_ENDPOINTS, "s3"))
+    if lacking and ways.without_public_address(state, subnet):
+        return "its route leads to the internet gateway, and nodes get no public address"
     return f"no NAT gateway, and no endpoint for {', '.join(lacking)}" if lacking else None
 
 

@@ -19,7 +19,7 @@ from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
-from tests.operations.owned import FakePulumi, hold
+from tests.operations.owned import EMPTY, FakePulumi, hold
 from tests.support import ROOT
 
 GONE = "error: configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
@@ -157,6 +157,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
         code, printed = pulumi(arguments, dict(environment))
         if code == 0 and arguments[1] == "destroy":
             account.destroyed()
+            stack.export = EMPTY
         return code, printed
 
     monkeypatch.setattr(stack, "run", run)

@@ -1,6 +1,7 @@
 """Practice files that are damaged, names that are none, and commands that are stopped: a clear sentence, and the next command works."""
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -56,6 +57,29 @@ def test_a_folder_that_is_none_is_named(up: Path):
     folder.write_text("")
     code, _, err = trn("--practice status dev")
     assert (code, f"cannot use `{folder}`" in err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["practice job dev x", "practice down dev --quiet", "--practice drain dev --yes"])
+def test_a_full_disk_ends_a_command_with_a_sentence(up: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+    """What was written before is whole: with room again, the next command goes on. The error of a full disk names no file."""
+    assert trn("practice event dev claim-in-use")[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", _refuse_to_write)
+        code, _, err = trn(command)
+    assert (code, "error: cannot write `" in err, "No space left on device" in err) == (1, True, True)
+    assert trn("--practice recover dev --yes")[0] == 0
+    assert trn("--practice destroy dev --yes")[0] == 0
+
+
+def test_a_report_that_meets_a_full_disk_names_its_folder(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """The error itself names no file."""
+    monkeypatch.setattr(Path, "write_text", _refuse_to_write)
+    code, _, err = trn("rehearse dev --quiet --output build/there")
+    assert (code, "error: cannot write `build/there`: No space left on device" in err) == (1, True)
+
+
+def _refuse_to_write(_path: Path, _text: str) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("name", ["a/b", "a b", "..", "x" * 300, "ä", ""])

@@ -9,6 +9,7 @@ from tests.operations.practice.commands import trn
 
 SENTENCES = {
     "next     pulumi up --stack dev": "next     trn practice up dev",
+    '["pulumi up --stack dev", "pulumi up --stack my.own."]': '["trn practice up dev", "trn practice up dev."]',
     "`pulumi up` makes it": "`trn practice up dev` makes it",
     "`pulumi destroy` first": "`trn practice down dev` first",
     "pulumi stack export --stack dev > state.json; trn sweep dev --state state.json": (
@@ -35,6 +36,12 @@ def test_what_stops_a_command_names_them_too(project: Path):
     for command in ("practice job dev", "--practice status dev"):
         code, _, err = trn(command)
         assert (code, "`trn practice up dev` makes the cluster" in err) == (2, True)
+
+
+def test_a_command_that_stops_before_it_reads_anything_names_its_own_stack(project: Path):
+    """Not the one that commands act on where none is named."""
+    code, _, err = trn("--practice iam other")
+    assert (code, "`trn practice up other`" in err) == (2, True)
 
 
 def test_findings_and_reports_name_them(up: Path):

@@ -205,6 +205,11 @@ def _self_rule(name: str) -> Registration:
     return only(kind, name)
 
 
+def _closed(world: World) -> None:
+    """The NAT gateway's routes are gone."""
+    without(world, *recording().of_type(kinds.ROUTE))
+
+
 BROKEN: dict[str, tuple[Break, str]] = {
     "queue-fits-its-hierarchy": (
         _hierarchy(_below("nlp", "team", deserved={"cpu": 4}), _below("team", "root")),
@@ -276,6 +281,14 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _with(lambda world: without(world, *recording().of_type(kinds.ROUTE)), group()),
         f"no endpoint for {', '.join(NODE_ENDPOINTS)};",
     ),
+    "identity-reaches-its-services": (
+        _with(_closed, only(kinds.ADDON, "aws-fsx-csi-driver")),
+        "call fsx, and there is neither a NAT gateway nor an endpoint",
+    ),
+    "release-reaches-its-services": (
+        _with(_closed, only(kinds.RELEASE, "cluster-autoscaler")),
+        "end at their start: they call autoscaling",
+    ),
     "cni-is-there": (
         _with(lambda world: without(world, only(kinds.ADDON, "control-plane-vpc-cni")), group()),
         "container runtime network not ready",
@@ -292,6 +305,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "at least two different AZs",
     ),
     "service-role-may-act": (_without_policy, "let the cluster depend on the attachment"),
+    "one-encryption-key": (
+        _request(changed(only(kinds.CLUSTER), encryptionConfig={"provider": {"keyArn": "arn:aws:kms:us-west-2:123456789012:key/other"}})),
+        "its key cannot be changed",
+    ),
     "addon-needs-node": (_with(no_untainted_nodes, only(kinds.ADDON, "coredns")), "doesn't have the desired number of replicas"),
     "identity-needs-agent": (
         _with(lambda world: without(world, only(kinds.ADDON, "eks-pod-identity-agent")), only(kinds.ADDON, "aws-ebs-csi-driver")),

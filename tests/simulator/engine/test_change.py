@@ -13,6 +13,7 @@ from simulator.recording import Recording
 from tests.support import dev_configuration, merged, record_stack
 
 TRAIN = "trn1-32xl"
+KEY_ARN = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
 
 
 @cache
@@ -121,13 +122,25 @@ def test_a_control_plane_that_is_replaced_takes_all_in_it_along():
         {"network": {"cidr": "10.2.0.0/21"}},
         {"network": {"podCidr": "100.65.0.0/16"}},
         {"region": "us-east-2", "network": {"zones": ["use2-az3", "use2-az1"]}},
-        {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}},
         {"training": {"namespace": "jobs"}},
     ],
 )
 def test_large_changes_go_through(sections: dict[str, Any]):
     """An order in which AWS refuses half of it would leave a cluster between two shapes."""
     assert change(**sections).phase.errors == []
+
+
+@pytest.mark.parametrize(("old", "new"), [(None, KEY_ARN), (KEY_ARN, None), (KEY_ARN, KEY_ARN.replace("key/0", "key/1"))])
+def test_another_encryption_key_is_refused_and_the_old_one_stays(old: str | None, new: str | None):
+    """EKS takes a key once: without the old one all secrets of the cluster, and the cluster, are lost."""
+    sections = [{"controlPlane": {"encryptionKeyArn": arn}} if arn else {} for arn in (old, new)]
+    stacks = [record_stack(merged(dev_configuration(), **section)) for section in sections]
+    changed = rehearse_change(*stacks, seed=0)
+    (error,) = changed.phase.errors
+    assert "its key cannot be changed" in str(error.error)
+    assert error.refusal is not None
+    assert "controlPlane.encryptionKeyArn" in error.refusal.fix
+    assert not [step for step in changed.phase.steps.values() if step.operation == "delete"]
 
 
 def test_default_tags_reach_everything_that_takes_tags():

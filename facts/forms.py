@@ -1,0 +1,156 @@
+"""Forms of names and ids, as AWS, Kubernetes and container registries take them: what matches none is refused by them all.
+
+Sources: service models of botocore 1.44.5 (IAM, FSx, EKS); KMS developer guide, key-arn; S3 user guide, bucketnamingrules;
+opencontainers/distribution-spec and distribution/reference, grammar; Kubernetes apimachinery, validation and resource.Quantity.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from ipaddress import AddressValueError, IPv4Address
+
+
+def _always(text: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a text must look like."""
+
+    what: str
+    """What it is, without an article."""
+    pattern: str
+    """Of the whole text; one that editors read as well."""
+    allowed: str
+    """In words, for an error."""
+    hint: str
+    longest: int = 2048
+    """Characters."""
+    holds: Callable[[str], bool] = field(default=_always)
+    """What no pattern can say."""
+
+    def fits(self, text: str) -> bool:
+        """Whether a text has the form."""
+        return len(text) <= self.longest and re.fullmatch(self.pattern, text) is not None and self.holds(text)
+
+
+_PARTITION = r"arn:aws(-[a-z]+)*"
+_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+IAM_NAME = r"[A-Za-z0-9_+=,.@-]{1,64}"
+"""Name of an IAM role or user."""
+_IAM_PATH_LIMIT = 512
+
+
+def _iam_path_fits(arn: str) -> bool:
+    path = arn.partition(":role" if ":role/" in arn else ":user")[2].rpartition("/")[0]
+    return len(path) < _IAM_PATH_LIMIT
+
+
+PRINCIPAL_ARN = Form(
+    "ARN of an IAM role or user",
+    rf"{_PARTITION}:iam::[0-9]{{12}}:(role|user)/([!-.0-~]+/)*{IAM_NAME}",
+    "arn:aws:iam::ACCOUNT:role/NAME or .../user/NAME; names of 1 to 64 letters, digits and _+=,.@-",
+    "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
+    holds=_iam_path_fits,
+)
+KMS_KEY_ARN = Form(
+    "ARN of a KMS key",
+    rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",
+    "arn:aws:kms:REGION:ACCOUNT:key/ID, the id a UUID or mrk- and 32 hexadecimal digits",
+    "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` tells it; an alias is no key",
+)
+_BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+_BUCKET_STARTS, _BUCKET_ENDS = ("xn--", "sthree-", "amzn-s3-demo-"), ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
+
+
+def _is_bucket(name: str) -> bool:
+    if ".." in name or name.startswith(_BUCKET_STARTS) or name.endswith(_BUCKET_ENDS):
+        return False
+    try:
+        IPv4Address(name)
+    except AddressValueError:
+        return True
+    return False
+
+
+_BUCKET_WORDS = (
+    "3 to 63 lower-case letters, digits, dots and hyphens, beginning and ending with a letter or digit; no address, no two dots in a row"
+)
+BUCKET = Form(
+    "name of an S3 bucket", _BUCKET, _BUCKET_WORDS, "`aws s3 ls` lists those of the account; write the name without s3://", 63, _is_bucket
+)
+_NO_BREAK = r"[^\x00\x85\u2028\u2029\r\n]"
+"""Texts of FSx hold no end of a line."""
+S3_URI = Form(
+    "S3 URI",
+    rf"s3://{_BUCKET}(/{_NO_BREAK}*)?",
+    f"s3://BUCKET or s3://BUCKET/PREFIX; bucket of {_BUCKET_WORDS}",
+    "write s3:// and the bucket's name, and a prefix behind it where only that is to be linked",
+    4357,
+    lambda text: _is_bucket(text.removeprefix("s3://").partition("/")[0]),
+)
+FILE_SYSTEM_PATH = Form(
+    "path of a file system",
+    rf"/{_NO_BREAK}*",
+    "a path that begins with /, of at most 4096 characters without the end of a line",
+    "write it from the root of the file system, such as /data",
+    4096,
+)
+_HOST_PART = r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
+_HOST = rf"({_HOST_PART}(\.{_HOST_PART})+(:[0-9]{{1,5}})?|{_HOST_PART}:[0-9]{{1,5}}|localhost)"
+"""A registry's host has a dot or a port: without either it is read as a folder of Docker Hub."""
+_PATH_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+_PATH = rf"{_PATH_PART}(/{_PATH_PART})*"
+REGISTRY = Form(
+    "registry",
+    rf"{_HOST}(/{_PATH})?",
+    "a host with a dot or a port, and a path in lower case where the copies are below one",
+    "write such as 123456789012.dkr.ecr.us-west-2.amazonaws.com/mirror, without https:// and without a / at the end",
+    255,
+)
+IMAGE = Form(
+    "image reference",
+    rf"({_HOST}/)?{_PATH}(:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?(@[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{{32,}})?",
+    "[REGISTRY/]NAME[:TAG][@DIGEST], the name in lower case and with its registry at most 255 characters",
+    "write such as 123456789012.dkr.ecr.us-west-2.amazonaws.com/train:1.0, without https://",
+    512,
+    lambda text: len(re.sub(r"(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@.*)?\Z", "", text, count=1)) <= 255,
+)
+AMI_VERSION = Form(
+    "AMI release of Karpenter",
+    r"v20[0-9]{6}",
+    "v and a date, such as v20260505",
+    "take the date of a release in the changelog of awslabs/amazon-eks-ami",
+    holds=lambda text: is_date(text[1:]),
+)
+_SUBDOMAIN = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
+_LABEL_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+LABEL_KEY = Form(
+    "key of a label",
+    rf"({_SUBDOMAIN}/)?{_LABEL_NAME}",
+    "a name of 1 to 63 letters, digits, -, _ and ., with a domain and / before it where it has one",
+    "begin and end the name with a letter or digit",
+    253 + 1 + 63,
+    lambda text: len(text.rpartition("/")[0]) <= 253,
+)
+LABEL_VALUE = Form("value of a label", _LABEL_NAME, "1 to 63 letters, digits, -, _ and .", "begin and end it with a letter or digit", 63)
+_STANDARD_RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
+RESOURCE_NAME = Form(
+    "resource of Kubernetes",
+    rf"{'|'.join(_STANDARD_RESOURCES)}|hugepages-[0-9]+[KMGTPE]?i?|{_SUBDOMAIN}/{_LABEL_NAME}",
+    f"{', '.join(_STANDARD_RESOURCES)}, hugepages-SIZE, or DOMAIN/NAME such as aws.amazon.com/neuron",
+    "`kubectl describe node` lists what nodes have under Capacity; no node has any other, and a limit on it limits nothing",
+    253 + 1 + 63,
+    lambda text: len(text.rpartition("/")[0]) <= 253,
+)
+
+
+def is_date(digits: str) -> bool:
+    """Whether eight digits are a day of the calendar."""
+    try:
+        date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+    except ValueError:
+        return False
+    return True

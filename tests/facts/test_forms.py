@@ -1,0 +1,127 @@
+"""Names and ids by the patterns and lengths of those who take them: what passes here is refused nowhere for its form."""
+
+from typing import Any
+
+import botocore.session
+import pytest
+
+from facts import forms
+from facts.forms import Form
+
+UUID = "1f0e8d3c-5a2b-4c6d-8e9f-0a1b2c3d4e5f"
+KEY, ROLE = "arn:aws:kms:us-west-2:123456789012:key", "arn:aws:iam::123456789012:role"
+
+GOOD: dict[str, tuple[Form, tuple[str, ...]]] = {
+    "principal": (
+        forms.PRINCIPAL_ARN,
+        (
+            f"{ROLE}/team", f"{ROLE}/path/to/team+a=b,c.d@e-f_g", f"{ROLE}/{'n' * 64}", "arn:aws:iam::123456789012:user/ada",
+            "arn:aws-us-gov:iam::123456789012:role/team", "arn:aws-cn:iam::123456789012:user/x", f"{ROLE}/{'p' * 500}/team",
+        ),
+    ),
+    "key": (forms.KMS_KEY_ARN, (f"{KEY}/{UUID}", f"{KEY}/mrk-{'0a' * 16}", f"arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/{UUID}")),
+    "bucket": (forms.BUCKET, ("corpus", "a-1", "my.bucket.of.logs", "b" * 63, "192.168.0.x")),
+    "uri": (forms.S3_URI, ("s3://corpus", "s3://corpus/", "s3://corpus/a b/ü/", f"s3://corpus/{'p' * 1000}")),
+    "path": (forms.FILE_SYSTEM_PATH, ("/", "/data", "/data/", "/a b", "/" + "p" * 4095)),
+    "registry": (
+        forms.REGISTRY,
+        ("docker.io", "registry.example:5000", "localhost:5000", "host:1", "123456789012.dkr.ecr.us-west-2.amazonaws.com/mirror/a_b", "localhost"),
+    ),
+    "image": (
+        forms.IMAGE,
+        (
+            "train", "train:1.0", "team/train:latest", "registry.example/train:1.0", "host:5000/a/b__c.d--e:T_a.g-1",
+            f"registry.example/train@sha256:{'a' * 64}", f"train:1@sha256:{'A' * 64}", f"train:{'t' * 128}", f"r.io/{'n' * 250}:1",
+        ),
+    ),
+    "karpenter": (forms.AMI_VERSION, ("v20260505", "v20240229")),
+    "label": (forms.LABEL_KEY, ("team", "example.com/team", "a/b.c_d-e", f"{'d' * 253}/{'n' * 63}")),
+    "value": (forms.LABEL_VALUE, ("x", "a.b_c-d", "v" * 63)),
+    "resource": (
+        forms.RESOURCE_NAME,
+        ("cpu", "memory", "pods", "ephemeral-storage", "hugepages-2Mi", "aws.amazon.com/neuron", "vpc.amazonaws.com/efa"),
+    ),
+}  # fmt: skip
+BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
+    "principal": (
+        forms.PRINCIPAL_ARN,
+        (
+            f"{ROLE}/", f"{ROLE}/{'n' * 65}", f"{ROLE}/a b", f"{ROLE}/team/", f"{ROLE}/tëam", "arn:aws:iam::12345:role/team", ROLE,
+            "arn:aws:iam::123456789012:group/team", "arn:aws:sts::123456789012:assumed-role/team/session", f"{ROLE}/{'p' * 512}/team",
+            "arn:aws:iam::123456789012:root", f"{ROLE}/team\n", "arn:aws:iam:us-west-2:123456789012:role/team",
+        ),
+    ),
+    "key": (
+        forms.KMS_KEY_ARN,
+        (
+            UUID, f"{KEY}/1", f"{KEY}/{UUID.upper()}", f"{KEY}/mrk-{UUID}", f"{KEY}/{UUID}0", f"{KEY}/", f"{KEY}/{UUID}\n",
+            "arn:aws:kms:us-west-2:123456789012:alias/team", f"arn:aws:kms::123456789012:key/{UUID}",
+        ),
+    ),
+    "bucket": (
+        forms.BUCKET,
+        ("ab", "B" * 3, "b" * 64, "a..b", "-ab", "ab-", "a_b", "192.168.0.1", "xn--a", "sthree-x", "x-s3alias", "x--x-s3", "s3://corpus", "abc\n"),
+    ),
+    "uri": (forms.S3_URI, ("corpus", "s3://", "s3://ab", "s3://Corpus", "s3://a..b/x", "s3://corpus/a\nb", "https://corpus", "s3:///x", "s3://192.168.0.1/x")),
+    "path": (forms.FILE_SYSTEM_PATH, ("", "data", "/a\nb", "/\x00", "/a\u2028", "/" + "p" * 4096, "C:\\data")),
+    "registry": (
+        forms.REGISTRY,
+        ("registry", "https://registry.example", "registry.example/", "registry.example/Mirror", "a..b", "-a.b", "registry.example:port", "a.b:123456", ""),
+    ),
+    "image": (
+        forms.IMAGE,
+        (
+            "", "Train", "train:", "train:a b", "https://r.io/train", "r.io/train@sha256:abc", "a//b", "train:-1", f"train:{'t' * 129}",
+            "team/", "/train", "a___b", f"r.io/{'n' * 251}", "train:1:2", "train\n",
+        ),
+    ),
+    "karpenter": (forms.AMI_VERSION, ("20260505", "v2026050", "v20261301", "v20260230", "v20260505 ", "latest")),
+    "label": (forms.LABEL_KEY, ("", "-a", "a-", "a/b/c", "Example.com/a", "a..b/c", "a./b", "n" * 64, f"{'d' * 254}/n", "a b")),
+    "value": (forms.LABEL_VALUE, ("", "-x", "x.", "v" * 64, "a b", "ü")),
+    "resource": (forms.RESOURCE_NAME, ("gpu", "neuron", "CPU", "aws.amazon.com/", "/neuron", "aws.amazon.com/neuron/0", "requests.cpu", "")),
+}  # fmt: skip
+
+
+def cases(table: dict[str, tuple[Form, tuple[str, ...]]]) -> list[tuple[Form, str]]:
+    """Each text with its form."""
+    return [(form, text) for form, texts in table.values() for text in texts]
+
+
+@pytest.mark.parametrize(("form", "text"), cases(GOOD))
+def test_what_is_taken_passes(form: Form, text: str):
+    """A form that is too narrow refuses what works."""
+    assert form.fits(text)
+
+
+@pytest.mark.parametrize(("form", "text"), cases(BAD))
+def test_what_is_refused_does_not(form: Form, text: str):
+    """A form that is too wide ends in an error of AWS in the middle of an up."""
+    assert not form.fits(text)
+
+
+def test_every_form_is_in_both_tables():
+    """A new form comes with its examples."""
+    known = {id(form) for form in vars(forms).values() if isinstance(form, Form)}
+    assert known == {id(form) for form, _ in GOOD.values()} == {id(form) for form, _ in BAD.values()}
+
+
+def members(service: str, operation: str) -> Any:
+    """Parameters of an operation, by name."""
+    shape: Any = botocore.session.get_session().get_service_model(service).operation_model(operation).input_shape
+    return shape.members
+
+
+def test_lengths_are_those_of_the_service_models():
+    """AWS widens a limit now and then."""
+    association = members("fsx", "CreateDataRepositoryAssociation")
+    assert forms.FILE_SYSTEM_PATH.longest == association["FileSystemPath"].metadata["max"]
+    assert forms.S3_URI.longest == association["DataRepositoryPath"].metadata["max"]
+    assert f"{{1,{members('iam', 'CreateRole')['RoleName'].metadata['max']}}}" in forms.IAM_NAME
+    assert members("eks", "CreateNodegroup")["labels"].value.metadata["max"] == forms.LABEL_VALUE.longest
+
+
+def test_a_long_text_costs_no_time():
+    """Patterns must not try again and again: a text may have a million characters."""
+    for form, _ in GOOD.values():
+        for text in ("a" * 1_000_000, "a/" * 500_000, "a." * 500_000, "arn:aws:iam::123456789012:role/" + "a/" * 900, "a-" * 1000 + "!"):
+            assert not form.fits(text + "!")
