@@ -11,11 +11,13 @@ from ipaddress import IPv4Network
 from simulator import latencies
 from simulator.account import kinds
 from simulator.account.charts import brings_kind, chart_of, needs_node
-from simulator.recording import Recording, Registration
+from simulator.recording import Indexed, Recording, Registration
 
 
 def lower_bound_s(recording: Recording, seed: int) -> float:
     """Seconds of the longest chain that physics allows no way around, with the same latencies as the rehearsal."""
+
+    recording = Indexed(recording)
 
     @cache
     def ready(urn: str) -> float:

@@ -86,6 +86,25 @@ class Recording:
         return sorted(below)
 
 
+class Indexed(Recording):
+    """A recording as it is now, for what asks for types many times: each answer is found once."""
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(recording.project, recording.stack, dict(recording.registrations), recording.stack_outputs)
+        self._resources = super().resources()
+        self._of_type: dict[str, list[Registration]] = {}
+        for item in self:
+            self._of_type.setdefault(item.type, []).append(item)
+
+    def resources(self) -> list[Registration]:
+        """As of any recording."""
+        return self._resources
+
+    def of_type(self, resource_type: str) -> list[Registration]:
+        """As of any recording."""
+        return self._of_type.get(resource_type, [])
+
+
 def exists_in_cloud(registration: Registration) -> bool:
     """Whether a registration has an object outside the engine: components and providers have none."""
     return registration.custom and not registration.type.startswith("pulumi:providers:")

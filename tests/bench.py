@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.neuron_releases import AMI_RELEASES
+from facts.regions import zone_id_prefix
 from operations.rehearse.chaos.runs import chaotic
 from operations.rehearse.crash.matrix import matrix
 from operations.stack_file import as_pulumi
@@ -78,11 +80,11 @@ def _record(configuration: dict[str, Any]) -> Recording:
 
 def _growth() -> None:
     """Rehearsals of larger and larger stacks: time, and memory beyond what there was."""
-    for groups in (20, 60, 170):
+    for groups in (20, 60, 170, 400, 1000):
         before = _peak_mb()
         seconds, made = _timed(lambda groups=groups: rehearse(_stack(_with_groups(groups, "trn1.2xlarge"))))
         count = made.report.program.resources
-        print(f"rehearse {count} resources: {seconds:.1f} s, peak {_peak_mb() - before:.0f} MB more")
+        print(f"rehearse {groups} node groups, {count} resources: {seconds:.1f} s, peak {_peak_mb() - before:.0f} MB more")
 
 
 def _stack(configuration: dict[str, Any]) -> Stack:
@@ -152,9 +154,21 @@ def _import_everything() -> None:
 
 
 def _with_groups(count: int, instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
+    """The dev stack with other groups, one node each: the subnet of a zone has addresses for 268 small nodes.
+
+    Only types that no zone is known for are spread over four.
+    """
     configuration = dev_configuration()
-    group = {"instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"]}
-    configuration["nodeGroups"] = {f"group-{index}": group for index in range(count)}
+    zones = configuration["network"]["zones"]
+    if not known_zone_ids(NEURON_TYPES[instance_type], zone_id_prefix(configuration["region"])):
+        zones = configuration["network"]["zones"] = [f"{zone_id_prefix(configuration['region'])}-az{number}" for number in range(1, 5)]
+    configuration["nodeGroups"] = {
+        f"group-{index}": {
+            "instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"], "size": 1, "maxSize": 1,
+            "zoneIds": [zones[index % len(zones)] if len(zones) == 4 else zones[0]],
+        }
+        for index in range(count)
+    }  # fmt: skip
     return configuration
 
 

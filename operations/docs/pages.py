@@ -15,7 +15,7 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from operations.docs import architecture, change_table, monitoring_page, practice_page
+from operations.docs import architecture, change_table, destroy_time, monitoring_page, practice_page
 from operations.docs.commands import operations_page
 from operations.docs.configuration_keys import section_in
 from operations.program import rehearse_stack
@@ -39,6 +39,7 @@ def pages() -> dict[str, str]:
         "docs/rules.md": book.page(),
         "docs/operations.md": operations_page(),
         "docs/monitoring.md": monitoring_page.page(),
+        "docs/rehearsal.md": destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
         "docs/architecture.svg": architecture.picture(),
         "README.md": readme((ROOT / "README.md").read_text()),
     }

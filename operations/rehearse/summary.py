@@ -66,9 +66,7 @@ def _up(up: Up, label: str) -> Iterator[Line]:
     if up.before:
         yield "then", Text("; ".join(up.before))
     if up.ended == "well":
-        above = 100 * (up.seconds / up.lower_bound_seconds - 1) if up.lower_bound_seconds else 0.0
-        bound = f"  virtual, {above:.1f} % above the lower bound of {duration(up.lower_bound_seconds)}" if not up.before else "  virtual"
-        yield label, Text(duration(up.seconds), style="bold green") + Text(bound)
+        yield label, Text(duration(up.seconds), style="bold green") + Text(_against_bound(up))
         yield from _retried(up.resources)
         return
     what = "killed" if up.ended == "killed" else "stopped"
@@ -81,11 +79,19 @@ def _destroy(destroy: Destroy, label: str) -> Iterator[Line]:
     if destroy.before:
         yield "then", Text("; ".join(destroy.before))
     if destroy.ended == "well":
-        yield label, Text(f"{duration(destroy.seconds)}  virtual")
+        yield label, Text(f"{duration(destroy.seconds)}{_against_bound(destroy)}")
         return
     what = "killed" if destroy.ended == "killed" else "stopped"
     yield label, Text(f"{what} after {duration(destroy.seconds)}", style="bold red") + Text(f", {_bill(destroy.cost)}")
     yield from _refusals(destroy.order)
+
+
+def _against_bound(run: Up | Destroy) -> str:
+    """What a run took above the shortest time; of an up that time is from nothing, and another one has less to do."""
+    if not run.lower_bound_seconds or (isinstance(run, Up) and run.before):
+        return "  virtual"
+    above = 100 * (run.seconds / run.lower_bound_seconds - 1)
+    return f"  virtual, {above:.1f} % above the lower bound of {duration(run.lower_bound_seconds)}"
 
 
 def _retried(steps: Sequence[StepTimes]) -> Iterator[Line]:

@@ -1,5 +1,6 @@
 """What the releases and EKS add-ons of the simulated cluster bring, from the charts' contracts."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -43,6 +44,20 @@ def guards(registration: Registration, kind: str, operation: str) -> bool:
         return False
     switch = chart.guards_off_by.get(kind)
     return switch is None or _value(registration, switch) is not False
+
+
+def runs_delete_jobs(registration: Registration) -> bool:
+    """Whether the deletion of a release, with its values, runs a hook Job."""
+    chart = chart_of(registration)
+    if chart is None or not chart.delete_jobs_with:
+        return False
+    return _switched_on((registration.inputs.get("values") or {}).get(chart.delete_jobs_with))
+
+
+def _switched_on(values: object) -> bool:
+    if isinstance(values, Mapping):
+        return any(_switched_on(value) for value in values.values())
+    return values is True
 
 
 def cluster_objects(registration: Registration) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """What `pulumi_eks.Cluster` registers: the remote component's children, their links, and its outputs.
 
-Measured behind the real engine with pulumi-eks 4.4.0 (component 4.3.0+9), 2026-11-21. Arguments that were not measured
-are refused, so that the expansion never guesses.
+Measured behind the real engine with pulumi-eks 4.4.0 (component 4.3.0+9), 2026-11-22. Arguments that were not measured
+are refused, so that the expansion never guesses. The component is built with version 3.173 of Pulumi's SDK for Node.js
+(pulumi/pulumi-eks nodejs/eks/yarn.lock), which registers components without their inputs and what these depend on; 3.202
+and later send both (pulumi/pulumi CHANGELOG.md).
 """
 
 import json
@@ -57,13 +59,14 @@ def expand(component: Registration, register: Register, property_dependencies: M
     name, aws = component.name, frozenset(component.providers)
     role = _reference(inputs["serviceRole"])
     subnets = property_dependencies.get("privateSubnetIds", frozenset())
+    key = property_dependencies.get("encryptionConfigKeyArn", frozenset())
 
     cluster = register(
         type="aws:eks/cluster:Cluster",
         name=f"{name}-eksCluster",
         parent=component.urn,
         inputs=_cluster_inputs(name, inputs, role["roleArn"]),
-        dependencies=frozenset({role["urn"], *subnets}),
+        dependencies=frozenset({role["urn"], *subnets, *key}),
         providers=aws,
         options={"ignoreChanges": ["accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons"]},
     )
@@ -89,8 +92,8 @@ def expand(component: Registration, register: Register, property_dependencies: M
         type="eks:index:VpcCniAddon",
         name=f"{name}-vpc-cni",
         parent=component.urn,
-        inputs={"clusterName": cluster_name, "clusterVersion": inputs["version"]},
-        dependencies=on_cluster,
+        inputs={},
+        dependencies=frozenset(),
         providers=frozenset({kubernetes.urn}),
         custom=False,
     )

@@ -199,7 +199,7 @@ def record(
     loop.set_default_executor(executor)
     asyncio.set_event_loop(loop)
     try:
-        loop.run_until_complete(run_in_stack(program))  # pyright: ignore[reportArgumentType]
+        loop.run_until_complete(run_in_stack(lambda: _run(program, configure)))
     finally:
         _finish(loop)
         asyncio.set_event_loop(None)
@@ -208,6 +208,20 @@ def record(
         pulumi_config.set_all_config({})
     recording.registrations = dict(sorted(recording.registrations.items()))
     return recording
+
+
+async def _run(program: Callable[[], None], run: Any) -> None:
+    """Run the program and await what it has begun, all at once.
+
+    The SDK then has nothing left to await: it would look at everything that is under way again each time that something ends
+    (pulumi/runtime/stack.py wait_for_rpcs), which takes time by the square of the number of resources.
+    """
+    program()
+    while under_way := [task for task in {*run.rpc_manager.rpcs, *run.outputs} if not task.done()]:
+        ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_EXCEPTION)
+        if any(task.cancelled() or task.exception() for task in ended):
+            # What failed stays among the SDK's own tasks, and the SDK raises it.
+            return
 
 
 def _finish(loop: asyncio.AbstractEventLoop) -> None:

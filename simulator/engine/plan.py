@@ -68,9 +68,9 @@ class _Planner:
             return Change("create", None, self._again(recorded, inputs, made) if made else self._first(recorded, inputs))
         old = held.registration
         ignored = tuple(recorded.options.get("ignoreChanges") or ())
-        changed = tuple(
-            path for path in changed_paths(old.inputs, inputs) if not any(path == key or path.startswith(f"{key}.") for key in ignored)
-        )
+        # Of a component of another package the engine's state has no inputs: only its children can change.
+        paths = () if recorded.remote else changed_paths(old.inputs, inputs)
+        changed = tuple(path for path in paths if not any(path == key or path.startswith(f"{key}.") for key in ignored))
         if any(self._tags_change(urn) for urn in recorded.providers) and _takes_tags(recorded):
             changed = (*changed, "tagsAll")
         for key in ignored:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from simulator import bounds, costs
 from simulator.account.rule import Refusal
+from simulator.destroy_bound import destroy_bound
 from simulator.engine.lifecycle import Run
 from simulator.engine.order import deletion_levels
 from simulator.engine.run import Phase
@@ -40,7 +41,7 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
     lines = costs.items(recording)
     bound = bounds.lower_bound_s(recording, seed)
     ups = [_up(recording, run, bound) for run in story.ups]
-    destroys = [_destroy(recording, run) for run in story.destroys]
+    destroys = [_destroy(recording, run, seed) for run in story.destroys]
     destroys[-1] = destroys[-1].model_copy(update={"leftovers": [report.Leftover(urn=urn, what=what) for urn, what in story.left]})
     return report.Report(
         schema=report.SCHEMA,
@@ -134,18 +135,25 @@ def _up(recording: Recording, run: Run, bound: float) -> report.Up:
     )
 
 
-def _destroy(recording: Recording, run: Run) -> report.Destroy:
+def _destroy(recording: Recording, run: Run, seed: int) -> report.Destroy:
     phase = run.phase
     level_of = {urn: index for index, level in enumerate(deletion_levels(recording)) for urn in level}
     return report.Destroy(
         seconds=phase.seconds,
         ended=ending(phase),
         before=list(run.before),
+        lower_bound_seconds=_destroy_bound(recording, phase, seed),
         order=[report.DestroyStep(**times(recording, phase, key), level=level_of[key]) for key in phase.order],
         critical_path=path(recording, phase),
         cost=cost_points(recording, phase),
         leftovers=[],
     )
+
+
+def _destroy_bound(recording: Recording, phase: Phase, seed: int) -> float:
+    """Of what was there when the run began."""
+    there = {urn: change.old for urn, change in phase.changes.items() if change.old is not None}
+    return destroy_bound(Recording(recording.project, recording.stack, there), seed).seconds
 
 
 def cost_points(recording: Recording, phase: Phase) -> list[report.CostPoint]:

@@ -149,6 +149,8 @@ class Destroy(Part):
     ended: Literal["well", "refused", "killed"]
     before: list[str]
     """What was done before this run, because of how the one before it had ended: the fixes, as commands."""
+    lower_bound_seconds: float
+    """Shortest time that AWS's and Kubernetes' own chains allow for what was there when the run began, with the same latencies."""
     order: list[DestroyStep]
     """In the order in which the deletions ended."""
     critical_path: list[PathStep]

@@ -1,9 +1,7 @@
 """What EKS and Kubernetes do not let go, or let go only by force."""
 
-from collections.abc import Mapping
-
 from simulator.account import kinds, view
-from simulator.account.charts import chart_of, kinds_with_finalizers
+from simulator.account.charts import chart_of, kinds_with_finalizers, runs_delete_jobs
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.kubernetes import webhook_failed
@@ -131,11 +129,7 @@ def kinds_are_unused(state: AccountState, request: Registration) -> Refusal | No
 @rule("delete", kinds.RELEASE, source="volcano and kubeflow-trainer charts rendered with Helm 4.3.1: pre-delete hooks")
 def delete_jobs_need_node(state: AccountState, request: Registration) -> Refusal | None:
     """A release whose deletion runs a hook Job needs a node for it."""
-    chart = chart_of(request)
-    if chart is None or not chart.delete_jobs_with or view.untainted_groups(state):
-        return None
-    section = (request.inputs.get("values") or {}).get(chart.delete_jobs_with)
-    if not _switched_on(section):
+    if not runs_delete_jobs(request) or view.untainted_groups(state):
         return None
     return Refusal(
         "DeadlineExceeded",
@@ -144,12 +138,6 @@ def delete_jobs_need_node(state: AccountState, request: Registration) -> Refusal
         "delete releases while nodes are there; now `helm uninstall --no-hooks`, `pulumi refresh`, `pulumi destroy`",
         retry_s=float(request.inputs.get("timeout") or HELM_S),
     )
-
-
-def _switched_on(values: object) -> bool:
-    if isinstance(values, Mapping):
-        return any(_switched_on(value) for value in values.values())
-    return values is True
 
 
 @rule("delete", kinds.CLAIM, kinds.VOLUME, source="Kubernetes storage protection finalizers; kubernetes-csi/external-provisioner#1217")

@@ -33,11 +33,12 @@ class _Construction:
         request = self._request
         dependencies = {key: frozenset(value.urns) for key, value in request.inputDependencies.items()}
         inputs = plain(request.inputs)
+        # As the real component: its SDK sends no inputs of components, so that the engine never sees one of them change.
         component = self.register(
             type=request.type,
             name=request.name,
             parent=request.parent,
-            inputs=inputs,
+            inputs={},
             dependencies=frozenset(request.dependencies),
             providers=frozenset(self._references),
             custom=False,

@@ -26,6 +26,7 @@ from simulator.errors import SimulationError
 from simulator.recording import Registration
 from simulator.replacements import changed_paths, deletes_first, replacing_paths
 
+PARTITION_OF_REGION = "aws:index/getPartition:getPartition"
 POLL_S, GRACE_S = 0.02, 2.0
 """Real seconds between two tries, and the least that is waited for what a parallel operation brings."""
 
@@ -150,7 +151,21 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the simulated cloud answers no invoke {request.tok}: the program must make none")
+        """Only what the real pulumi-eks component asks is answered; the program itself asks AWS nothing."""
+        if self._package != "aws" or request.tok != PARTITION_OF_REGION:
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the simulated cloud answers no invoke {request.tok}: the program must make none")
+        region = self._regions.get(context.peer(), "")
+        suffix = dns_suffix(region)
+        found = {
+            "id": partition(region),
+            "partition": partition(region),
+            "dnsSuffix": suffix,
+            "reverseDnsPrefix": ".".join(suffix.split(".")[::-1]),
+        }
+        response = provider_pb2.InvokeResponse()
+        # The field's name is a word of the language.
+        getattr(response, "return").CopyFrom(struct(found))
+        return response
 
     def Construct(self, request: Any, context: grpc.ServicerContext) -> Any:
         self._called("Construct")

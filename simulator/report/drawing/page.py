@@ -89,16 +89,19 @@ def _figures(report: Report, runs: Sequence[Run]) -> str:
 
 
 def _time_to_ready(runs: Sequence[Run]) -> str:
-    first = runs[0]
-    bound = ""
-    if first.lower_bound_s:
-        bound = f"{100 * (first.seconds / first.lower_bound_s - 1):.1f} % above the lower bound of {duration(first.lower_bound_s)}"
-    return _time("Time to ready", runs, "not ready", bound)
+    return _time("Time to ready", runs, "not ready", _above_bound(runs[0]))
 
 
 def _time_to_destroy(runs: Sequence[Run]) -> str:
     levels = len({step.level for step in runs[0].steps})
-    return _time("Time to destroy", runs, "not gone", f"{plural(levels, 'level')}, one after the other")
+    beside = ", ".join(part for part in (_above_bound(runs[0]), f"{plural(levels, 'level')}, one after the other") if part)
+    return _time("Time to destroy", runs, "not gone", beside)
+
+
+def _above_bound(run: Run) -> str:
+    if not run.lower_bound_s:
+        return ""
+    return f"{100 * (run.seconds / run.lower_bound_s - 1):.1f} % above the lower bound of {duration(run.lower_bound_s)}"
 
 
 def _time(name: str, runs: Sequence[Run], never: str, beside: str) -> str:

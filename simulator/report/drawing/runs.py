@@ -178,6 +178,7 @@ def destroy_run(destroy: Destroy, engine_only: frozenset[str] = frozenset(), tit
         _in_order(steps),
         _critical(destroy.critical_path),
         destroy.cost,
+        lower_bound_s=(destroy.lower_bound_seconds or None) if destroy.ended == "well" else None,
         left=len(destroy.leftovers),
     )
 

@@ -260,3 +260,16 @@ def test_a_second_process_says_who_has_the_folder(folder: Path, calls: Path):
         first.communicate("")
     assert second.returncode == 1
     assert error.startswith(f"another run has the simulated account in {folder} (process {first.pid})\n\nhint: let the other run end")
+
+
+@pytest.mark.parametrize(
+    ("region", "partition", "suffix"), [("us-west-2", "aws", "amazonaws.com"), ("cn-north-1", "aws-cn", "amazonaws.com.cn")]
+)
+def test_the_partition_of_the_region_is_told(serve: Any, region: str, partition: str, suffix: str):
+    """The real pulumi-eks component asks for it at each run, and for nothing else that the program does not pin."""
+    stub = serve().stub
+    stub.Configure(provider_pb2.ConfigureRequest(args=struct({"region": region})))
+    told = plain(getattr(stub.Invoke(provider_pb2.InvokeRequest(tok="aws:index/getPartition:getPartition")), "return"))
+    assert told == {"id": partition, "partition": partition, "dnsSuffix": suffix, "reverseDnsPrefix": ".".join(suffix.split(".")[::-1])}
+    with pytest.raises(grpc.RpcError, match="answers no invoke aws:index/getRegion"):
+        stub.Invoke(provider_pb2.InvokeRequest(tok="aws:index/getRegion:getRegion"))

@@ -1,12 +1,20 @@
 """The recorder keeps what the SDK's mock monitor drops, and never invents an answer."""
 
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
 import pulumi
 import pulumi_aws as aws
 import pytest
 
+from simulator.engine.order import deletion_levels
+from simulator.engine.plan import plan
+from simulator.engine.state import State
 from simulator.errors import DuplicateUrn, NotMeasured, UnknownType
+from simulator.recording import Indexed
 from tests.simulator.small_programs import provider, run, vpc_with_subnet
-from tests.support import dev_configuration, record_stack
+from tests.support import dev_configuration, merged, record_stack
 
 
 class Box(pulumi.ComponentResource):
@@ -158,6 +166,29 @@ def test_the_components_children_are_those_of_the_real_component():
     }
 
 
+def test_the_components_edges_are_those_of_the_real_component():
+    """Its SDK for Node.js sends neither the inputs of components nor what these depend on: vpc-cni goes together with kube-proxy."""
+    recording = record_stack(dev_configuration())
+    named = {f"{item.type.split(':')[-1]} {item.name}": item for item in recording}
+    cni, cluster = named["VpcCniAddon control-plane-vpc-cni"], named["Cluster control-plane-eksCluster"]
+    assert (cni.inputs, cni.dependencies) == ({}, frozenset())
+    (key,) = recording.of_type("aws:kms/key:Key")
+    assert key.urn in cluster.dependencies
+    level = {urn: index for index, urns in enumerate(deletion_levels(recording)) for urn in urns}
+    assert level[named["Addon control-plane-vpc-cni"].urn] == level[named["Addon control-plane-kube-proxy"].urn]
+    assert level[named["Addon control-plane-vpc-cni"].urn] < level[cluster.urn]
+
+
+def test_a_change_shows_the_components_children_and_never_the_component():
+    """The engine has no inputs of it to compare: an update of it would be one that never comes."""
+    before, after = record_stack(dev_configuration()), record_stack(merged(dev_configuration(), controlPlane={"deletionProtection": True}))
+    state = State()
+    for item in before:
+        state.save(item)
+    kinds = {urn.split("::")[-1]: change.kind for urn, change in plan(state, after, creations={}, seed=0).items() if change.kind != "same"}
+    assert kinds == {"control-plane-eksCluster": "update"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -184,3 +215,45 @@ def test_an_argument_whose_effect_was_not_measured_is_refused(arguments: dict[st
 
     with pytest.raises(NotMeasured, match=message):
         run(program)
+
+
+def test_the_recorder_awaits_all_that_is_under_way_at_once(monkeypatch: pytest.MonkeyPatch):
+    """The SDK looks at every outstanding task again each time that one ends: time by the square of the number of resources."""
+    looked_at = []
+    wait = asyncio.wait
+
+    async def counted(tasks: Iterable[asyncio.Task[object]], **options: Any) -> Any:
+        tasks = list(tasks)
+        looked_at.append(len(tasks))
+        return await wait(tasks, **options)
+
+    def program() -> None:
+        of_aws = pulumi.ResourceOptions(provider=provider())
+        vpc = aws.ec2.Vpc("vpc", cidr_block="10.0.0.0/16", opts=of_aws)
+        for number in range(20):
+            aws.ec2.RouteTable(f"table-{number}", vpc_id=vpc.id, opts=of_aws)
+
+    monkeypatch.setattr(asyncio, "wait", counted)
+    run(program)
+    assert looked_at
+    assert sum(looked_at) < 3 * max(looked_at)
+
+
+def test_a_refused_registration_is_raised_whatever_else_is_under_way():
+    """What the SDK would raise, from a program with much to await."""
+
+    def program() -> None:
+        of_aws = pulumi.ResourceOptions(provider=provider())
+        for name in ("one", "two", "one"):
+            aws.ec2.Vpc(name, cidr_block="10.0.0.0/16", opts=of_aws)
+
+    with pytest.raises(Exception, match="Duplicate resource URN"):
+        run(program)
+
+
+def test_an_indexed_recording_answers_like_the_recording():
+    """It is only quicker."""
+    recording = record_stack(dev_configuration())
+    indexed = Indexed(recording)
+    assert indexed.resources() == recording.resources()
+    assert all(indexed.of_type(kind) == recording.of_type(kind) for kind in {item.type for item in recording} | {"no:such:Type"})
