@@ -27,11 +27,15 @@ from simulator.engine.state import State
 from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
+from tests.operations.cluster.random_accounts import touched
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration
 
 SEEDS, CHAOS_RUNS = 200, 500
+RANDOM_ACCOUNTS = 500
+"""10,000 take a quarter of an hour: `ACCOUNTS=10000 make bench`."""
+COMMANDS = ("sweep", "destroy", "drain")
 
 
 def main() -> None:
@@ -58,6 +62,9 @@ def main() -> None:
     print(f"killed anywhere, recovered, killed again, destroyed, swept: {points} kill points, {empty} ended empty, {story:.0f} s")
     broken, report = _timed(lambda: chaotic(CHAOS_RUNS, 0))
     print(f"chaos: {broken:.0f} s, {report.ended_well} of {report.runs} runs ended well, {report.leftovers} things left behind")
+    accounts = int(os.environ.get("ACCOUNTS", RANDOM_ACCOUNTS))
+    neighbours, wrong = _timed(lambda: [what for seed in range(accounts) for what in touched(seed, COMMANDS[seed % len(COMMANDS)])[0]])
+    print(f"sweep, destroy, drain in {accounts} random accounts: {len(wrong)} things of a neighbour touched, {neighbours:.0f} s")
     commands = [["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]]
     if shutil.which("pulumi"):
         engine = ["trn", "engine", "--folder", "build/bench/engine", "--"]

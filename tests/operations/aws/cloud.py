@@ -25,12 +25,12 @@ class Cloud:
 
     def __init__(
         self, *, lag: int = 1, ignores_filters: bool = False, surroundings: Surroundings | None = None,
-        world: World | None = None, delays: Delays | None = None,
+        world: World | None = None, delays: Delays | None = None, page_size: int = 2,
     ) -> None:  # fmt: skip
         """`lag`: looks for which what is being deleted can still be seen; `world`: an account that holds something already."""
         self.world = world or World()
         delays = delays or Delays(deleting=lag)
-        options = door.Options(delays=delays, ignores_filters=ignores_filters, surroundings=surroundings)
+        options = door.Options(page_size=page_size, delays=delays, ignores_filters=ignores_filters, surroundings=surroundings)
         self.wire = door.wire(self.world, options)
         self.api = BotoApi("us-west-2", self.wire.session())
 

@@ -1,0 +1,234 @@
+"""Random accounts: what one cluster left, or still has, among neighbours of every kind, and a state that knows it, or not."""
+
+import copy
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from facts.names import CLUSTER_TAG, STACK_TAG
+from operations.access import Live, using
+from operations.aws.api import Api
+from operations.belonging import NAME_TAGS, owned_key
+from operations.cluster.destroy.stack import destroy_stack
+from operations.cluster.drain.stack import drain_stack
+from operations.cluster.sweep.plan import DATA_NAMES
+from operations.cluster.sweep.stack import Choices, sweep_stack
+from operations.errors import CommandError
+from operations.ownership import Consent
+from operations.watching import Watching
+from tests.operations.aws.cloud import STACK, Cloud, Entry, tag_list
+from tests.operations.aws.leftovers import REGION, leave_balancers, leave_compute, leave_control_plane, leave_everything, leave_network
+from tests.operations.owned import EMPTY, FakePulumi, state, subject
+
+OTHER_STACKS = ("organization/trn/prod", "acme/trn/dev", "organization/other/dev")
+BY_NAME = ("log group",)
+"""Kinds that carry no tag: where another stack's cluster has the name now, they are its own."""
+KOPS = {"KubernetesCluster": "NAME", "kubernetes.io/cluster/NAME": "owned", "k8s.io/role/node": "1", "kops.k8s.io/instancegroup": "nodes"}
+Key = tuple[str, str]
+
+
+@dataclass
+class RandomAccount:
+    """One drawn account."""
+
+    seed: int
+    cluster: str
+    cloud: Cloud
+    pulumi: FakePulumi
+    living: str
+    """Whose EKS cluster has the name: nobody's, ours, or another owner's."""
+    ours: set[Key] = field(default_factory=set)
+    """Kind and id of what may go."""
+    story: list[str] = field(default_factory=list)
+    """What was drawn."""
+
+    def theirs(self) -> dict[Key, Entry]:
+        """Everything of the neighbours, as it is now."""
+        listed = ((kind, which, entry) for kind, entries in self.cloud.world.state.others.items() for which, entry in entries.items())
+        return {(kind, which): copy.deepcopy(entry) for kind, which, entry in listed if (kind, which) not in self.ours}
+
+    def deleted(self) -> int:
+        """How many of our objects are gone."""
+        return sum(which not in self.cloud.of(kind) for kind, which in self.ours)
+
+
+def random_account(seed: int) -> RandomAccount:
+    """The account of a seed."""
+    drawn = random.Random(seed)
+    cluster = drawn.choice(("train", "a", "dev-1"))
+    cloud = Cloud(lag=drawn.randint(0, 1), ignores_filters=drawn.random() < 0.3, page_size=100)
+    leave_everything(cloud, cluster, "a")
+    for kind in list(cloud.world.state.others):
+        # A killed destroy has taken some of it, and never what the VPC hangs on.
+        if kind not in ("vpc", "subnet") and drawn.random() < 0.3:
+            cloud.of(kind).clear()
+    made = RandomAccount(seed, cluster, cloud, FakePulumi(None), drawn.choice(("nobody", "ours", "ours", "another stack", "another tool")))
+    made.ours = _keys(cloud)
+    _control_plane(made, drawn)
+    for number in range(drawn.randint(1, 4)):
+        neighbour = drawn.choice(NEIGHBOURS)
+        made.story.append(neighbour.__name__)
+        neighbour(made, drawn, f"n{number}")
+    made.pulumi = _pulumi(made, drawn)
+    return made
+
+
+def _keys(cloud: Cloud) -> set[Key]:
+    return {(kind, which) for kind, entries in cloud.world.state.others.items() for which in entries}
+
+
+def _control_plane(made: RandomAccount, drawn: random.Random) -> None:
+    """The EKS cluster of the name: our own in any status, or somebody else's."""
+    if made.living == "nobody":
+        return
+    cloud, before = made.cloud, _keys(made.cloud)
+    leave_control_plane(cloud, made.cluster, "a" if made.living == "ours" else "x")
+    added = _keys(cloud) - before
+    entry = cloud.of("cluster")[made.cluster]
+    entry["endpoint"] = "https://example"
+    if made.living == "ours":
+        made.ours |= added
+        entry["status"] = drawn.choice(("ACTIVE", "CREATING", "UPDATING", "PENDING", "DELETING", "FAILED"))
+        return
+    theirs = {CLUSTER_TAG: made.cluster, STACK_TAG: drawn.choice(OTHER_STACKS)} if made.living == "another stack" else {}
+    for kind, which in added:
+        cloud.of(kind)[which]["tags"] = theirs
+    entry["createdAt"] = "2026-01-01T00:00:00Z"
+    # Names without a tag are those of the cluster that has the name now.
+    made.ours = {key for key in made.ours if key[0] not in BY_NAME}
+
+
+def _look_alike(made: RandomAccount, drawn: random.Random, mark: str) -> None:
+    """A whole cluster whose name begins or ends like ours."""
+    name = drawn.choice((f"{made.cluster}-2", f"my-{made.cluster}", f"{made.cluster}2", made.cluster.upper()))
+    leave_everything(made.cloud, name, mark)
+
+
+def _twin(made: RandomAccount, drawn: random.Random, mark: str) -> None:
+    """Another stack's cluster of the same name, with a VPC of its own."""
+    before, other = _keys(made.cloud), drawn.choice(OTHER_STACKS)
+    leave_network(made.cloud, made.cluster, mark)
+    leave_compute(made.cloud, made.cluster, mark)
+    leave_balancers(made.cloud, made.cluster, mark)
+    for kind, which in _keys(made.cloud) - before:
+        entry = made.cloud.of(kind)[which]
+        for key in ("Tags", "TagSet"):
+            for tag in entry.get(key, ()):
+                tag.update({"Value": other} if tag["Key"] == STACK_TAG else {})
+
+
+def _in_our_vpc(made: RandomAccount, drawn: random.Random, mark: str) -> None:
+    """Another owner's things in our VPC, each with a mark of its owner's, some with ours beside it."""
+    marks: tuple[Mapping[str, str], ...] = (
+        *({key: "peer"} for key in NAME_TAGS),
+        {owned_key("peer"): drawn.choice(("owned", "shared"))},
+        {key.replace("NAME", made.cluster): value.replace("NAME", made.cluster) for key, value in KOPS.items()},
+        {"aws:cloudformation:stack-id": "arn:aws:cloudformation:us-west-2:1:stack/x"},
+        {CLUSTER_TAG: made.cluster, STACK_TAG: drawn.choice(OTHER_STACKS)},
+    )
+    for kind, entry, key in _placed(mark):
+        tags = drawn.choice(marks)
+        if drawn.random() < 0.3:
+            tags = {CLUSTER_TAG: made.cluster, STACK_TAG: STACK, **tags}
+        made.cloud.put(kind, f"{kind}-{mark}", {**entry, key: tag_list(dict(tags))})
+
+
+def _of_another_account(made: RandomAccount, drawn: random.Random, mark: str) -> None:
+    """What another account has in our VPC, which is shared with it: nothing but its owner tells."""
+    for kind, entry, key in _placed(mark):
+        if kind in ("interface", "group"):
+            made.cloud.put(kind, f"{kind}-{mark}", {**entry, "OwnerId": "999999999999", key: []})
+
+
+def _elsewhere(made: RandomAccount, drawn: random.Random, mark: str) -> None:
+    """Things without any tag, in a VPC that is nobody's."""
+    for kind, entry, _ in _placed(mark, vpc=f"vpc-of-{mark}", subnet=f"subnet-of-{mark}"):
+        made.cloud.put(kind, f"{kind}-{mark}", entry)
+
+
+def _placed(mark: str, vpc: str = "vpc-a", subnet: str = "subnet-a") -> list[tuple[str, Entry, str]]:
+    """Kind, entry and the key of its tags, of what lies in a VPC."""
+    place = {"VpcId": vpc, "SubnetId": subnet}
+    return [
+        ("instance", {"InstanceId": f"instance-{mark}", "InstanceType": "m5.large", "State": {"Name": "running"}, **place}, "Tags"),
+        ("group", {"GroupId": f"group-{mark}", "GroupName": f"peer-{mark}", "VpcId": vpc, "IpPermissions": [], "IpPermissionsEgress": []}, "Tags"),
+        ("interface", {"NetworkInterfaceId": f"interface-{mark}", "Status": "available", "Groups": [], **place}, "TagSet"),
+        ("nat", {"NatGatewayId": f"nat-{mark}", "State": "available", "NatGatewayAddresses": [], **place}, "Tags"),
+        ("endpoint", {"VpcEndpointId": f"endpoint-{mark}", "VpcEndpointType": "Interface", "SubnetIds": [subnet], "State": "available", "VpcId": vpc}, "Tags"),
+        ("subnet", {"SubnetId": f"subnet-{mark}", "VpcId": vpc, "AvailabilityZoneId": "usw2-az1"}, "Tags"),
+    ]  # fmt: skip
+
+
+NEIGHBOURS: tuple[Callable[[RandomAccount, random.Random, str], None], ...] = (
+    _look_alike, _twin, _in_our_vpc, _in_our_vpc, _of_another_account, _elsewhere,
+)  # fmt: skip
+
+
+def _pulumi(made: RandomAccount, drawn: random.Random) -> FakePulumi:
+    """Pulumi with a state that knows the cluster, one that knows another cluster, an empty one, or none."""
+    wrong: dict[str, Any] = drawn.choice(
+        ({"vpc": "vpc-b"}, {"created_at": "2020-01-01T00:00:00Z"}, {"arn": f"arn:aws:eks:{REGION}:999999999999:cluster/{made.cluster}"})
+    )
+    own = state(made.cluster, with_cluster=made.living != "nobody")
+    exports = (own, own, own, EMPTY, None, state(made.cluster, **wrong))
+    return FakePulumi(drawn.choice(exports), lambda command: _destroyed(made) if command[1] == "destroy" else (0, ""))
+
+
+def _destroyed(made: RandomAccount) -> tuple[int, str]:
+    """What `pulumi destroy` takes: some of what the state holds."""
+    for kind in ("node group", "access entry", "cluster", "nat", "fsx"):
+        for which in [key for key in made.cloud.of(kind) if (kind, key) in made.ours]:
+            del made.cloud.of(kind)[which]
+    made.pulumi.export = EMPTY
+    return 0, ""
+
+
+class _Doors(Live):
+    """The account, and a Kubernetes that may be asked only where the cluster is ours."""
+
+    def __init__(self, made: RandomAccount) -> None:
+        self._made = made
+
+    def aws(self, _stack: str, region: str, /) -> Api:
+        """The one account."""
+        return self._made.cloud.api
+
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Any:
+        """It never answers: nothing in it can be changed."""
+        raise CommandError("the API server does not answer")
+
+
+def run(made: RandomAccount, command: str, said: list[str] | None = None, *, break_lock: bool = False) -> list[str]:
+    """One command, with everything said in advance that can be said. `said`: takes its lines, and the error that ended it."""
+    said = [] if said is None else said
+    about = subject(made.cluster)
+    watching = Watching(said.append, lambda _: None)
+    consent = Consent(yes=True, name=made.cluster, identity="" if made.pulumi.export == state(made.cluster) else STACK)
+    choices = Choices(data=DATA_NAMES, break_lock=break_lock)
+    try:
+        with using(_Doors(made)):
+            if command == "sweep":
+                sweep_stack(made.cloud.api, made.pulumi, about, consent, watching, choices, lambda *_: None)
+            elif command == "destroy":
+                destroy_stack(
+                    made.cloud.api, made.pulumi, about, consent, watching, choices,
+                    is_protected=False, shown=lambda _: None, swept=lambda _: None,
+                )  # fmt: skip
+            else:
+                drain_stack(made.cloud.api, made.pulumi, about, consent, watching, lambda _: None)
+    except CommandError as error:
+        said.append(str(error))
+    return said
+
+
+def touched(seed: int, command: str) -> tuple[list[str], int]:
+    """What of a neighbour's is gone or changed after a command in the account of a seed, and how many of our objects went."""
+    made = random_account(seed)
+    before = made.theirs()
+    run(made, command)
+    after = made.theirs()
+    wrong = sorted(
+        {f"{kind} {which}" for kind, which in before.keys() | after.keys() if before.get((kind, which)) != after.get((kind, which))}
+    )
+    return [f"seed {seed}, {command}, {made.living}, {made.story}: {what}" for what in wrong], made.deleted()
