@@ -90,7 +90,12 @@ def sweep_stack(
     refuse_mismatch(ownership)
     keeping, plan = planned(api, ownership, choices, consent.identity, watching)
     shown(ownership, plan)
+    this = this_run(ownership.caller, f"sweep {subject.stack}")
     if not plan.deletions:
+        if choices.break_lock:
+            # Of a run that died when it had nothing left to do but give the lock up.
+            with locked(api, subject.cluster, this, watching.tell, break_lock=True):
+                pass
         return Swept(ownership, plan)
     refuse_living(ownership, plan)
     if choices.state_file is None:
@@ -99,9 +104,7 @@ def sweep_stack(
         consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
     identity = ownership.identity
     consent.agree(f"Delete {len(plan.deletions)} resources of {subject.cluster} in {identity.region}, account {identity.account}?")
-    with locked(
-        api, subject.cluster, this_run(ownership.caller, f"sweep {subject.stack}"), watching.tell, break_lock=choices.break_lock
-    ) as lock:
+    with locked(api, subject.cluster, this, watching.tell, break_lock=choices.break_lock) as lock:
 
         def check() -> frozenset[str]:
             lock.refuse_lost()

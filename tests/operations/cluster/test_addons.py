@@ -39,7 +39,7 @@ def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyP
     assert "fail closed" in rows["kueue"]["fights"]
     assert rows["grafana"]["needs"] == ["addons.prometheus", "untainted nodes", "identity of monitoring/grafana"]
     assert "identity of kube-system/cluster-autoscaler" in rows["clusterAutoscaler"]["needs"]
-    assert (rows["fluentBit"]["endpoints"], rows["etcd"]["endpoints"]) == (["logs", "s3"], [])
+    assert (rows["fluentBit"]["endpoints"], rows["etcd"]["endpoints"]) == (["logs"], [])
     assert rows["kueue"]["drained"] == ["ClusterQueue", "LocalQueue"]
     assert rows["etcd"]["images"] == ["quay.io/coreos/etcd:v3.5.33"]
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import operations
+from facts.resources.queries import Deletion
+from facts.resources.table import TYPES
 from operations.aws.api import BotoApi, Call
 from operations.aws.found import KINDS
 from operations.aws.objects import declared_calls
@@ -28,7 +30,10 @@ def declared() -> set[str]:
         if "__main__" not in found.name
     ]
     calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call)]
-    return {f"{call.service}.{call.operation}" for call in (*calls, *declared_calls())}
+    deletions = (item.deletion for item in TYPES.values() if isinstance(item.deletion, Deletion))
+    # Rights that a deletion needs, and no calls.
+    taken = {f"{deletion.service}.{operation}" for deletion in deletions for operation in deletion.takes}
+    return {f"{call.service}.{call.operation}" for call in (*calls, *declared_calls())} - taken
 
 
 def api_of(world: World, **options: Any) -> BotoApi:
