@@ -14,7 +14,7 @@ from tests.stacks import edges
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack
 
-CHUNKS, PER_CHUNK = 8, 5
+CHUNKS, PER_CHUNK = 8, 3
 
 
 def broken_laws(recording: Recording, seed: int) -> list[str]:

@@ -9,7 +9,7 @@ from operations.docs.change_table import frame, rows
 from operations.docs.configuration_keys import Key, keys
 from tests.support import ROOT
 
-EVERY = 8
+EVERY = 17
 PAGE = (ROOT / "docs" / "changes.md").read_text().splitlines()
 
 

@@ -37,7 +37,8 @@ def changed(resource_type: str, **inputs: object) -> Recording:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_the_shipped_stack_survives_a_kill_at_every_resource(chunk: int):
     """Made or deleted, at the beginning, half-way and at the end: nothing is made twice, and nothing is left."""
-    cases = crash.cases(recording())[chunk::CHUNKS]
+    # Each operation on each resource at one of its three moments; `make bench` kills at all of them.
+    cases = [case for number, case in enumerate(crash.cases(recording())) if (number // 3 + number) % 3 == 0][chunk::CHUNKS]
     assert crash.run_cases(recording(), cases, seed=0) == []
 
 
