@@ -28,6 +28,7 @@ Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stac
 | 0 | done |
 | 1 | refused or failed: a check failed, AWS refused something, something is left |
 | 2 | misuse: a slip in the command line or the configuration, credentials that do not work, a wrong region, no such cluster |
+| 130 | stopped by Ctrl-C, or with its pipeline: what was done is listed, the lock is given up, and the command can be run again |
 """
 
 
