@@ -33,7 +33,7 @@ class Kept:
     pass_on: Callable[[int], None] = lambda number: None
     """Called with each."""
 
-    def take(self, number: int, frame: object) -> None:
+    def take(self, number: int, _frame: object) -> None:
         """Keep one back."""
         self.numbers.append(number)
         self.pass_on(number)
