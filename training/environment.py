@@ -53,6 +53,7 @@ def _of_entry(plan: Plan) -> dict[str, str]:
         "TRN_JOB": job.name,
         "TRN_NODES": str(job.nodes),
         "TRN_WORKERS_PER_NODE": str(plan.workers_per_node),
+        "TRN_CORES_PER_NODE": str(plan.core_count),
         "TRN_START": plan.start,
         "TRN_TOOLCHAIN": plan.toolchain.name if plan.toolchain is not None else "",
         "TRN_HEARTBEAT": HEARTBEAT,

@@ -50,6 +50,12 @@ class Plan:
     queue: str | None
 
     @property
+    def core_count(self) -> int:
+        """Logical NeuronCores of each pod."""
+        instance = self.nodes.instance
+        return instance.cores_at(self.nodes.logical_core_size) * self.chip_count // instance.chip_count
+
+    @property
     def launcher(self) -> str:
         """Name of the launcher."""
         return launcher_of(self.job, self.site)

@@ -105,6 +105,18 @@ def test_the_job_of_all_nodes_takes_whole_nodes(name: str):
 
 
 @pytest.mark.parametrize("name", launchers.names())
+def test_pods_find_the_entry_script(name: str):
+    """Their command is it, from the ConfigMap that is made with the job."""
+    files, *_ = rendered(name, "full")
+    assert {"entry.py", "launcher_variables.py", "worker_commands.py"} <= files["data"].keys()
+    for template in pod_templates(rendered(name, "full")):
+        (container,) = template["spec"]["containers"]
+        assert container["command"][:3] == ["python3", "/trn/entry.py", "--"]
+        (volume,) = [volume for volume in template["spec"]["volumes"] if "configMap" in volume]
+        assert volume["configMap"]["name"] == files["metadata"]["name"] == "bert-large-entry"
+
+
+@pytest.mark.parametrize("name", launchers.names())
 def test_rendering_changes_nothing_and_repeats_itself(name: str):
     """The same job, the same objects: what is applied again changes nothing."""
     first = rendered(name, "full")
