@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kubernetes.kubelet.attempts import ROOT, find
-from tests.kubernetes.kubelet.node import POWER
+from tests.kubernetes.kubelet.node import LABEL, POWER
 from tests.kubernetes.kubelet.processes import Process
 
 START_S = 30
@@ -62,3 +62,34 @@ class RunningKubelet:
 def power(on: bool) -> dict[str, Any]:
     """A merge patch of a node: take its machine away, or bring it back."""
     return {"metadata": {"annotations": {POWER: "on" if on else "off"}}}
+
+
+def process_node(number: int, **allocatable: str) -> dict[str, Any]:
+    """A node for this kubelet, `process-NUMBER`; devices or anything else that it offers come as keywords."""
+    name = f"process-{number}"
+    offered = {"cpu": "64", "memory": "256Gi", "pods": "110", "ephemeral-storage": "100Gi", **allocatable}
+    key, _, value = LABEL.partition("=")
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {key: value, "kubernetes.io/hostname": name}},
+        "status": {"capacity": offered, "allocatable": offered, "addresses": [{"type": "InternalIP", "address": f"10.0.250.{number}"}]},
+    }
+
+
+def process_pod(name: str, namespace: str, script: str, *, image: str = "busybox", **spec: Any) -> dict[str, Any]:
+    """A pod of one container `main` that runs a script (of the shell; of Python for image `python`) on one of this kubelet's nodes."""
+    command = ["python3", "-c", script] if image == "python" else ["sh", "-c", script]
+    container = {"name": "main", "image": image, "command": command, **spec.pop("container", {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "labels": {"app": name}},
+        "spec": {"restartPolicy": "Never", "nodeSelector": selector(), "containers": [container], **spec},
+    }
+
+
+def selector() -> dict[str, str]:
+    """The node selector that brings a pod to this kubelet's nodes."""
+    key, _, value = LABEL.partition("=")
+    return {key: value}

@@ -9,7 +9,7 @@ from tests.kubernetes.kubelet.attempts import Attempt, find
 from tests.kubernetes.kubelet.backends import backends
 from tests.kubernetes.kubelet.events import Events
 from tests.kubernetes.kubelet.log_server import LogServer, NoLog, make_certificate
-from tests.kubernetes.kubelet.node import LABEL, Heartbeat, Machine, Node, is_on
+from tests.kubernetes.kubelet.node import LABEL, Heartbeat, Machine, Node, address, is_on
 from tests.kubernetes.kubelet.pods import Object, containers
 from tests.kubernetes.kubelet.records import Waiting
 from tests.kubernetes.kubelet.relays import Relays
@@ -25,7 +25,8 @@ class Taken:
 
     def __init__(self, entry: Object, machine: Machine) -> None:
         name = entry["metadata"]["name"]
-        self.node = Node(name, machine, Events(machine.api, name), dict((entry.get("status") or {}).get("allocatable") or {}))
+        allocatable = dict((entry.get("status") or {}).get("allocatable") or {})
+        self.node = Node(name, machine, Events(machine.api, name), allocatable, address(entry))
         self.workers: dict[str, PodWorker] = {}
         self.server = LogServer(self._find, make_certificate(machine.store.folder))
         threading.Thread(target=self.server.serve_forever, args=(0.1,), daemon=True).start()

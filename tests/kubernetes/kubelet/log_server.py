@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.kubernetes.kubelet.attempts import Attempt
 from tests.kubernetes.kubelet.log_lines import BadRequest, Wanted, read_query, select, show
-from tests.kubernetes.kubelet.node import HOST
+from tests.kubernetes.kubelet.node import LOOPBACK
 
 LOOK_S = 0.1
 """How often a log that is followed is looked at."""
@@ -35,7 +35,7 @@ class LogServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, find: Find, certificate: tuple[Path, Path]) -> None:
-        super().__init__((HOST, 0), _Handler)
+        super().__init__((LOOPBACK, 0), _Handler)
         self.find = find
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
@@ -115,6 +115,6 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
     certificate, key = folder / "kubelet.crt", folder / "kubelet.key"
     if not certificate.exists():
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"]
-        subject = ["-subj", "/O=system:nodes/CN=system:node:process", "-addext", f"subjectAltName=IP:{HOST}"]
+        subject = ["-subj", "/O=system:nodes/CN=system:node:process", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
         subprocess.run([*command, "-keyout", str(key), "-out", str(certificate), *subject], check=True, capture_output=True)
     return certificate, key

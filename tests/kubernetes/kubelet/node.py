@@ -21,7 +21,8 @@ LABEL = "trn.test/kubelet=process"
 """Nodes with this label have this kubelet; nothing else may play their pods or keep their leases."""
 POWER = "trn.test/power"
 """Annotation of a node: `off` takes its machine away at once, `on` (or none) brings it back."""
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
+"""Where every node's endpoint listens. A node with an address of the cluster's network is reached there through the API server's egress proxy."""
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +59,8 @@ class Node:
     machine: Machine
     events: Events
     allocatable: dict[str, str]
+    host: str = LOOPBACK
+    """The node's address, for its pods' `hostIP`."""
     lost: threading.Event = field(default_factory=threading.Event)
     """Set when its machine is taken away: from then on it writes nothing to the API server."""
 
@@ -67,7 +70,15 @@ def is_on(node: Object) -> bool:
     return (node["metadata"].get("annotations") or {}).get(POWER, "on") != "off"
 
 
-def node_status(port: int, now_s: float) -> Object:
+def address(node: Object) -> str:
+    """The address that the node has, or loopback for one that has none."""
+    for each in (node.get("status") or {}).get("addresses") or ():
+        if each["type"] == "InternalIP":
+            return each["address"]
+    return LOOPBACK
+
+
+def node_status(host: str, port: int, now_s: float) -> Object:
     """What a node that works says of itself, as a merge patch. `port`: where it serves logs."""
     reasons = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -78,7 +89,7 @@ def node_status(port: int, now_s: float) -> Object:
     now = as_text(now_s)
     return {
         # Only an address: the API server would try a name first.
-        "addresses": [{"type": "InternalIP", "address": HOST}],
+        "addresses": [{"type": "InternalIP", "address": host}],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
         "conditions": [
             {"type": kind, "status": status, "reason": reason, "message": message, "lastHeartbeatTime": now, "lastTransitionTime": now}
@@ -116,7 +127,7 @@ class Heartbeat(threading.Thread):
         while not self._node.lost.is_set():
             try:
                 if not said:
-                    status = {"status": node_status(self._port, machine.clock())}
+                    status = {"status": node_status(self._node.host, self._port, machine.clock())}
                     machine.api.patch(f"/api/v1/nodes/{name}/status", status, "merge-patch")
                     said = True
                 self._renew(machine)

@@ -2,7 +2,7 @@
 
 from tests.kubernetes.kubelet.contents import Contents
 from tests.kubernetes.kubelet.names import hosts_file
-from tests.kubernetes.kubelet.node import HOST, Node
+from tests.kubernetes.kubelet.node import Node
 from tests.kubernetes.kubelet.pods import Object, uid
 from tests.kubernetes.kubelet.sandbox import Sandbox, find_sandbox, make_sandbox
 from tests.kubernetes.kubelet.store import PodFolder
@@ -16,11 +16,11 @@ def prepare(pod: Object, node: Node, folder: PodFolder) -> Sandbox:
     """
     machine = node.machine
     before = find_sandbox(folder)
-    address = HOST if pod["spec"].get("hostNetwork") else machine.addresses.take(uid(pod), before.address if before else None)
+    address = node.host if pod["spec"].get("hostNetwork") else machine.addresses.take(uid(pod), before.address if before else None)
     if before and before.holder.alive:
         return before
     contents = Contents(machine.api, pod)
-    sources = Sources(contents.bytes_of, contents.token, {"podIP": address, "hostIP": HOST}, node.allocatable)
+    sources = Sources(contents.bytes_of, contents.token, {"podIP": address, "hostIP": node.host}, node.allocatable)
     volumes = plan_volumes(pod, sources)
     folder.make(pod, volumes)
     folder.write_hosts(hosts_file(pod, address, machine.names.now))

@@ -14,7 +14,7 @@ from tests.kubernetes.kubelet.expansion import expand
 from tests.kubernetes.kubelet.health import Health
 from tests.kubernetes.kubelet.images import find_image, process_arguments
 from tests.kubernetes.kubelet.mounts import container_mounts
-from tests.kubernetes.kubelet.node import HOST, Node
+from tests.kubernetes.kubelet.node import LOOPBACK, Node
 from tests.kubernetes.kubelet.pods import Object, containers, grace_s, uid
 from tests.kubernetes.kubelet.probes import Reach
 from tests.kubernetes.kubelet.processes import pidfd
@@ -71,7 +71,7 @@ class PodContainers:
         self._address = sandbox.address
         image = find_image(spec["image"], machine.images)
         around = Surroundings(
-            {"podIP": sandbox.address, "hostIP": HOST},
+            {"podIP": sandbox.address, "hostIP": self._node.host},
             Contents(machine.api, self._pod).text_of,
             self._node.allocatable,
             image.environment,
@@ -164,5 +164,5 @@ class PodContainers:
 
     def _reach(self, attempt: Attempt) -> Reach:
         if self._pod["spec"].get("hostNetwork"):
-            return Reach(HOST, attempt.run, lambda address, port, timeout_s: socket.create_connection((address, port), timeout_s))
+            return Reach(LOOPBACK, attempt.run, lambda address, port, timeout_s: socket.create_connection((address, port), timeout_s))
         return Reach(self._address, attempt.run, self._node.machine.network.connect)

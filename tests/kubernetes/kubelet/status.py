@@ -31,7 +31,7 @@ def phase(records: Records, policy: str, over: bool = False) -> str:
         clean = all(each.ended is not None and each.ended.exit_code == 0 for each in [*early, *mains])
         return "Succeeded" if clean else "Failed"
     if any(each.ended is not None and each.ended.exit_code != 0 and each.policy == "Never" for each in early):
-        return "Failed"
+        return "Pending" if any(each.runs for each in records.values()) else "Failed"
     if not all(isinstance(each.state, Terminated) and each.state.exit_code == 0 for each in early):
         return "Pending"
     if any(not each.started and each.restarts == 0 and each.ended is None for each in records.values() if each.kind == "sidecar"):
@@ -39,7 +39,7 @@ def phase(records: Records, policy: str, over: bool = False) -> str:
     if any(not each.runs and each.ended is None for each in mains):
         return "Pending"
     ends = [each.ended for each in mains if each.ended is not None]
-    if len(ends) < len(mains) or policy == "Always":
+    if len(ends) < len(mains) or policy == "Always" or any(each.runs for each in records.values()):
         return "Running"
     if all(end.exit_code == 0 for end in ends):
         return "Succeeded"

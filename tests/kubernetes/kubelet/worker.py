@@ -14,7 +14,7 @@ from tests.kubernetes.kubelet.lifecycle import Ending, Plan
 from tests.kubernetes.kubelet.mounts import BadSubPath
 from tests.kubernetes.kubelet.names import hosts_file, services_seen
 from tests.kubernetes.kubelet.network import NetworkFailed
-from tests.kubernetes.kubelet.node import HOST, Node
+from tests.kubernetes.kubelet.node import Node
 from tests.kubernetes.kubelet.pods import Object, full_title, grace_s, is_deleted, is_over, title, uid
 from tests.kubernetes.kubelet.preparation import prepare
 from tests.kubernetes.kubelet.running import PodContainers
@@ -171,7 +171,7 @@ class PodWorker(threading.Thread):
 
     def _write(self, over: bool) -> bool:
         """Write the status if it is another one; False if that must be tried again."""
-        place = Place(HOST, self._address, self._since_s)
+        place = Place(self._node.host, self._address, self._since_s)
         status = pod_status(self.pod, self.containers.records, place, self._machine.clock(), self._ending, over)
         if status == self._written or self._removed or self._node.lost.is_set():
             return True
