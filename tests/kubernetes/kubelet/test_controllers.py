@@ -4,7 +4,7 @@ import pytest
 
 from tests.kubernetes.api import Api, Object, wait
 from tests.kubernetes.kubelet.handle import RunningKubelet, power, process_pod
-from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of
+from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -225,3 +225,4 @@ def test_a_sidecar_starts_before_and_ends_after(api: Api, namespace: str):
     assert over(api, pod)["status"]["phase"] == "Succeeded"
     assert log(api, pod, container="main") == "up\n"
     assert log(api, pod, container="side") == "side ended\n"
+    assert status_of(api.get(pod).ok(), "side")["restartCount"] == 0
