@@ -77,7 +77,7 @@ class SharedStorage(Addon):
             # until nothing is bound to it. And before the claim, each pod that mounts it. Pods are `replace_with` the volume;
             # were the claim too, the engine would delete them in any order (pulumi/pulumi pkg/resource/deploy/step_generator.go,
             # findDependentCascadeReplacements). What depends on the volume by its inputs is deleted after those.
-            opts=self.in_cluster(volume, replace_on_changes=["spec"], custom_timeouts=SHORT_DELETE),
+            opts=self.in_cluster(replace_on_changes=["spec"], custom_timeouts=SHORT_DELETE),
         )
         self.ready.append(claim)
         if args.dynamic_class:
