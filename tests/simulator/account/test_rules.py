@@ -457,6 +457,14 @@ def test_a_claim_may_grow_and_take_labels(change: dict[str, object]):
     assert RULES["fixed-inputs"].check(standing().state, replace(claim, inputs=merged(dict(claim.inputs), **change))) is None
 
 
+def test_a_claim_stays_while_the_programs_own_pods_mount_it():
+    """Not jobs alone: the pod that watches the file system is no job, and nothing drains it."""
+    refused = RULES["storage-in-use"].check(standing().state, only(kinds.CLAIM))
+    assert refused is not None
+    assert refused.cause == "fsx-claim is used by pods of lustre-exporter"
+    assert refused.remedy == "configure"
+
+
 def test_every_rule_is_broken_below():
     """A rule that nothing breaks may say anything."""
     assert set(BROKEN) == set(RULES)
