@@ -3,7 +3,8 @@
 Modules of commands import nothing but options at the top; each function imports what it works with. So `trn --help`, the help of
 a command and the shell's completion answer at once: the SDKs take a second or two.
 
-Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the configuration, the credentials, or no such cluster.
+Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the configuration, the credentials, or no such cluster, 130 stopped by
+Ctrl-C.
 """
 
 import functools

@@ -2,6 +2,8 @@
 
 MISUSE = 2
 """Exit code of misuse: a mistake in the command line, the configuration, the credentials, or a cluster that is not there."""
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C, or the end of a pipeline, stopped: 128 and the number of SIGINT, as shells have it."""
 
 
 class CommandError(Exception):

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from operations.errors import MISUSE, CommandError
+from operations.errors import INTERRUPTED, MISUSE, CommandError
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -14,8 +14,8 @@ def run_command(command: Callable[[], int]) -> int:
     try:
         return command()
     except KeyboardInterrupt:
-        sys.stderr.write("error: interrupted\n\nhint: every command can be run again\n")
-        return 1
+        sys.stderr.write("interrupted: what was done is listed above, and the command can be run again\n")
+        return INTERRUPTED
     except Exception as error:
         known = error if isinstance(error, CommandError) else _as_command_error(error)
         if known is None:

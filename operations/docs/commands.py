@@ -28,6 +28,7 @@ Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stac
 | 0 | done |
 | 1 | refused or failed: a check failed, AWS refused something, something is left |
 | 2 | misuse: a slip in the command line or the configuration, credentials that do not work, a wrong region, no such cluster |
+| 130 | stopped by Ctrl-C, or with its pipeline: what was done is listed, the lock is given up, and the command can be run again |
 """
 
 
@@ -107,7 +108,8 @@ def _owned() -> Iterator[str]:
     )
     yield "another account or region, if an object of its name was made later, or if it was not in the plan that was confirmed: what appears"
     yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy`, `--yes` covers the"
-    yield "one plan that is shown."
+    yield "one plan that is shown. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
+    yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything."
     yield from (
         "",
         f"sweep --delete, destroy, drain and scale hold a lock while they change something: the parameter `{lock_parameter('NAME')}` of Systems",

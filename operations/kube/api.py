@@ -43,8 +43,11 @@ class Kubernetes(Protocol):
         """What the API serves at a path, as it is: a log. None for what is not there."""
         ...
 
-    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
-        """Delete an object and what it owns; one that is gone already is no error."""
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+        """Delete an object and what it owns; one that is gone already is no error.
+
+        `uid`: only the object that has it; raises CommandError where another one has the name by now.
+        """
         ...
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
@@ -77,9 +80,13 @@ class KubernetesClient:
         answer = self._answer("GET", path)
         return None if answer is None else answer.decode(errors="replace")
 
-    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
-        """Delete an object and what it owns; one that is gone already is no error."""
-        self._call("DELETE", f"{_path(resource, namespace)}/{name}", {"propagationPolicy": "Foreground"})
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+        """Delete an object and what it owns; one that is gone already is no error.
+
+        `uid`: only the object that has it, by DeleteOptions' preconditions; raises CommandError where another one has the name by now.
+        """
+        options = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Make an object. Raises CommandError where the cluster does not know the kind, or has no such namespace."""

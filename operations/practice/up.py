@@ -65,7 +65,7 @@ def _run(
 ) -> int:
     from operations.engine.project import practice_folder
     from operations.engine.run import writing
-    from operations.errors import MISUSE, CommandError
+    from operations.errors import INTERRUPTED, MISUSE, CommandError
     from operations.output import errors, results, write_json
     from operations.practice.access import practice
     from operations.practice.engines import engine_of
@@ -90,4 +90,4 @@ def _run(
     write_json(as_data(stack, outcome), json_file)
     for line in lines(stack, outcome, left, down=down):
         console.print(line, markup=False, soft_wrap=True)
-    return 0 if outcome.ended_well else 1
+    return 0 if outcome.ended_well else INTERRUPTED if outcome.interrupted else 1

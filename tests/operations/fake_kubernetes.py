@@ -5,6 +5,7 @@ from typing import Any
 from addons import karpenter, slurm, volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
+from operations.errors import CommandError
 from operations.kube.api import Object
 
 
@@ -21,7 +22,7 @@ class FakeCluster:
         self.texts: dict[str, str] = {}
         self.served: dict[str, Object] = {}
         """What the API serves at a path."""
-        self._lag, self._going = lag, dict[tuple[Resource, str], int]()
+        self._lag, self._going = lag, dict[tuple[Resource, str, str], int]()
 
     def put(self, resource: Resource, name: str, namespace: str = "training", **entry: Any) -> None:
         """One more object."""
@@ -36,16 +37,18 @@ class FakeCluster:
             self._going[key] -= 1
             if self._going[key] < 0:
                 del self._going[key]
-                self._end(resource, key[1])
+                self._end(resource, key[1], key[2])
         if resource == karpenter.NODE_CLAIMS and not self.objects.get(karpenter.NODE_POOLS):
             self.objects[resource] = []
         found = [item for item in self.objects[resource] if namespace in ("", item["metadata"].get("namespace"))]
         key, _, value = label.partition("=")
         return [item for item in found if not label or item["metadata"].get("labels", {}).get(key) == value]
 
-    def _end(self, resource: Resource, name: str) -> None:
+    def _end(self, resource: Resource, name: str, uid: str) -> None:
         """What it owns goes with it; what is somebody's else is made anew."""
-        (item,) = [item for item in self.objects[resource] if item["metadata"]["name"] == name]
+        item = next((item for item in self.objects[resource] if (item["metadata"]["name"], item["metadata"]["uid"]) == (name, uid)), None)
+        if item is None:
+            return
         owners = {reference.get("uid", "none") for reference in item["metadata"].get("ownerReferences", ())}
         if owners & {other["metadata"].get("uid") for others in self.objects.values() for other in others}:
             item["metadata"]["uid"] += "-again"
@@ -54,7 +57,7 @@ class FakeCluster:
         for other_resource, others in self.objects.items():
             for other in list(others):
                 if item["metadata"]["uid"] in {reference.get("uid") for reference in other["metadata"].get("ownerReferences", ())}:
-                    self._end(other_resource, other["metadata"]["name"])
+                    self._end(other_resource, other["metadata"]["name"], other["metadata"]["uid"])
 
     def read(self, path: str) -> "Object | None":
         """What is served there."""
@@ -64,12 +67,15 @@ class FakeCluster:
         """What is served there, as it is."""
         return self.texts.get(path)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
-        """Starts to go, unless a finalizer holds it."""
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+        """Starts to go, unless a finalizer holds it; refused where another one has the name by now."""
         self._refuse(name)
+        there = next((item["metadata"]["uid"] for item in self.objects[resource] if item["metadata"]["name"] == name), uid)
+        if uid and there != uid:
+            raise CommandError(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
         self.log.append(f"delete {resource.kind} {name}")
         if name not in self.stuck:
-            self._going.setdefault((resource, name), self._lag)
+            self._going.setdefault((resource, name, there), self._lag)
 
     def _refuse(self, name: str) -> None:
         if self.refusals.get(name):

@@ -55,10 +55,10 @@ class RunningCluster(FakeCluster):
         self.objects[resource].append(_made(body))
         self._place(_pods_of(body), gang=resource == volcano.JOBS)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
         """As before."""
         self._note("delete", resource)
-        super().delete(resource, name, namespace)
+        super().delete(resource, name, namespace, uid=uid)
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """As before."""

@@ -23,6 +23,7 @@ def destroy(
     from operations.asking import consent
     from operations.cluster.destroy import run
     from operations.cluster.destroy.stack import Before, destroy_stack
+    from operations.cluster.drain.view import print_plan as print_drain
     from operations.cluster.sweep.stack import Choices, refuse_data
     from operations.cluster.sweep.view import print_leftovers, print_ownership, print_plan
     from operations.output import errors, results, write_json
@@ -42,6 +43,8 @@ def destroy(
     def shown(before: Before) -> None:
         print_ownership(progress, before.ownership)
         print_leftovers(progress, before.leftovers)
+        if before.busy is not None:
+            print_drain(progress, settings.name, before.busy.plan)
 
     report = destroy_stack(
         access().aws(stack, settings.region),

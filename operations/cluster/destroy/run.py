@@ -8,14 +8,13 @@ from operations.aws.api import Api
 from operations.aws.control_plane import described
 from operations.aws.found import Found
 from operations.cluster.destroy.recovery import Attempt, first, following
-from operations.cluster.drain.plan import Target, plan_drain
+from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain
 from operations.cluster.drain.run import Drain
-from operations.cluster.drain.view import print_plan
 from operations.cluster.sweep.run import Outcome
 from operations.cluster_identity import ClusterIdentity
 from operations.errors import CommandError, OwnershipError
+from operations.kube.api import Kubernetes
 from operations.kube.cluster import cluster_of
-from operations.output import errors
 from operations.watching import Watching
 
 Runner = Callable[[tuple[str, ...], dict[str, str]], tuple[int, str]]
@@ -36,26 +35,42 @@ class Report:
     """What the sweep leaves alone, with the reason."""
 
     @property
+    def unconfirmed(self) -> list[Target]:
+        """What appeared in the cluster after the question, and would go with it."""
+        return [target for target in self.undrained if target.is_new]
+
+    @property
     def is_clean(self) -> bool:
         """Whether nothing is left, neither in the state nor in the account."""
         return self.destroyed and self.outcome is not None and not self.outcome.left
 
 
-def drain(api: Api, cluster: str, report: Report, watching: Watching, check: Callable[[], None]) -> None:
-    """Drain a cluster that answers. One that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
+@dataclass(frozen=True)
+class Busy:
+    """A cluster that answers, and what a drain of it would do."""
+
+    kubernetes: Kubernetes
+    plan: DrainPlan
+
+
+def look_inside(api: Api, cluster: str, tell: Callable[[str], None]) -> Busy | None:
+    """What is to be drained. Reads only. A cluster that is gone, or answers with errors, cannot be drained and is destroyed all the same."""
     entry = described(api, cluster)
     if entry is None or entry["status"] != "ACTIVE":
-        watching.tell("there is no cluster to drain, going on")
-        return
+        tell("there is no cluster to drain, going on")
+        return None
     try:
         kubernetes = cluster_of(api, cluster)
-        plan = plan_drain(kubernetes)
+        return Busy(kubernetes, plan_drain(kubernetes))
     except CommandError as error:
-        watching.tell(f"cannot drain, going on: {error.args[0]}")
-        return
-    print_plan(errors(), cluster, plan)
+        tell(f"cannot drain, going on: {error.args[0]}")
+        return None
+
+
+def drain(busy: Busy, report: Report, watching: Watching, check: Callable[[], None], agree: Callable[[tuple[Step, ...]], bool]) -> None:
+    """Do what was confirmed. An API server that stops answering ends the drain, and not the destroy."""
     try:
-        report.undrained = list(Drain(kubernetes, watching.pause, watching.tell, check=check).run(plan))
+        report.undrained = list(Drain(busy.kubernetes, watching.pause, watching.tell, check=check, agree=agree).run(busy.plan))
         report.drained = not report.undrained
     except OwnershipError:
         raise
@@ -92,6 +107,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "identity": report.identity.as_data(),
         "drained": report.drained,
         "undrained": [str(target) for target in report.undrained],
+        "unconfirmed": [str(target) for target in report.unconfirmed],
         "tries": report.tries,
         "destroyed": report.destroyed,
         "swept": [f"{item.kind} {item.id}" for item in outcome.deleted] if outcome else [],
@@ -107,6 +123,9 @@ def report_lines(report: Report, stack: str) -> list[str]:
         "drain    " + ("idle" if report.drained else f"{len(report.undrained)} objects stayed" if report.undrained else "left out"),
         "destroy  " + (f"done{tries}" if report.destroyed else f"failed after {report.tries} tries; what it printed last says why"),
     ]
+    if report.unconfirmed:
+        lines[1] = f"destroy  not begun: {len(report.unconfirmed)} objects appeared in the cluster after the question, and would go with it"
+        lines += [f"new      {target}" for target in report.unconfirmed]
     if report.outcome is not None:
         lines.append(f"sweep    {len(report.outcome.deleted)} deleted, {len(report.outcome.left)} left")
         lines += [f"kept     {item.kind} {item.id}: {why}" for item, why in report.kept]

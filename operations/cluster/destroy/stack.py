@@ -8,6 +8,7 @@ from operations.aws.control_plane import described
 from operations.aws.found import KINDS, Found
 from operations.cluster.destroy import run
 from operations.cluster.destroy.recovery import refuse_locked, refuse_misuse
+from operations.cluster.drain.stack import asking
 from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import look, place_of
 from operations.cluster.sweep.stack import Choices, bound, sweep_of
@@ -30,6 +31,8 @@ class Before:
     """Everything that carries the cluster's name now."""
     leftovers: SweepPlan
     """Of it, what the sweep deletes: Pulumi does not know it."""
+    busy: run.Busy | None
+    """The cluster from inside, and what a drain does there; None where it does not answer."""
 
 
 def destroy_stack(
@@ -60,7 +63,10 @@ def destroy_stack(
 
         check()
         report = run.Report(before.ownership.identity)
-        run.drain(api, subject.cluster, report, watching, check)
+        if before.busy is not None:
+            run.drain(before.busy, report, watching, check, asking(consent, watching.tell))
+        if report.unconfirmed:
+            return report
         check()
         report.tries, report.destroyed = run.pulumi_destroy(
             subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", "")
@@ -85,7 +91,7 @@ def look_before(
     found = tuple(look(api, place_of(api, subject.cluster), watching.tracked(KINDS)))
     stack = chosen_stack(ownership, found, named)
     keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
-    return Before(ownership, keeping, found, plan_sweep(found, keeping))
+    return Before(ownership, keeping, found, plan_sweep(found, keeping), run.look_inside(api, subject.cluster, watching.tell))
 
 
 def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:
@@ -101,6 +107,8 @@ def question(before: Before) -> str:
     identity, subject = before.ownership.identity, before.ownership.subject
     leftovers = len(before.leftovers.deletions)
     more = f", and {leftovers} objects beside it" if leftovers else ""
+    if before.busy is not None and before.busy.plan.counts:
+        more += f", after a drain ({before.busy.plan.counts})"
     return (
         f"Destroy stack {subject.stack}: cluster {subject.cluster} in {identity.region}, account {identity.account},"
         f" {before.ownership.state.count} resources{more}, with its data?"

@@ -72,7 +72,7 @@ class Kind:
         """Do with an object what the verb says."""
         name, namespace = item["metadata"]["name"], item["metadata"].get("namespace", "")
         if self.verb == "delete":
-            kubernetes.delete(self.resource, name, namespace)
+            kubernetes.delete(self.resource, name, namespace, uid=item["metadata"].get("uid") or "")
         elif self.drained.command is not None:
             kubernetes.create(self.drained.command, "default", close_command(item))
         elif self.drained.spec:

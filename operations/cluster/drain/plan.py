@@ -18,6 +18,8 @@ class Target:
     namespace: str = ""
     finalizers: tuple[str, ...] = field(default=(), compare=False)
     """What must be done before it can go."""
+    is_new: bool = field(default=False, compare=False)
+    """It appeared after the plan was confirmed, and so was left alone."""
 
     def __str__(self) -> str:
         return f"{self.resource.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.resource.kind} {self.name}"
@@ -34,7 +36,17 @@ class Step:
     @property
     def key(self) -> str:
         """The same for one object for as long as it lives: another of its name is another object."""
-        return f"{self.target} {self.item['metadata'].get('uid')}"
+        return f"{self.target} {self.uid}"
+
+    @property
+    def uid(self) -> str:
+        """Kubernetes' own id of the object; empty where it has none."""
+        return str(self.item["metadata"].get("uid") or "")
+
+    @property
+    def owner_uids(self) -> frozenset[str]:
+        """Of the objects with which it goes."""
+        return frozenset(str(reference.get("uid", "")) for reference in self.item["metadata"].get("ownerReferences") or ())
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,11 @@ class DrainPlan:
         """Such as `close 2, delete 6`; empty where nothing would be changed."""
         found = Counter(step.kind.verb for step in self.steps if step.kind.verb != "wait for")
         return ", ".join(f"{verb} {count}" for verb, count in found.items())
+
+    def new_since(self, confirmed: "DrainPlan") -> tuple[Step, ...]:
+        """What would be changed and is not in the plan that was confirmed, nor belongs to an object that is in it."""
+        keys, uids = {step.key for step in confirmed.steps}, {step.uid for step in confirmed.steps if step.uid}
+        return tuple(step for step in self.steps if step.kind.verb != "wait for" and step.key not in keys and not step.owner_uids & uids)
 
 
 def plan_drain(kubernetes: Kubernetes) -> DrainPlan:

@@ -1,7 +1,7 @@
 """Carries a drain out, and waits until what it deleted is gone."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain
 from operations.errors import CommandError
@@ -22,21 +22,30 @@ class Drain:
     tell: Callable[[str], None]
     show: Callable[[int, int], None] = lambda gone, seen: None
     """Called with the number of finished objects and the number of all that were seen."""
-
     check: Callable[[], None] = lambda: None
     """Called before each round; raises where the cluster is another one by now, or the lock is lost."""
+    agree: Callable[[tuple[Step, ...]], bool] = lambda steps: False
+    """Asked about what appeared since the plan was confirmed."""
 
     def run(self, plan: DrainPlan) -> tuple[Target, ...]:
-        """Close, empty, delete, wait; returns what is still there. A second run continues where the first was stopped."""
+        """Close, empty and delete what was confirmed, and wait; returns what is still there. A second run continues where the first
+        was stopped.
+
+        What appears meanwhile and is not agreed to stays, and the nodes that it may run on stay with it.
+        """
+        confirmed, unconfirmed = plan, set[str]()
         asked, shown, seen = set[str](), set[str](), set[str]()
         for number in range(ROUNDS):
             self.check()
+            confirmed = self._with_new(plan, confirmed, unconfirmed)
             seen |= {step.key for step in plan.steps}
             self.show(len(seen) - len(plan.steps), len(seen))
             others = any(not step.kind.last and step.kind.verb != "wait for" for step in plan.steps)
+            holds_nodes = _holds_nodes(plan, unconfirmed)
             for step in plan.steps:
+                waits = step.kind.last and (holds_nodes or (others and number < PATIENCE))
                 # Once each: an object with a finalizer is there for a while after it was deleted.
-                if step.key not in asked and not (step.kind.last and others and number < PATIENCE):
+                if step.key not in asked | unconfirmed and not waits:
                     said = self._act(step)
                     if not said:
                         asked.add(step.key)
@@ -44,10 +53,19 @@ class Drain:
                         shown.add(said)
                         self.tell(said)
             plan = plan_drain(self.kubernetes)
-            if not plan.steps:
+            if all(_ends(step, unconfirmed, holds_nodes=_holds_nodes(plan, unconfirmed)) for step in plan.steps):
                 break
             self.pause(PAUSE_S)
-        return tuple(step.target for step in plan.steps)
+        unconfirmed |= {step.key for step in plan.new_since(confirmed)}
+        return tuple(replace(step.target, is_new=step.key in unconfirmed) for step in plan.steps)
+
+    def _with_new(self, plan: DrainPlan, confirmed: DrainPlan, unconfirmed: set[str]) -> DrainPlan:
+        """What is confirmed by now; what is not is added to `unconfirmed`."""
+        new = tuple(step for step in plan.new_since(confirmed) if step.key not in unconfirmed)
+        if new and self.agree(new):
+            return DrainPlan((*confirmed.steps, *new))
+        unconfirmed |= {step.key for step in new}
+        return confirmed
 
     def _act(self, step: Step) -> str:
         """What the API server said, empty for consent. What it refuses, for want of a webhook say, is tried again in the next round.
@@ -60,9 +78,22 @@ class Drain:
             raise
         except CommandError as error:
             return f"cannot {step.kind.verb} {step.target} yet: {error.args[0]}"
+        except KeyboardInterrupt:
+            self.tell(f"stopped while {_DOING[step.kind.verb]} {step.target}: it may be done")
+            raise
         if step.kind.verb != "wait for":
             self.tell(f"{_DOING[step.kind.verb]} {step.target}")
         return ""
 
 
-_DOING = {"close": "closing", "empty": "emptying", "delete": "deleting"}
+def _holds_nodes(plan: DrainPlan, unconfirmed: Collection[str]) -> bool:
+    """Whether something that was not confirmed may run on the nodes."""
+    return any(not step.kind.last and step.key in unconfirmed for step in plan.steps)
+
+
+def _ends(step: Step, unconfirmed: Collection[str], *, holds_nodes: bool) -> bool:
+    """Whether there is nothing to wait for: it was not confirmed, or it is a node that what was not confirmed may run on."""
+    return step.key in unconfirmed or (bool(unconfirmed) and step.kind.verb == "wait for") or (holds_nodes and step.kind.last)
+
+
+_DOING = {"close": "closing", "empty": "emptying", "delete": "deleting", "wait for": "waiting for"}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from operations.aws.api import Api
-from operations.cluster.drain.plan import DrainPlan, Target, plan_drain
+from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain
 from operations.cluster.drain.run import Drain
 from operations.kube.cluster import cluster_of
 from operations.lock import locked, this_run
@@ -42,4 +42,15 @@ def drain_stack(
             lock.refuse_lost()
             refuse_change(api, ownership)
 
-        return plan, Drain(kubernetes, watching.pause, watching.tell, watching.show, check).run(plan)
+        return plan, Drain(kubernetes, watching.pause, watching.tell, watching.show, check, asking(consent, watching.tell)).run(plan)
+
+
+def asking(consent: Consent, tell: Callable[[str], None]) -> Callable[[tuple[Step, ...]], bool]:
+    """How what appears during a drain is asked about; with `--yes` it stays and is reported."""
+
+    def agree(new: tuple[Step, ...]) -> bool:
+        for step in new:
+            tell(f"new since the plan was confirmed: {step.kind.verb} {step.target}: {step.kind.why}")
+        return not consent.yes and consent.ask(f"{DrainPlan(new).counts.capitalize()} as well?")
+
+    return agree

@@ -4,6 +4,8 @@ from typing import Any
 
 from rich.console import Console
 
+from facts.kubernetes_kinds import DrainStage
+from operations.cluster.drain.kinds import KINDS
 from operations.cluster.drain.plan import DrainPlan, Target
 
 
@@ -13,7 +15,7 @@ def as_data(plan: DrainPlan, left: tuple[Target, ...]) -> dict[str, Any]:
         "closed": [str(target) for target in plan.targets("close") if target not in left],
         "emptied": [str(target) for target in plan.targets("empty") if target not in left],
         "deleted": [str(target) for target in plan.targets("delete") if target not in left],
-        "left": [{"object": str(target), "finalizers": list(target.finalizers)} for target in left],
+        "left": [{"object": str(target), "finalizers": list(target.finalizers), "isNew": target.is_new} for target in left],
         "missing": list(plan.missing),
     }
 
@@ -29,6 +31,19 @@ def print_plan(console: Console, cluster: str, plan: DrainPlan) -> None:
 def print_left(console: Console, left: tuple[Target, ...]) -> None:
     """What stays, or that the cluster is idle."""
     for target in left:
-        holds = f"finalizer {', '.join(target.finalizers)}" if target.finalizers else "its controller has not answered"
-        console.print(f"left {target}: {holds}; `kubectl describe` says more", markup=False)
+        console.print(f"left {target}: {_why(target, left)}", markup=False)
     console.print(f"{len(left)} left: run it again" if left else "drained: the cluster is idle", markup=False)
+
+
+def _why(target: Target, left: tuple[Target, ...]) -> str:
+    """Why it is still there."""
+    if target.is_new:
+        return "it appeared after the plan was confirmed, and was left alone"
+    if target.finalizers:
+        return f"finalizer {', '.join(target.finalizers)}; `kubectl describe` says more"
+    if target.resource in _NODES and any(each.is_new and each.resource not in _NODES for each in left):
+        return "what appeared after the plan was confirmed may run on its nodes"
+    return "its controller has not answered; `kubectl describe` says more"
+
+
+_NODES = frozenset(kind.resource for kind in KINDS if kind.drained.stage == DrainStage.NODES)

@@ -95,7 +95,7 @@ class ApiServer:
         if method == "POST":
             return self._create(place, body)
         if method == "DELETE":
-            return self._delete(place)
+            return self._delete(place, body)
         if method == "PATCH":
             return self._patch(place, body)
         if place.rest:
@@ -166,7 +166,7 @@ class ApiServer:
         item.registration = replace(made, inputs=_merged(made.inputs, body), outputs=_merged(made.outputs, body))
         return _json(shown(item))
 
-    def _delete(self, place: _Place) -> Answer:
+    def _delete(self, place: _Place, options: Object) -> Answer:
         state = self.world.state
         if place.kind.kind == "Secret" and place.kind.group == "":
             release = release_of_secret(state, place.namespace, place.name)
@@ -176,6 +176,11 @@ class ApiServer:
         item = find(state, place.kind, place.namespace, place.name)
         if item is None:
             return _NOT_FOUND
+        wanted, there = options.get("preconditions", {}).get("uid", ""), shown(item)["metadata"]["uid"]
+        if wanted not in ("", there):
+            # kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/interfaces.go, Preconditions.Check
+            text = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {there}"
+            return _json({"kind": "Status", "reason": "Conflict", "message": text}, 409)
         made = item.registration
         for stray in strays_of(self.world, made):
             state.strays.pop(stray.name, None)

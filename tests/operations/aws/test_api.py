@@ -171,8 +171,9 @@ def test_interruption_and_missing_files_are_reported(capsys: pytest.CaptureFixtu
     def unwilling() -> int:
         raise CommandError("no", "try this")
 
-    assert [run_command(stopped), run_command(missing), run_command(unwilling)] == [1, 2, 1]
-    assert capsys.readouterr().err.count("hint: ") == 3
+    assert [run_command(stopped), run_command(missing), run_command(unwilling)] == [130, 2, 1]
+    said = capsys.readouterr().err
+    assert (said.splitlines()[0].startswith("interrupted: "), said.count("hint: ")) == (True, 2)
 
 
 def test_a_fake_that_says_what_aws_cannot_say_is_refused():

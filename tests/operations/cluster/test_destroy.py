@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from addons import volcano
 from operations.cli import app
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
 from operations.cluster.destroy.run import pulumi_destroy
@@ -195,7 +196,29 @@ def test_no_means_that_nothing_happens(world: Any):
     before = account.ids()
     code, _, err = trn("dev", answer="n\n")
     assert (code, account.ids() == before, cluster.log, pulumi.ran) == (1, True, [], [])
-    assert "with its data?" in err
+    assert "after a drain (close 2, delete 6), with its data?" in err
+    assert "  delete Volcano Job training/bert" in err
+
+
+def test_what_appears_in_the_cluster_after_the_question_ends_it_before_anything_is_destroyed(world: Any, monkeypatch: pytest.MonkeyPatch):
+    """A job that a colleague has just started would go with the cluster; a second destroy shows it and asks."""
+    account, cluster, pulumi = world
+    really, before = cluster.delete, account.ids()
+
+    def delete(resource: Any, name: str, namespace: str = "", *, uid: str = "") -> None:
+        really(resource, name, namespace, uid=uid)
+        if name == "bert":
+            cluster.put(volcano.JOBS, "late")
+
+    monkeypatch.setattr(cluster, "delete", delete)
+    code, out, _ = trn("dev", "--yes", "--json", "destroy.json")
+    assert (code, pulumi.ran, account.ids() == before) == (1, [], True)
+    assert "destroy  not begun: 1 objects appeared in the cluster after the question" in out
+    assert "new      Volcano Job training/late" in out
+    data = json.loads(Path("destroy.json").read_text())
+    assert (data["unconfirmed"], data["destroyed"]) == (["Volcano Job training/late"], False)
+    code, _, err = trn("dev", "--yes", "--data", "backups")
+    assert (code, "  delete Volcano Job training/late" in err) == (0, True)
 
 
 @pytest.mark.parametrize("error", [Unreachable("the API server does not answer"), CommandError("500 Internal Server Error")])

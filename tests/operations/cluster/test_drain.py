@@ -29,7 +29,7 @@ from addons.training_operator import kinds as training_operator_kinds
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.drain import kinds
-from operations.cluster.drain.plan import plan_drain
+from operations.cluster.drain.plan import Step, plan_drain
 from operations.cluster.drain.run import Drain
 from operations.errors import CommandError
 from operations.kube.api import Bearer, KubernetesClient, Unreachable, connect, token
@@ -37,6 +37,7 @@ from simulator.doors.wire.wire import Wire
 from tests.operations.aws.cloud import ACCOUNT, Cloud
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.fake_kubernetes import FakeCluster, busy
+from tests.operations.kubernetes_cloud import KubernetesCloud
 from tests.operations.owned import hold
 from tests.operations.stops import stop_after
 from tests.support import ROOT
@@ -213,18 +214,73 @@ def test_a_server_that_is_gone_ends_the_drain():
         drain(cluster)
 
 
-def test_an_object_made_anew_while_the_drain_runs_is_deleted_again():
-    """Of the same name, but another one: a user's script submits until it is stopped."""
-    cluster, again = busy(), [True]
+class Submitter:
+    """A user's script that submits one more job, of another name or the same, while the drain deletes the first."""
 
-    def submit(line: str) -> None:
-        if line == "deleting Volcano Job training/bert" and again.pop():
-            again.append(False)
-            cluster.put(volcano.JOBS, "bert", metadata={"uid": "uid-second"})
-            cluster.objects[volcano.JOBS].pop(0)
+    def __init__(self, name: str) -> None:
+        self.cluster, self.said, self._name = busy(), list[str](), name
+        self._has_submitted = False
 
-    assert Drain(cluster, lambda _: None, submit).run(plan_drain(cluster)) == ()
-    assert cluster.log.count("delete Volcano Job bert") == 2
+    def tell(self, line: str) -> None:
+        """Take a line of the drain's."""
+        self.said.append(line)
+        if line == "deleting Volcano Job training/bert" and not self._has_submitted:
+            self._has_submitted = True
+            if self._name == "bert":
+                self.cluster.objects[volcano.JOBS].clear()
+            self.cluster.put(volcano.JOBS, self._name, metadata={"uid": "uid-second"})
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt"])
+def test_a_job_that_appears_while_the_drain_runs_is_left_alone(name: str):
+    """It was not in the plan that was confirmed, also where it has the name of one that was; nor do the nodes go that it may run on."""
+    made, pauses = Submitter(name), list[float]()
+    left = Drain(made.cluster, pauses.append, made.tell).run(plan_drain(made.cluster))
+    assert [(str(target), target.is_new) for target in left] == [
+        (f"Volcano Job training/{name}", True), ("NodePool trn", False), ("NodeClaim trn-abc", False),
+    ]  # fmt: skip
+    assert f"deleting Volcano Job training/{name}" not in made.said[made.said.index("deleting Volcano Job training/bert") + 1 :]
+    assert made.cluster.objects[volcano.JOBS][0]["metadata"]["uid"] == "uid-second"
+    assert len(pauses) < 5, "it waits for what it does not delete"
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt"])
+def test_a_job_that_appears_and_is_agreed_to_goes_too(name: str):
+    """It is shown and asked about once."""
+    made, asked = Submitter(name), list[str]()
+
+    def agree(new: tuple[Step, ...]) -> bool:
+        asked.extend(str(step.target) for step in new)
+        return True
+
+    assert Drain(made.cluster, lambda _: None, made.tell, agree=agree).run(plan_drain(made.cluster)) == ()
+    assert asked == [f"Volcano Job training/{name}"]
+    assert made.cluster.log[-1] == "delete NodePool trn"
+
+
+def test_what_belongs_to_an_object_that_was_confirmed_is_not_asked_about():
+    """A controller makes one more Service for the Ray service that is being deleted."""
+    cluster, asked = busy(), list[Step]()
+    cluster.put(kuberay.SERVICES, "serve", metadata={"uid": "uid-of-serve"})
+
+    def tell(line: str) -> None:
+        if line.startswith("deleting RayService"):
+            owner = {"ownerReferences": [{"uid": "uid-of-serve"}]}
+            cluster.put(kinds.SERVICES, "serve-head", spec={"type": "LoadBalancer"}, metadata=owner)
+
+    assert Drain(cluster, lambda _: None, tell, agree=lambda new: bool(asked.extend(new))).run(plan_drain(cluster)) == ()
+    assert asked == []
+
+
+def test_another_object_of_the_name_is_not_deleted_between_a_look_and_the_request():
+    """The request names the object by its UID too."""
+    cluster = busy()
+    plan = plan_drain(cluster)
+    cluster.objects[volcano.JOBS].clear()
+    cluster.put(volcano.JOBS, "bert", metadata={"uid": "uid-second"})
+    left = Drain(cluster, lambda _: None, lambda _: None).run(plan)
+    assert [str(target) for target in left if target.is_new] == ["Volcano Job training/bert"]
+    assert "delete Volcano Job bert" not in cluster.log
 
 
 def crowded() -> FakeCluster:
@@ -360,6 +416,8 @@ def test_the_client_speaks_to_a_server(server: str):
     assert client.text("/api/v1/services") == '{"items": [{"metadata": {"name": "a"}}]}'
     assert (client.read("/apis/karpenter"), client.text("/apis/karpenter")) == (None, None)
     client.delete(karpenter.NODE_POOLS, "gone")
+    client.delete(kinds.CLAIMS, "other", "training", uid="u-1")
+    assert ApiServer.seen[-1][-1] == {"propagationPolicy": "Foreground", "preconditions": {"uid": "u-1"}}
     client.delete(kinds.CLAIMS, "scratch", "training")
     client.create(volcano.COMMANDS, "default", {"action": "CloseQueue"})
     client.patch(kueue.CLUSTER_QUEUES, "training", "", {"spec": {}})
@@ -375,6 +433,17 @@ def test_the_client_speaks_to_a_server(server: str):
         client.list(kinds.JOBS)
     with pytest.raises(CommandError, match="500"):
         client.list(kinds.STATEFUL_SETS)
+
+
+def test_the_simulated_server_deletes_no_other_object_of_the_name():
+    """As the real one, where the request names the object by its UID."""
+    cloud = KubernetesCloud()
+    cloud.put(kinds.CLAIMS, "scratch", "training", spec={"storageClassName": "gp3"})
+    with pytest.raises(CommandError, match="409 Conflict"):
+        cloud.client.delete(kinds.CLAIMS, "scratch", "training", uid="of-another")
+    (step,) = plan_drain(cloud.client).steps
+    cloud.client.delete(kinds.CLAIMS, "scratch", "training", uid=step.uid)
+    assert cloud.names(kinds.CLAIMS) == set()
 
 
 def test_what_the_server_puts_off_is_asked_again(server: str, monkeypatch: pytest.MonkeyPatch):
@@ -474,6 +543,28 @@ def test_the_command_shows_asks_and_drains(cluster: FakeCluster, tmp_path: Path)
     assert (data["closed"], data["emptied"], data["left"]) == (["Queue training", "Queue test"], [], [])
     assert len(data["deleted"]) == 6
     assert trn("dev")[0] == 0
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\ny\n", 0), ("y\nn\n", 1), ("", 1)])
+def test_what_appears_meanwhile_is_asked_about_or_reported(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch, answer: str, code: int):
+    """With --yes, here without an answer, it stays, is reported, and the exit code says so."""
+    really, submitted = cluster.delete, list[str]()
+
+    def delete(resource: Any, name: str, namespace: str = "", *, uid: str = "") -> None:
+        really(resource, name, namespace, uid=uid)
+        if name == "bert" and not submitted:
+            submitted.append(name)
+            cluster.put(volcano.JOBS, "late")
+
+    monkeypatch.setattr(cluster, "delete", delete)
+    ended, out, err = trn("dev", *([] if answer else ["--yes"]), answer=answer)
+    assert (ended, "new since the plan was confirmed: delete Volcano Job training/late" in err) == (code, True)
+    assert ("Delete 1 as well?" in err) == bool(answer)
+    assert [item["metadata"]["name"] for item in cluster.objects[volcano.JOBS]] == ([] if code == 0 else ["late"])
+    if code:
+        assert "left Volcano Job training/late: it appeared after the plan was confirmed, and was left alone" in out
+        assert "left NodePool trn: what appeared after the plan was confirmed may run on its nodes" in out
+        assert trn("dev", "--yes")[0] == 0
 
 
 def test_what_stays_makes_the_exit_code_1(cluster: FakeCluster):

@@ -118,7 +118,7 @@ def test_a_shell_that_is_cut_off_leaves_no_pod(healthy: Healthy, monkeypatch: py
     """The terminal was closed."""
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: os.kill(os.getpid(), number))
     code, _, err = trn("dev")
-    assert (code, "error: interrupted" in err) == (1, True)
+    assert (code, "interrupted: " in err) == (130, True)
     assert len(deleted(healthy)) == 1
 
 

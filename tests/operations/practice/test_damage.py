@@ -151,7 +151,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, command: str, at: int) -> None:
 def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch):
     """It says what was begun, and how to go on; the next up ends well."""
     code, out, _ = stopped(monkeypatch, UP, 260)
-    assert (code, "stopped  by Ctrl-C" in out, "next     trn --practice recover dev" in out) == (1, True, True)
+    assert (code, "stopped  by Ctrl-C" in out, "next     trn --practice recover dev" in out) == (130, True, True)
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn(UP)[0] == 0
     assert "is as it should be" in trn("--practice status dev")[1]
@@ -172,7 +172,7 @@ def test_an_up_that_was_killed_is_recovered(project: Path, monkeypatch: pytest.M
 def test_what_deletes_can_be_stopped_and_run_again(up: Path, monkeypatch: pytest.MonkeyPatch, command: str):
     """By Ctrl-C, then by a kill; the next one ends it."""
     code, out, err = stopped(monkeypatch, command, 20)
-    assert (code, "interrupted" in err or "Ctrl-C" in out) == (1, True)
+    assert (code, "interrupted" in err or "Ctrl-C" in out) == (130, True)
     killed(monkeypatch, command, 20)
     # Nobody gave up the lock of the run that died.
     code, _, err = trn("--practice destroy dev --yes")
