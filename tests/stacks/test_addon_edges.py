@@ -82,7 +82,9 @@ def test_what_mounts_the_claim_is_replaced_with_its_volume():
     recording = recorded("everything")
     (claim,) = [item for item in recording if label(item) == "PersistentVolumeClaim fsx-claim"]
     (volume,) = [item for item in recording if label(item) == "PersistentVolume fsx-claim"]
-    with_pods = [item for item in recording.resources() if item.type.rsplit(":", 1)[-1] in ("Release", "Deployment", "DaemonSet", "StatefulSet")]
+    with_pods = [
+        item for item in recording.resources() if item.type.rsplit(":", 1)[-1] in ("Release", "Deployment", "DaemonSet", "StatefulSet")
+    ]
     mounting = {item.name: item for item in with_pods if f"'claimName': '{claim.name}'" in str(item.inputs)}
     assert mounting.keys() == {"lustre-exporter", "slurm"}
     assert {name: item.options.get("replace_with") for name, item in mounting.items()} == {name: [volume.urn] for name in mounting}
