@@ -18,7 +18,7 @@ def notices(settings: Settings) -> list[str]:
     said: list[str] = []
     plane, prefix = settings.control_plane, zone_id_prefix(settings.region)
     if any(True for _ in documentation_addresses(settings)):
-        said.append("publicAccessCidrs holds a documentation address: a rehearsal accepts it, `pulumi up` refuses it")
+        said.append("publicAccessCidrs holds a documentation address: it is accepted in a rehearsal and in practice, and refused on AWS")
     if not plane.public_access_cidrs:
         said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
     if settings.network.nat == "none":
