@@ -254,7 +254,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "block-is-empty-for-an-update": (
         _with(
             lambda world: world.state.put(group(capacityType="CAPACITY_BLOCK")),
-            group(capacityType="CAPACITY_BLOCK", releaseVersion="1.35.4-20260610"),
+            group(capacityType="CAPACITY_BLOCK", releaseVersion=LATER_AMI_RELEASE),
         ),
         "uses a Capacity Block and must be scaled to 0",
     ),
