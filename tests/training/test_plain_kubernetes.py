@@ -86,8 +86,9 @@ def test_exit_codes_that_are_not_named_end_the_job():
 @BOTH
 def test_an_eviction_is_judged_before_the_exit_code_that_it_causes(launcher: Launcher):
     """A pod that is asked to leave ends with 143, which no job file names."""
-    keys = {"restarts": {"max": 3, "exitCodes": [134]}}
-    rules = (child(**keys) if launcher.name == "jobset" else spec(launcher, **keys))["podFailurePolicy"]["rules"]
+    restarts = {"max": 3, "exitCodes": [134]}
+    made = child(restarts=restarts) if launcher.name == "jobset" else spec(launcher, restarts=restarts)
+    rules = made["podFailurePolicy"]["rules"]
     assert rules[0]["onPodConditions"] == [{"type": "DisruptionTarget", "status": "True"}]
     assert rules[0]["action"] == ("Count" if launcher.name == "jobset" else "Ignore")
 
