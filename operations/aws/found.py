@@ -102,6 +102,15 @@ class Kind:
         for refused in (answer or {}).get("Unsuccessful", ()):
             raise ClientError({"Error": {"Code": refused["Error"]["Code"], "Message": refused["Error"]["Message"]}}, call.operation)
 
+    def in_vpcs(self, api: Api, place: Place) -> Iterator[Found]:
+        """All that lie in the place's VPCs, whoever owns them; none where the service cannot be asked by VPC."""
+        query = self.leftover.query
+        if not query.vpc_filter or not place.vpc_ids:
+            return
+        for entry in asked(api, query, _in_vpcs(place, self.leftover)):
+            if at(entry, query.vpc) in place.vpc_ids and not self.leftover.leaves(entry):
+                yield self._found(entry, f"in {at(entry, query.vpc)}")
+
     def _found(self, entry: Entry, because: str) -> Found:
         leftover, detail = self.leftover, self.leftover.detail
         tags = _tags(leftover, entry)
@@ -226,10 +235,18 @@ def _ways(place: Place, leftover: Leftover) -> Iterator[dict[str, Any]]:
     if not query.filters:
         yield parameters
         return
-    always = [{"Name": name, "Values": list(values)} for name, values in leftover.only.items()]
-    yield {**parameters, query.filters: [*always, {"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]}
+    yield {**parameters, query.filters: [*_always(leftover), {"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]}
     if query.vpc_filter and place.vpc_ids:
-        yield {**parameters, query.filters: [*always, {"Name": query.vpc_filter, "Values": sorted(place.vpc_ids)}]}
+        yield {**parameters, **_in_vpcs(place, leftover)}
+
+
+def _always(leftover: Leftover) -> list[dict[str, Any]]:
+    return [{"Name": name, "Values": list(values)} for name, values in leftover.only.items()]
+
+
+def _in_vpcs(place: Place, leftover: Leftover) -> dict[str, Any]:
+    query = leftover.query
+    return {**leftover.constants, query.filters: [*_always(leftover), {"Name": query.vpc_filter, "Values": sorted(place.vpc_ids)}]}
 
 
 def _make(api: Api, kind: Kind, step: Step, entry: Entry) -> bool:

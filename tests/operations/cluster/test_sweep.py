@@ -15,7 +15,7 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
@@ -311,6 +311,45 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
     outcome = sweep.run(sweep.plan())
     assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
     assert len(pauses) < 2 * STALLED_ROUNDS
+
+
+NEIGHBOURS_IN_VPC = {
+    "kOps' instance": ("instance", {"SubnetId": "subnet-a", "VpcId": "vpc-a", "InstanceType": "m5.large", "State": {"Name": "running"}}, {"KubernetesCluster": CLUSTER}),
+    "another stack's gateway": ("nat", {"NatGatewayId": "x", "SubnetId": "subnet-a", "VpcId": "vpc-a", "State": "available", "NatGatewayAddresses": [{}]}, {CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}),
+    "another account's interface": ("interface", {"SubnetId": "subnet-a", "VpcId": "vpc-a", "Status": "available", "Groups": [], "OwnerId": "999999999999"}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS_IN_VPC)
+def test_what_only_a_neighbour_holds_ends_the_sweep_at_once(neighbour: str):
+    """It says whose; another 20 minutes would change nothing."""
+    cloud, pauses, said = full(), list[float](), list[str]()
+    kind, entry, tags = NEIGHBOURS_IN_VPC[neighbour]
+    ids = {"instance": "InstanceId", "nat": "NatGatewayId", "interface": "NetworkInterfaceId"}
+    cloud.put(kind, "x-peer", {**entry, ids[kind]: "x-peer", "TagSet" if kind == "interface" else "Tags": tag_list(tags)})
+    sweep = sweep_of(cloud, *DATA_NAMES, pause=pauses.append, tell=said.append)
+    left = {item.kind: text for item, text in sweep.run(sweep.plan()).left}
+    assert {"subnet", "VPC"} <= left.keys() <= {"subnet", "VPC", "internet gateway"}
+    assert "x-peer, which stays: " in left["subnet"]
+    assert sum("subnet-a is held by" in line for line in said) == 1
+    assert len(pauses) <= 4
+    assert "x-peer" in cloud.of(kind)
+
+
+def test_a_neighbour_that_is_leaving_is_waited_for():
+    """An instance that shuts down holds its subnet for a minute more."""
+    cloud, pauses = full(), list[float]()
+    kind, entry, tags = NEIGHBOURS_IN_VPC["kOps' instance"]
+    entry = {**entry, "InstanceId": "x-peer", "State": {"Name": "shutting-down"}, "Tags": tag_list(tags)}
+    cloud.put(kind, "x-peer", entry)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 6:
+            cloud.of(kind).pop("x-peer")
+
+    sweep = sweep_of(cloud, *DATA_NAMES, pause=pause)
+    assert sweep.run(sweep.plan()).left == []
 
 
 # Orphans
