@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from botocore.exceptions import ClientError
 
@@ -74,7 +75,7 @@ class Sweep:
     show: Callable[[int, int], None] = lambda gone, seen: None
     """Called with the number of deleted objects and the number of all that were seen."""
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """Where it looks."""
         return Place(self.owner.cluster, self.owner.vpc_ids)
