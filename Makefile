@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: rehearse test check bench mutants docs clean venv
+.PHONY: rehearse test test-kubernetes check bench mutants docs clean venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
 
 test: $(STAMP)
 	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser"
+
+# A real control plane, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
+test-kubernetes: $(STAMP)
+	@$(BIN)/python -m tests.kubernetes.build
+	@$(BIN)/pytest -m kubernetes
 
 check: $(STAMP)
 	$(BIN)/ruff check .

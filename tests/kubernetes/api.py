@@ -1,0 +1,118 @@
+"""Plain requests to an API server, for tests that look at what it answers: objects as they are in YAML, statuses as numbers."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from kubernetes.client import ApiClient
+
+Object = dict[str, Any]
+APPLY, MERGE, JSON_PATCH = "application/apply-patch+yaml", "application/merge-patch+json", "application/json-patch+json"
+MANAGER = "trn-tests"
+TIMEOUT_S = 30
+PATIENCE_S, LOOK_S = 60, 0.05
+"""How long a test waits for something to come true before it fails, and between two looks."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the API server said."""
+
+    status: int
+    body: Object
+    warnings: tuple[str, ...] = ()
+    """Texts of its warning headers."""
+
+    @property
+    def message(self) -> str:
+        """Its words for a refusal."""
+        return str(self.body.get("message", ""))
+
+    def ok(self) -> Object:
+        """The body of an answer that is no refusal; AssertionError with its words else."""
+        assert self.status < 300, f"{self.status}: {self.message or self.body}"
+        return self.body
+
+
+class Api:
+    """One user's way to an API server."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+        self._plurals: dict[tuple[str, str], tuple[str, bool]] = {}
+
+    def call(self, method: str, path: str, body: Any = None, media: str = "application/json", **query: str) -> Answer:
+        """One request. A body that is no JSON comes back under `text`."""
+        headers = {"Accept": "application/json", "Content-Type": media, **self._client.default_headers}
+        url = self._client.configuration.host + path + (f"?{urlencode(query)}" if query else "")
+        given = json.dumps(body) if media == APPLY else body
+        answer = self._client.call_api(method, url, header_params=headers, body=given, _request_timeout=TIMEOUT_S)
+        text = answer.read()
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = {"text": text.decode(errors="replace")}
+        warnings = answer.getheaders().get("Warning", "") if hasattr(answer, "getheaders") else ""
+        return Answer(answer.status, found if isinstance(found, dict) else {"value": found}, tuple(filter(None, [warnings])))
+
+    def path(self, item: Object) -> str:
+        """Where an object is served. Raises LookupError for a kind that the API server does not know."""
+        version, kind = item["apiVersion"], item["kind"]
+        if (version, kind) not in self._plurals:
+            listed = self.call("GET", f"/apis/{version}" if "/" in version else f"/api/{version}")
+            for entry in listed.body.get("resources", ()):
+                if "/" not in entry["name"]:
+                    self._plurals[version, entry["kind"]] = (entry["name"], entry["namespaced"])
+        if (version, kind) not in self._plurals:
+            raise LookupError(f'no matches for kind "{kind}" in version "{version}"')
+        plural, is_namespaced = self._plurals[version, kind]
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        namespace = item["metadata"].get("namespace", "default")
+        return f"{root}/namespaces/{namespace}/{plural}" if is_namespaced else f"{root}/{plural}"
+
+    def apply(self, item: Object, *, dry_run: bool = False, manager: str = MANAGER) -> Answer:
+        """Server-side apply with strict field validation: a field that the server does not know is an error and not a warning."""
+        query = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"} | ({"dryRun": "All"} if dry_run else {})
+        return self.call("PATCH", f"{self.path(item)}/{item['metadata']['name']}", item, APPLY, **query)
+
+    def create(self, item: Object) -> Answer:
+        """Create, strictly too."""
+        return self.call("POST", self.path(item), item, fieldValidation="Strict")
+
+    def get(self, item: Object) -> Answer:
+        """The object as the server has it."""
+        return self.call("GET", f"{self.path(item)}/{item['metadata']['name']}")
+
+    def exists(self, item: Object) -> bool:
+        """Whether the server has it."""
+        return self.get(item).status == 200
+
+    def delete(self, item: Object, *, grace_s: int | None = None) -> Answer:
+        """Delete it and what it owns; one that is gone already answers 404."""
+        body = {"propagationPolicy": "Foreground"} | ({} if grace_s is None else {"gracePeriodSeconds": grace_s})
+        return self.call("DELETE", f"{self.path(item)}/{item['metadata']['name']}", body)
+
+    def merge(self, item: Object, change: Object, *, status: bool = False) -> Answer:
+        """Merge fields into an object, or into its status."""
+        path = f"{self.path(item)}/{item['metadata']['name']}" + ("/status" if status else "")
+        return self.call("PATCH", path, change, MERGE)
+
+    def items(self, path: str, **query: str) -> list[Object]:
+        """Everything that is listed at a path."""
+        return self.call("GET", path, **query).ok()["items"]
+
+    def events(self, namespace: str) -> list[str]:
+        """Reasons and texts of a namespace's events: what a failing test wants to show."""
+        return [f"{item['reason']}: {item.get('message', '')}" for item in self.items(f"/api/v1/namespaces/{namespace}/events")]
+
+
+def wait(is_so: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
+    """The first answer that counts as true. AssertionError with `what` when patience ends; `what` may be a function's last words."""
+    until = time.monotonic() + patience_s
+    while not (found := is_so()):
+        assert time.monotonic() < until, f"it did not come to that in {patience_s} s: {what}"
+        time.sleep(LOOK_S)
+    return found

@@ -1,0 +1,72 @@
+"""One control plane for a session's tests of the tier, and fresh namespaces in it."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.kubernetes import build
+from tests.kubernetes.api import Api, wait
+from tests.kubernetes.control_plane import ControlPlane
+from tests.kubernetes.nodes import join, of_account, ready
+from tests.simulator.account.standing import standing
+
+_numbers = itertools.count(1)
+Programs = Callable[..., Mapping[str, Path]]
+
+
+@pytest.fixture(scope="session")
+def programs(request: pytest.FixtureRequest) -> Programs:
+    """Builds tools by name, says how long a build took, and gives their programs; a test is skipped where they cannot be built."""
+    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+
+    def built(name: str, seconds: float) -> None:
+        if terminal is not None:
+            terminal.write_line(f"built {name} {build.version(name)} in {seconds:.0f} s")
+
+    def made(*names: str) -> Mapping[str, Path]:
+        try:
+            return build.tools(*names, built=built)
+        except build.Missing as error:
+            pytest.skip(str(error))
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def control_plane(programs: Programs) -> Iterator[ControlPlane]:
+    """A control plane without nodes."""
+    started = ControlPlane.start(programs("kubernetes", "etcd", "kwok"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def api(control_plane: ControlPlane) -> Api:
+    """An administrator's way to it."""
+    return control_plane.api()
+
+
+@pytest.fixture(scope="session")
+def _dev_nodes(control_plane: ControlPlane) -> list[str]:
+    return join(control_plane.api(), of_account(standing().state))
+
+
+@pytest.fixture
+def dev_nodes(_dev_nodes: list[str], api: Api) -> list[str]:
+    """Names of the dev stack's nodes, which are there for the rest of the session. A test that takes one away puts it back."""
+    assert set(_dev_nodes) <= set(ready(api))
+    return _dev_nodes
+
+
+@pytest.fixture
+def namespace(api: Api) -> Iterator[str]:
+    """A namespace of the test's own that takes pods; it goes with all that is in it."""
+    name = f"test-{next(_numbers)}"
+    item = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    api.create(item).ok()
+    account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+    wait(lambda: api.call("GET", account).status == 200, f"{name} has its ServiceAccount")
+    yield name
+    api.delete(item)
