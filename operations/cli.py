@@ -37,6 +37,7 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.jobs.submit.command import submit
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
 from operations.rehearse.change.command import change
@@ -52,6 +53,8 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
+JOBS = (submit,)
+"""Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
@@ -155,6 +158,8 @@ def in_practice(context: typer.Context) -> None:
 
 
 for command in CLUSTER:
+    add(app, command)
+for command in JOBS:
     add(app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from operations.errors import INTERRUPTED, MISUSE, CommandError
+from operations.errors import INTERRUPTED, MISUSE, CommandError, CompleteError
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -48,16 +48,9 @@ def _of_program(error: Exception) -> CommandError | None:
     from stacks.problems import ConfigurationError
 
     if isinstance(error, ConfigurationError):
-        return _WithOwnHints(str(error), code=MISUSE)
+        return CompleteError(str(error), code=MISUSE)
     if isinstance(error, FaultSyntaxError | ScenarioError):
         return CommandError(str(error), error.hint, code=MISUSE)
     if isinstance(error, pulumi.RunError):
         return CommandError(f"the program stopped: {error}")
     return CommandError(str(error), error.hint) if isinstance(error, SimulationError) else None
-
-
-class _WithOwnHints(CommandError):
-    """Configuration errors: their text is complete, with a hint for each."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])

@@ -1,1 +1,1 @@
-"""Training jobs as data: the job file, the pod of every launcher, and what each launcher makes of a job."""
+"""Training jobs as data: job file, pod, and what each launcher makes of them."""

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings, Formed
+from addons.section import AddonSettings
 from addons.versions import TRAINER
 from facts import forms
 from facts.kubernetes_kinds import DrainStage, Resource, job_kind
+from facts.section import Formed
 
 NAMESPACE = "kubeflow-system"
 API_VERSION = "trainer.kubeflow.org/v1alpha1"

@@ -92,7 +92,7 @@ _SAMPLES: Mapping[str, Sample] = {
         "storage.lustre.dataRepository.errorLog=true", "storage.lustre.dataRepository={s3Uri: s3://training-data}"
     ),
     "training.namespace": _one("training.namespace=jobs"),
-    "training.neuronSdk": _one("training.neuronSdk='2.29'"),
+    "training.toolchain": _one("training.toolchain=xla-2.28"),
     "addons.volcano.imageRegistry": _one("addons.volcano.imageRegistry=registry.example.com"),
     "addons.volcano.queues.NAME.capability": _one(f"addons.volcano.queues.{QUEUE}.capability={{cpu: 64}}"),
     "addons.mirror": _one("addons.mirror=registry.example.com/mirror"),

@@ -150,8 +150,8 @@ def _drained() -> Iterator[str]:
 
 def _verification() -> Iterator[str]:
     yield from ("## What verify tries", "", f"After everything that status looks at: {', '.join(TRIALS)}, one after the other.", "")
-    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no image: AWS"
-    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Each object it starts carries the label"
+    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no"
+    yield "image: not every toolchain has one that is published; for those name one with `--image`. Each object it starts carries the label"
     yield "`trn/verify=NAME`, has a deadline of its own, and is removed after each test, after Ctrl-C and SIGTERM, and by the next run."
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"

@@ -71,7 +71,7 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
     settings = settings_of(stack_file)
     account.pass_time()
     world = account.world
-    world.state.job = Job(settings.training.neuron_sdk)
+    world.state.job = Job(settings.training.toolchain)
     world.faults = Faults.of([parse_fault(text) for text in faults])
     engine = RehearsalEngine(account, stack_file)
     graph = engine.state.load().recording() if down else record_stack(stack_file)

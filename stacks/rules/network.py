@@ -11,9 +11,9 @@ from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
+from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
 from stacks.cluster import cluster_of
-from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
 WIDEST_PUBLIC_ACCESS = 2**24

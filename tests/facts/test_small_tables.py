@@ -14,6 +14,7 @@ from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.kubernetes_versions import leaves_standard_support_soon
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
+from facts.toolchains import DEFAULT_TOOLCHAIN, TOOLCHAINS
 from tests.support import dev_configuration
 
 NAME = st.from_regex(r"[ab](-?[ab]){0,3}", fullmatch=True)
@@ -193,9 +194,9 @@ def test_regions_are_those_that_have_eks():
     assert set(REGIONS) == known
 
 
-def test_the_releases_that_samples_pin_run_the_newest_published_image():
+def test_the_releases_that_samples_pin_start_the_default_toolchain():
     """What `trn init` writes, the shipped stack pins and the random stacks take is one table: a new release is one line."""
-    runtime = neuron_releases.SDK_RELEASES[neuron_releases.PUBLISHED_SDK].runtime
+    runtime = TOOLCHAINS[DEFAULT_TOOLCHAIN].sdk.runtime
     for minor, release in neuron_releases.AMI_RELEASES.items():
         assert release.startswith(f"{minor}.")
         assert neuron_releases.runtime_conflict(neuron_releases.ami_driver(release), runtime) is None

@@ -131,6 +131,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
     "driver too new for the image": (group(releaseVersion=f"1.35.6-{NEWEST_AMI_DATE}"), "driver 2.29 and later need runtime 2.33 or later"),
     "newest AMI with an old image": ({"nodeGroups": {"g": {"instanceType": "trn1.32xlarge"}}}, "is not set, so the newest AMI is used"),
+    "toolchain that no group runs": ({"training": {"toolchain": "torch-2.33"}}, "no group of the stack runs it"),
     "driver too old for the image": (group(releaseVersion=f"1.35.1-{first_ami_date((2, 26, 10, 0))}"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
@@ -453,7 +454,7 @@ FINE: dict[str, dict[str, Any]] = {
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
-    "no image named, newest AMI": {"training": {"neuronSdk": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
+    "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }
 
 
@@ -467,7 +468,7 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "scheduler older than Kubernetes": (
         {
             "controlPlane": {"kubernetesVersion": "1.36"},
-            "training": {"neuronSdk": None},
+            "training": {"toolchain": None},
             "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}},
         },
         "Volcano 1.15.0 lists 1.35 and older",

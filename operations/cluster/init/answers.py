@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES, known_zone_ids
-from facts.neuron_releases import AMI_RELEASES, PUBLISHED_SDK
+from facts.neuron_releases import AMI_RELEASES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
+from facts.toolchains import DEFAULT_TOOLCHAIN
 from operations.errors import MISUSE, CommandError
 
 REGIONS = (
@@ -15,8 +16,8 @@ REGIONS = (
 CAPACITY = {"on-demand": "ON_DEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 ADDONS = ("neuron", "efa", "volcano", "etcd")
 """On without a word, and named in the file where they are off."""
-RELEASE, SDK = AMI_RELEASES["1.35"], PUBLISHED_SDK
-"""AMI release and Neuron SDK that fit each other: the last training images AWS published do not start on newer drivers."""
+RELEASE = AMI_RELEASES["1.35"]
+"""AMI release on which the image of the default toolchain starts: newer drivers do not run it."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,13 @@ def stack_file_text(answers: Answers) -> str:
         f"      size: {answers.count}",
         *([f"      maxSize: {max(1, answers.count)}"] if answers.count == 0 else []),
         *_capacity(answers),
-        f"      # An AMI release whose Neuron driver runs images of SDK {SDK}; the newest one's does not.",
+        f"      # An AMI release whose Neuron driver runs images of {DEFAULT_TOOLCHAIN}; the newest one's does not.",
         f"      releaseVersion: {RELEASE}",
         "  trn:storage:",
         "    lustre:",
         *_lustre(answers),
         "  trn:training:",
-        f'    neuronSdk: "{SDK}"',
+        f"    toolchain: {DEFAULT_TOOLCHAIN}",
         "  trn:addons:",
         *(
             line

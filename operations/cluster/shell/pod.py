@@ -46,7 +46,7 @@ def _default_image(settings: Settings, *, neuron: bool) -> str:
     """Image of the pod where none is named. Raises CommandError where none is known."""
     image = training_image(settings) if neuron else small_image(settings)
     if image is None:
-        hint = "name one with --image, or set `training.neuronSdk` to a release that has one"
+        hint = "name one with --image, or set `training.toolchain` to one that has one"
         raise CommandError("no image with Neuron's tools is known for this stack", hint, code=MISUSE)
     return image
 

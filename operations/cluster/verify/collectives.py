@@ -63,7 +63,7 @@ def check(stage: Stage) -> Iterator[Finding]:
         return
     image = stage.training_image
     if image is None:
-        do = "set `training.neuronSdk` to a release with an image, or name one with --image that has nccom-test, Open MPI and sshd"
+        do = "set `training.toolchain` to one with an image, or name one with --image that has nccom-test, Open MPI and sshd"
         yield failed(CHECK, "could not check: no image with nccom-test is known for this stack", do)
         return
     for number, nodes in enumerate(whole_nodes(stage.subject)):

@@ -329,7 +329,7 @@ def test_the_driver_is_held_against_the_training_images_runtime():
     aws = HealthyAccount()
     unpinned = subject_of(aws, nodeGroups={"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.35"]}})
     assert worst(check("AMI releases", unpinned)).verdict == "pass"
-    configuration = merged(dev_configuration(), training={"neuronSdk": "2.31"})
+    configuration = merged(dev_configuration(), training={"toolchain": "jax-2.32"})
     for group in configuration["nodeGroups"].values():
         del group["releaseVersion"]
     aws.around.recommended["neuron"] = AMI_RELEASES["1.35"]
@@ -355,9 +355,9 @@ def test_batch_is_missed_its_role():
     assert worst(check("add-ons", subject_of(aws))).verdict == "pass"
 
 
-def test_without_a_known_sdk_the_driver_is_a_warning():
+def test_without_a_known_toolchain_the_driver_is_a_warning():
     """It may still be wrong, and the image that will run is not known."""
-    configuration = merged(dev_configuration(), training={"neuronSdk": None})
+    configuration = merged(dev_configuration(), training={"toolchain": None})
     subject = replace(subject_of(HealthyAccount()), settings=settings_of(_stack_file(configuration)))
     assert {finding.verdict for finding in check("AMI releases", subject) if finding.check == "driver"} == {"warn"}
 

@@ -1,0 +1,120 @@
+"""A node's own endpoint: the logs of its pods, as the API server asks for them (`GET /containerLogs/NAMESPACE/POD/CONTAINER`).
+
+TLS with a certificate that the kubelet signed itself, as the kubelet does where it has no other; the API server does not verify it
+unless it is started with `--kubelet-certificate-authority`. There is no exec, attach or port-forward: they need a streaming protocol
+(SPDY) that no library of the project has.
+"""
+
+import ssl
+import subprocess
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from tests.kubernetes.kubelet.attempts import Attempt
+from tests.kubernetes.kubelet.log_lines import BadRequest, Wanted, read_query, select, show
+from tests.kubernetes.kubelet.node import LOOPBACK
+
+LOOK_S = 0.1
+"""How often a log that is followed is looked at."""
+
+
+class NoLog(Exception):
+    """There is nothing to read, in the words of the kubelet."""
+
+
+Find = Callable[[str, str, str, bool], Attempt]
+"""The attempt of (namespace, pod, container, previous one). Raises NoLog."""
+
+
+class LogServer(ThreadingHTTPServer):
+    """Serves one node's logs until it is closed."""
+
+    daemon_threads = True
+
+    def __init__(self, find: Find, certificate: tuple[Path, Path]) -> None:
+        super().__init__((LOOPBACK, 0), _Handler)
+        self.find = find
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A reader that went away is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: LogServer  # type: ignore[assignment]
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """A log, or what is wrong with the request."""
+        url = urlsplit(self.path)
+        parts, query = [unquote(each) for each in url.path.strip("/").split("/")], dict(parse_qsl(url.query))
+        if parts == ["healthz"]:
+            self._answer(200, b"ok")
+        elif len(parts) != 4 or parts[0] != "containerLogs":
+            self._answer(404, f"the process kubelet serves logs only, not {url.path}\n".encode())
+        else:
+            try:
+                wanted = read_query(query, time.time())
+                attempt = self.server.find(parts[1], parts[2], parts[3], query.get("previous") == "true")
+            except (BadRequest, NoLog) as error:
+                self._answer(400, str(error).encode())
+                return
+            if query.get("follow") == "true":
+                self._follow(attempt, wanted)
+            else:
+                self._answer(200, select(_lines(attempt), wanted))
+
+    def _answer(self, code: int, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _follow(self, attempt: Attempt, wanted: Wanted) -> None:
+        """What is wanted of the log so far, then every further line until the container has ended."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with (attempt.folder / "log").open("rb") as log:
+            sent, rest = select(log.readlines(), wanted), b""
+            self._chunk(sent)
+            while True:
+                ended = not attempt.shim.alive
+                text = rest + log.read()
+                whole, _, rest = text.rpartition(b"\n")
+                for line in whole.splitlines():
+                    self._chunk(show(line + b"\n", wanted.timestamps))
+                if ended:
+                    break
+                time.sleep(LOOK_S)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _chunk(self, text: bytes) -> None:
+        if text:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(text), text))
+            self.wfile.flush()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are not noted."""
+
+
+def _lines(attempt: Attempt) -> list[bytes]:
+    path = attempt.folder / "log"
+    return path.read_bytes().splitlines(keepends=True) if path.exists() else []
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """Certificate and key for the nodes of one kubelet, made once."""
+    certificate, key = folder / "kubelet.crt", folder / "kubelet.key"
+    if not certificate.exists():
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"]
+        subject = ["-subj", "/O=system:nodes/CN=system:node:process", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
+        subprocess.run([*command, "-keyout", str(key), "-out", str(certificate), *subject], check=True, capture_output=True)
+    return certificate, key

@@ -1,0 +1,86 @@
+"""Services with an own address, for pods: each connection is passed on to one of the endpoints, in turn (TCP only)."""
+
+import asyncio
+import itertools
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+from tests.kubernetes.kubelet import namespaces as linux
+from tests.kubernetes.kubelet.backends import Backend, Front
+from tests.kubernetes.kubelet.network import Network
+
+MOST_BYTES = 65536
+_log = logging.getLogger(__name__)
+
+
+class Relays(threading.Thread):
+    """One event loop for all services; ends with the process."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__(daemon=True, name="relays")
+        self._network, self._loop = network, asyncio.new_event_loop()
+        self._servers: dict[Front, asyncio.Server] = {}
+        self._wanted: dict[Front, tuple[Backend, ...]] = {}
+        self._turns: Iterator[int] = itertools.count()
+
+    def run(self) -> None:
+        """The loop."""
+        self._loop.run_forever()
+
+    def update(self, wanted: dict[Front, tuple[Backend, ...]]) -> None:
+        """From now on these services are served, by these endpoints; for any thread."""
+        asyncio.run_coroutine_threadsafe(self._renew(wanted), self._loop)
+
+    async def _renew(self, wanted: dict[Front, tuple[Backend, ...]]) -> None:
+        self._wanted = wanted
+        for front in [front for front in self._servers if front not in wanted]:
+            self._servers.pop(front).close()
+        for front in [front for front in wanted if front not in self._servers]:
+            try:
+                listening = self._network.listen(*front)
+            except OSError as error:
+                _log.warning("service at %s:%s: %s", *front, error)
+                continue
+            self._servers[front] = await asyncio.start_server(
+                lambda reader, writer, front=front: self._serve(front, reader, writer), sock=listening
+            )
+
+    async def _serve(self, front: Front, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, until both sides have ended it."""
+        behind = self._wanted.get(front)
+        try:
+            if not behind:
+                return
+            there = await self._connect(behind[next(self._turns) % len(behind)])
+            await asyncio.gather(_pass(reader, there[1]), _pass(there[0], writer))
+        except OSError as error:
+            _log.info("service at %s:%s: %s", *front, error)
+        finally:
+            writer.close()
+
+    async def _connect(self, backend: Backend) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if backend.in_pods_network:
+            with linux.inside(self._network.path):
+                made = socket.socket()
+        else:
+            made = socket.socket()
+        made.setblocking(False)
+        try:
+            await self._loop.sock_connect(made, (backend.address, backend.port))
+        except OSError:
+            made.close()
+            raise
+        return await asyncio.open_connection(sock=made)
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Bytes from one side to the other; the end too."""
+    with suppress(ConnectionError):
+        while part := await reader.read(MOST_BYTES):
+            writer.write(part)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()

@@ -1,0 +1,137 @@
+"""What launchers make of a job: the same pod everywhere, in objects that the API server accepts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.training.sites import NEWEST, group, job, site
+from training import launchers
+from training.launchers.base import Launcher
+from training.phase import Phase
+from training.site import Site
+
+GOLDEN = Path(__file__).parent / "golden"
+FULL: dict[str, Any] = {
+    "name": "bert-large",
+    "toolchain": "xla-2.30",
+    "command": ["python3", "/fsx/bert/train.py"],
+    "args": ["--steps", "1000"],
+    "nodes": 2,
+    "queue": "test",
+    "environment": {"NEURON_RT_STOCHASTIC_ROUNDING_EN": "1", "FI_EFA_FORK_SAFE": "0"},
+    "data": {"path": "/fsx/data/wiki"},
+    "mounts": [{"path": "/fsx"}, {"path": "/models", "claim": "models", "readOnly": True}],
+    "checkpoints": {"path": "/fsx/bert/checkpoints", "interval": "20m", "keep": 2, "grace": "4m"},
+    "restarts": {"max": 5, "exitCodes": [1, 134]},
+    "rendezvous": "etcd",
+    "priority": "high",
+    "timeLimit": "12h",
+    "ttl": "2h",
+}
+"""A job that says everything."""
+CASES: dict[str, tuple[dict[str, Any], Site]] = {
+    "full": (FULL, site(hyper_nodes=True)),
+    "smallest": ({"name": "small", "command": ["nccom-test", "allr"], "start": "none"}, site(claim=None)),
+    "part-of-a-node": ({"name": "part", "command": ["python3", "a.py"], "toolchain": "jax-2.32", "devices": 4, "restarts": {"max": 0}}, site()),
+    "pool": (
+        {"name": "pool", "command": ["python3", "a.py"], "pool": "trn2", "toolchain": "torch-2.33", "image": "r.example/t:1", "nodes": 3},
+        site(pools={"trn2": group("trn2", "trn2.48xlarge", size=0, logical_core_size=1, is_pool=True, release_version=NEWEST)}, hyper_nodes=True),
+    ),
+}  # fmt: skip
+
+
+def rendered(name: str, case: str) -> list[dict[str, Any]]:
+    """Objects of a case by one launcher."""
+    keys, on = CASES[case]
+    return launchers.launcher(name).render(job(**{"nodes": 1, **keys, "launcher": name}), on)
+
+
+def pod_templates(value: Any) -> list[dict[str, Any]]:
+    """Every pod template in an object, wherever its kind keeps it."""
+    if isinstance(value, list):
+        return [found for item in value for found in pod_templates(item)]
+    if not isinstance(value, dict):
+        return []
+    if "containers" in value.get("spec", {}) and "replicas" not in value:
+        return [value]
+    return [found for item in value.values() for found in pod_templates(item)]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", launchers.names())
+def test_rendered_objects_are_as_written(name: str, case: str):
+    """A change of what is submitted is seen in a diff. `TRN_GOLDEN=write` writes them."""
+    import os
+
+    text = yaml.safe_dump_all(json.loads(json.dumps(rendered(name, case)[1:])), sort_keys=False, width=140)
+    path = GOLDEN / f"{name}.{case}.yaml"
+    if os.environ.get("TRN_GOLDEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", launchers.names())
+def test_pods_satisfy_kubernetes(name: str, case: str):
+    """A controller makes them long after its own object was accepted."""
+    templates = pod_templates(rendered(name, case))
+    assert templates
+    for template in templates:
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": template["spec"]}
+        kubernetes_validate.validate(pod, "1.35", strict=True)
+
+
+@pytest.mark.parametrize("name", launchers.names())
+def test_every_object_is_the_jobs(name: str):
+    """Labels find everything that one job made, pods as well."""
+    objects = rendered(name, "full")
+    assert {item["metadata"]["labels"]["trn/job"] for item in [*objects, *pod_templates(objects)]} == {"bert-large"}
+    assert {item["metadata"]["namespace"] for item in objects} == {"training"}
+
+
+@pytest.mark.parametrize("name", launchers.names())
+def test_the_job_of_all_nodes_takes_whole_nodes(name: str):
+    """Chips and interfaces of a whole node, and less CPU and memory than kubelet offers: DaemonSets need room."""
+    (template, *_) = pod_templates(rendered(name, "full"))
+    asked = template["spec"]["containers"][0]["resources"]["requests"]
+    assert (asked["aws.amazon.com/neuron"], asked["vpc.amazonaws.com/efa"]) == ("16", "8")
+    assert int(asked["cpu"]) < 127
+    assert int(asked["memory"].removesuffix("Gi")) < 471_638 // 1024
+
+
+@pytest.mark.parametrize("name", launchers.names())
+def test_pods_find_the_entry_script(name: str):
+    """Their command is it, from the ConfigMap that is made with the job."""
+    files, *_ = rendered(name, "full")
+    assert {"entry.py", "launcher_variables.py", "worker_commands.py"} <= files["data"].keys()
+    for template in pod_templates(rendered(name, "full")):
+        (container,) = template["spec"]["containers"]
+        assert container["command"][:3] == ["python3", "/trn/entry.py", "--"]
+        (volume,) = [volume for volume in template["spec"]["volumes"] if "configMap" in volume]
+        assert volume["configMap"]["name"] == files["metadata"]["name"] == "bert-large-entry"
+
+
+@pytest.mark.parametrize("name", launchers.names())
+def test_rendering_changes_nothing_and_repeats_itself(name: str):
+    """The same job, the same objects: what is applied again changes nothing."""
+    first = rendered(name, "full")
+    assert rendered(name, "full") == first
+    first[0]["metadata"]["labels"].clear()
+    assert rendered(name, "full")[0]["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("found", launchers.launchers(), ids=lambda found: found.name)
+def test_a_job_without_a_status_waits(found: Launcher):
+    """The controller has not looked at it yet."""
+    assert found.phase(None) == found.phase({}) == Phase.WAITING
+
+
+def test_a_launcher_that_there_is_not_is_an_error():
+    """A name is checked before it is imported."""
+    with pytest.raises(KeyError):
+        launchers.launcher("base")
