@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
+from tests.training.objects import errors, pods
 from tests.training.sites import NEWEST, group, job, site
 from training import launchers
 from training.launchers.base import Launcher
@@ -50,17 +50,6 @@ def rendered(name: str, case: str) -> list[dict[str, Any]]:
     return launchers.launcher(name).render(job(**{"nodes": 1, **keys, "launcher": name}), on)
 
 
-def pod_templates(value: Any) -> list[dict[str, Any]]:
-    """Every pod template in an object, wherever its kind keeps it."""
-    if isinstance(value, list):
-        return [found for item in value for found in pod_templates(item)]
-    if not isinstance(value, dict):
-        return []
-    if "containers" in value.get("spec", {}) and "replicas" not in value:
-        return [value]
-    return [found for item in value.values() for found in pod_templates(item)]
-
-
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", launchers.names())
 def test_rendered_objects_are_as_written(name: str, case: str):
@@ -77,27 +66,36 @@ def test_rendered_objects_are_as_written(name: str, case: str):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", launchers.names())
-def test_pods_satisfy_kubernetes(name: str, case: str):
-    """A controller makes them long after its own object was accepted."""
-    templates = pod_templates(rendered(name, case))
-    assert templates
-    for template in templates:
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": template["spec"]}
-        kubernetes_validate.validate(pod, "1.35", strict=True)
+def test_objects_satisfy_their_schemas(name: str, case: str):
+    """Objects by the CRD of their kind, and the pods in them, which a controller makes long after its own object was accepted."""
+    objects = rendered(name, case)
+    assert pods(objects)
+    assert [error for body in objects for error in errors(body)] == []
+
+
+def test_the_check_of_objects_refuses_what_is_wrong():
+    """One that always passes would show nothing."""
+    for path, value in (("minAvailable", "2"), ("tasks", [{"nme": "x"}]), ("policies", [{"event": "PodLost", "action": "RestartJob"}])):
+        _, body = rendered("volcano", "full")
+        body["spec"][path] = value
+        assert len(errors(body)) == 1
+    _, body = rendered("volcano", "full")
+    body["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["volumeMount"] = []
+    assert len(errors(body)) == 1
 
 
 @pytest.mark.parametrize("name", launchers.names())
 def test_every_object_is_the_jobs(name: str):
     """Labels find everything that one job made, pods as well."""
     objects = rendered(name, "full")
-    assert {item["metadata"]["labels"]["trn/job"] for item in [*objects, *pod_templates(objects)]} == {"bert-large"}
+    assert {item["metadata"]["labels"]["trn/job"] for item in [*objects, *pods(objects)]} == {"bert-large"}
     assert {item["metadata"]["namespace"] for item in objects} == {"training"}
 
 
 @pytest.mark.parametrize("name", launchers.names())
 def test_the_job_of_all_nodes_takes_whole_nodes(name: str):
     """Chips and interfaces of a whole node, and less CPU and memory than kubelet offers: DaemonSets need room."""
-    (template, *_) = pod_templates(rendered(name, "full"))
+    (template, *_) = pods(rendered(name, "full"))
     asked = template["spec"]["containers"][0]["resources"]["requests"]
     assert (asked["aws.amazon.com/neuron"], asked["vpc.amazonaws.com/efa"]) == ("16", "8")
     assert int(asked["cpu"]) < 127
@@ -109,7 +107,7 @@ def test_pods_find_the_entry_script(name: str):
     """Their command is it, from the ConfigMap that is made with the job."""
     files, *_ = rendered(name, "full")
     assert {"entry.py", "launcher_variables.py", "worker_commands.py"} <= files["data"].keys()
-    for template in pod_templates(rendered(name, "full")):
+    for template in pods(rendered(name, "full")):
         (container,) = template["spec"]["containers"]
         assert container["command"][:3] == ["python3", "/trn/entry.py", "--"]
         (volume,) = [volume for volume in template["spec"]["volumes"] if "configMap" in volume]

@@ -1,11 +1,13 @@
 """What the objects of several launchers have in common: names, labels, the files, the gang."""
 
+from dataclasses import replace
+
 from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE
 from training.duration import seconds
-from training.job import Job
+from training.job import RESUME_EXIT_CODE, Job
 from training.payload import files
 from training.plan import Plan
-from training.pod import Object, files_name
+from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
 
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
@@ -28,6 +30,43 @@ def files_object(plan: Plan) -> Object:
     """The ConfigMap that every pod mounts at /trn."""
     job = plan.job
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
+
+
+def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "") -> Object:
+    """The job's pod for a controller that knows no gang and sets no time limit by itself: Volcano places it where Volcano is.
+
+    `subdomain`: headless service by which its pods have names, where the controller sets none.
+    """
+    spec = pod_spec(replace(job_pod(plan, container=container), life_s=None))
+    metadata: Object = {"labels": labels(plan)}
+    if plan.site.gang:
+        metadata["annotations"] = {GROUP_ANNOTATION: plan.job.name}
+        spec["schedulerName"] = SCHEDULER
+    if subdomain:
+        spec["subdomain"] = subdomain
+    return {"metadata": metadata, "spec": spec}
+
+
+def headless_service(plan: Plan, selector: dict[str, str]) -> Object:
+    """Names of the pods, also before they are ready: the first is where the others meet."""
+    spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(plan), "spec": spec}
+
+
+def pod_failure_policy(job: Job, *, ignore_disruptions: bool) -> Object:
+    """`podFailurePolicy` of a Job: exit codes that the job does not name end it at once. Empty where all are tried again.
+
+    `ignore_disruptions`: a pod that was evicted, or whose node is lost, counts as no failure.
+    """
+    rules: list[Object] = []
+    if ignore_disruptions and job.restarts.max:
+        rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
+    if job.restarts.max and job.restarts.exit_codes:
+        codes = sorted({RESUME_EXIT_CODE, *job.restarts.exit_codes})
+        if not ignore_disruptions:
+            rules.append({"action": "Count", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
+        rules.append({"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": codes}})
+    return {"rules": rules} if rules else {}
 
 
 def ttl_s(job: Job) -> int:
