@@ -48,6 +48,8 @@ CACHE = Form(
 RESUME_EXIT_CODE = 75
 """Exit code of a process that wrote a checkpoint when it was told to stop: start it again and it resumes (sysexits.h, EX_TEMPFAIL)."""
 NO_TOOLCHAIN = "none"
+SHARED_PATH = "/fsx"
+"""Where the stack's file system is mounted unless a job says otherwise; tests and shells have it there too."""
 Rendezvous = Literal["c10d", "etcd"]
 
 
@@ -131,7 +133,7 @@ class Job(Section):
     """Neuron chips of each node. Without it, all: whole nodes."""
     efa: bool | None = None
     """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
-    mounts: tuple[Mount, ...] = (Mount(path="/fsx"),)
+    mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)
     """Claims in the container. By default the stack's file system at /fsx."""
     environment: dict[Annotated[str, Formed(VARIABLE)], str] = Field(default_factory=dict)
     """Further variables, or other values for those that the program sets."""
