@@ -50,10 +50,10 @@ _DRIVERS: tuple[tuple[str, Version], ...] = (
 NEWEST_AMI_DATE, NEWEST_DRIVER = _DRIVERS[0]
 """The newest driver seen in an AMI, and the date of the first AMI with it; an unpinned group gets this one or a newer."""
 
-AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
+AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.1-20260610"}
 """One AMI release for each Kubernetes minor: the last whose driver starts the image of the default toolchain, or the
 first of a minor that has none so old."""
-LATER_AMI_RELEASE = "1.35.4-20260610"
+LATER_AMI_RELEASE = "1.35.5-20260610"
 """A release after that of 1.35, to show what a change of release does."""
 
 

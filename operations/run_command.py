@@ -36,6 +36,10 @@ def _as_command_error(error: Exception) -> CommandError | None:
         known = command_error(error)
         if known is not None:
             return known
+    # Of the tree itself, which who adds an add-on changes: a contract, or a declaration.
+    for module, name in (("facts.charts", "ContractError"), ("addons.declaration", "DeclarationError")):
+        if module in sys.modules and isinstance(error, getattr(sys.modules[module], name)):
+            return CommandError(str(error), getattr(error, "hint", ""))
     return _of_program(error) if "pulumi" in sys.modules else None
 
 

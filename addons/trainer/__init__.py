@@ -21,7 +21,7 @@ class TrainerSettings(AddonSettings):
     job_set: bool = True
     """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
     image: Annotated[str, Formed(forms.IMAGE)] | None = None
-    """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
+    """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours. Where `addons.volcano` is on, the pods of its TrainJobs start together, or none, in the queue that their annotation `scheduling.volcano.sh/queue-name` names."""
 
 
 TRAIN_JOBS = Resource("TrainJob", f"/apis/{API_VERSION}", "trainjobs")
@@ -41,6 +41,7 @@ DECLARATION = Declaration(
     nodes="core",
     settings=TrainerSettings,
     charts=(TRAINER,),
+    after=("volcano",),
     kinds=(f"{API_VERSION} ClusterTrainingRuntime",),
     leaves=("the CRD jobsets.jobset.x-k8s.io",),
     drained=DRAINED,

@@ -16,14 +16,16 @@ class Trainer(Addon):
         super().__init__("Trainer", name, site)
         settings = site.cluster.section(TrainerSettings)
         values = trainer_values(settings)
-        release = self.release(TRAINER, namespace=NAMESPACE, values=values, timeout_s=600, after=[self.namespace(NAMESPACE)])
+        # Its controller looks for Volcano's PodGroups when it starts, and watches none where the kind is not there yet.
+        after = [self.namespace(NAMESPACE), *site.ready("volcano")]
+        release = self.release(TRAINER, namespace=NAMESPACE, values=values, timeout_s=600, after=after)
         if settings.image is not None:
             self.custom_resource(
                 "training-runtime",
                 API_VERSION,
                 "ClusterTrainingRuntime",
                 metadata={"name": RUNTIME, "labels": {"trainer.kubeflow.org/framework": "torch"}},
-                spec=runtime_spec(settings.image, site.cluster.claim_name),
+                spec=runtime_spec(settings.image, site.cluster.claim_name, gang="volcano" in site.made),
                 after=[release],
                 hooks=self.retry_on_webhook(name),
             )

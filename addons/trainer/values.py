@@ -3,6 +3,7 @@
 from addons.images import Values
 from addons.manifests import TOLERATE_NEURON
 from addons.trainer import TrainerSettings
+from addons.volcano import SCHEDULER
 
 ENVIRONMENT = {
     "FI_PROVIDER": "efa",
@@ -28,10 +29,11 @@ def trainer_values(settings: TrainerSettings) -> Values:
     }
 
 
-def runtime_spec(image: str, claim_name: str | None) -> Values:
+def runtime_spec(image: str, claim_name: str | None, *, gang: bool) -> Values:
     """`spec` of the ClusterTrainingRuntime, for PyTorch: JAX is not started by torchrun.
 
-    A TrainJob says nodes, the devices of each, and `numProcPerNode`, one for each core: without it Trainer counts CPUs.
+    `gang`: Volcano starts all pods of a TrainJob together, or none; without it, two jobs that each get half of the nodes wait
+    for each other for ever. A TrainJob says nodes, the devices of each, and `numProcPerNode`, one for each core: without it Trainer counts CPUs.
     """
     environment = dict(ENVIRONMENT)
     mounts = [{"name": "shm", "mountPath": "/dev/shm"}]
@@ -48,7 +50,11 @@ def runtime_spec(image: str, claim_name: str | None) -> Values:
         "env": [{"name": name, "value": value} for name, value in environment.items()],
         "volumeMounts": mounts,
     }
-    pod = {"restartPolicy": "Never", "containers": [container], "tolerations": [TOLERATE_NEURON], "volumes": volumes}
+    pod: Values = {"restartPolicy": "Never", "containers": [container], "tolerations": [TOLERATE_NEURON], "volumes": volumes}
+    if gang:
+        # The policy below makes the PodGroup and marks the pods with it, and leaves their scheduler as it is
+        # (kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins/volcano/volcano.go, EnforcePodGroupPolicy).
+        pod["schedulerName"] = SCHEDULER
     job = {
         "name": "node",
         "template": {
@@ -58,5 +64,6 @@ def runtime_spec(image: str, claim_name: str | None) -> Values:
     }
     return {
         "mlPolicy": {"numNodes": 1, "torch": {}},
+        **({"podGroupPolicy": {"volcano": {}}} if gang else {}),
         "template": {"spec": {"network": {"publishNotReadyAddresses": True}, "replicatedJobs": [job]}},
     }

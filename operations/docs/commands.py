@@ -79,8 +79,9 @@ def _details() -> Iterator[str]:
     yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
     yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
     yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
+    yield "A snapshot without tags is the cluster's while the volume that it was made of is, and there."
     yield from ("", "What Pulumi's state holds is kept, and while the cluster is in it also what the cluster's own controllers made: their")
-    yield "volumes, load balancers, interfaces and instances. Data is kept unless `--data` names its kind or its id: backups, and the volumes and"
+    yield "volumes, load balancers, interfaces and instances. Data is kept unless `--data` names its kind or its id: backups, snapshots, and the volumes and"
     yield "file systems that PersistentVolumes stand for, since only the cluster knew their reclaim policy. The stack's own file system is backed"
     yield f"up before where `storage.lustre.finalBackup` or its tag `{FINAL_BACKUP_TAG}` says so."
     yield from ("", "## What the commands do in Kubernetes", "")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from addons.karpenter import KarpenterSettings
+from facts import ami_releases as published
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
 from facts.forms import LABEL_KEY, LABEL_VALUE, is_date
@@ -154,12 +155,25 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
                 f"{minor}.<patch>-<date>, such as {neuron_releases.AMI_RELEASES['1.35']}",
                 hint,
             )
+        elif match["date"] <= published.NEWEST_KNOWN and release not in published.PUBLISHED.get(minor, (release,)):
+            close = published.near(match["date"], published.PUBLISHED[minor])
+            hint = "take one of these: EKS refuses a release that it does not have, when it makes the group"
+            yield Problem(f"{base}.releaseVersion", release, "an AMI release that AWS did not publish", ", ".join(close), hint)
     if settings.training.toolchain is not None:
         toolchain = TOOLCHAINS[settings.training.toolchain]
         for name, group in settings.node_groups.items():
             # Of a type that cannot run it at all, jobs name another toolchain.
             if hardware_conflict(toolchain, NEURON_TYPES[group.instance_type]) is None:
                 yield from _driver_and_runtime(name, group, toolchain, minor)
+
+
+def release_notices(settings: Settings) -> Iterator[str]:
+    """Releases that are newer than the table of them."""
+    releases = {"coreNodes.releaseVersion": settings.core_nodes.release_version}
+    releases |= {f"nodeGroups.{name}.releaseVersion": group.release_version for name, group in settings.node_groups.items()}
+    for path, release in releases.items():
+        if release is not None and neuron_releases.ami_date(release) > published.NEWEST_KNOWN:
+            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `trn check` asks AWS whether it is there"
 
 
 def _driver_and_runtime(name: str, group: NodeGroup, toolchain: Toolchain, minor: str) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from addons.efa import EfaSettings
 from addons.karpenter import KarpenterSettings
 from addons.neuron import NeuronSettings
 from facts import neuron_releases
+from facts.ami_releases import AMI_DATES, NEWEST_KNOWN, near
 from facts.catalogue import NEURON_TYPES
 from facts.problems import Problem
 from facts.toolchains import TOOLCHAINS, driver_conflict, hardware_conflict
@@ -84,8 +85,13 @@ def karpenter_pools(settings: Settings) -> Iterator[Problem]:
 
 
 def karpenter_image(settings: Settings) -> Iterator[Problem]:
-    """The Neuron driver of Karpenter's nodes fits the training image."""
+    """The AMI release of Karpenter's nodes was published, and its Neuron driver fits the training image."""
     karpenter, name = settings.addons.of(KarpenterSettings), settings.training.toolchain
+    day = karpenter.ami_version[1:]
+    if karpenter.enabled and day <= NEWEST_KNOWN and day not in AMI_DATES:
+        close = ", ".join(f"v{release}" for release in near(day, AMI_DATES))
+        hint = "take one of these: with another no node class becomes ready, and no node is made"
+        yield Problem("addons.karpenter.amiVersion", karpenter.ami_version, "an AMI release that AWS did not publish", close, hint)
     if not (karpenter.enabled and karpenter.neuron_pools and name):
         return
     toolchain = TOOLCHAINS[name]

@@ -57,7 +57,7 @@ BASES: dict[tuple[str, str], dict[str, Any]] = {
     (FLAVOR, ""): flavor_spec(TRN1_FLAVOR),
     (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": TRN1_FLAVOR}),
     (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
-    (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
+    (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim", gang=True),
     (NETWORK, ""): hyper_node_spec("trn1-32xl"),
     (RAY, ""): SAMPLES["ray-cluster"]["spec"],
     (QUEUE, ""): queue_spec(Queue(capability={"aws.amazon.com/neuron": 32})),
@@ -69,6 +69,7 @@ SOUND: list[tuple[str, dict[str, Any]]] = [
     (POOL, general_node_pool_spec("general", KarpenterGeneralPool(max_vcpu=64, spot=True))),
     (POOL, neuron_node_pool_spec("block", BLOCK, ZONE)),
     (CLASS, neuron_node_class_spec(SHARED, SMALL, SUBNET)),
+    (RUNTIME, runtime_spec("registry.example/train:1.0", None, gang=False)),
     (QUEUE, queue_spec(Queue(weight=3, reclaimable=True, capability={"cpu": "96", "memory": "1.5Ti"}))),
 ]
 REFUSALS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text())

@@ -37,7 +37,8 @@ OBJECTS: dict[str, Any] = {
     **{f"{kind.kind.lower()}-crd": job_crd_spec(kind) for kind in KINDS},
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
-    "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
+    "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim", gang=True),
+    "training-runtime-alone": runtime_spec("registry.example/train:1", None, gang=False),
     "kueue-cluster-queue": cluster_queue_spec(
         "training", flavors(cluster(karpenter={"neuronPools": {"spare": {"instanceType": "trn1.32xlarge", "maxNodes": 2}}}))
     ),

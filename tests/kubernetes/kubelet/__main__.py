@@ -29,7 +29,8 @@ from tests.kubernetes.kubelet.images import read_images, standard_images
 from tests.kubernetes.kubelet.kubelet import Kubelet
 from tests.kubernetes.kubelet.namespaces import why_not
 from tests.kubernetes.kubelet.network import Network
-from tests.kubernetes.kubelet.node import Machine
+from tests.kubernetes.kubelet.node import LABEL, Machine
+from tests.kubernetes.kubelet.sandbox import Addresses, known_addresses
 from tests.kubernetes.kubelet.store import Store
 
 SERVICES = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"
@@ -49,8 +50,11 @@ def main() -> None:
         sys.exit(f"the API server has nothing at {SERVICES}")
     network = Network(folder, life, services["spec"]["cidrs"][0])
     images = (read_images(options.images.read_text()) if options.images else {}) | standard_images()
-    machine = Machine(api, Store(folder), network, images, life, back_off=BackOff(options.back_off_s), lease_s=options.lease_s)
-    kubelet = Kubelet(machine)
+    store = Store(folder)
+    addresses = Addresses(known_addresses(store))
+    back_off = BackOff(options.back_off_s)
+    machine = Machine(api, store, network, images, life, addresses=addresses, back_off=back_off, lease_s=options.lease_s)
+    kubelet = Kubelet(machine, options.label)
     kubelet.start()
     print("ready", flush=True)
     while os.read(life, 1):
@@ -63,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="kubelet", description="Run the pods of fake nodes as processes.")
     parser.add_argument("--kubeconfig", required=True)
     parser.add_argument("--folder", required=True, type=Path, help="state: pods, logs, claims; removed at the end")
+    parser.add_argument("--label", default=LABEL, help=f"which nodes are its own, instead of {LABEL}")
     parser.add_argument("--images", type=Path, help="JSON with more images, see images.py")
     parser.add_argument("--back-off-s", type=float, default=BackOff().first_s, help="first delay of a container that ended twice")
     parser.add_argument("--lease-s", type=int, default=40, help="life of a node's lease")

@@ -4,15 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.kubernetes.api import wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet import namespaces
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node
-from tests.kubernetes.nodes import ready
-
-NODE_COUNT = 2
-BACK_OFF_S = "0.5"
-"""Instead of the kubelet's 10 s: a test waits for it."""
+from tests.kubernetes.kubelet.session import BACK_OFF_S, kubelet_of
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +15,5 @@ def kubelet(control_plane: ControlPlane) -> Iterator[RunningKubelet]:
     """A kubelet process with two nodes; both, and every pod on them, are gone after the module's tests."""
     if reason := namespaces.why_not():
         pytest.skip(reason)
-    api = control_plane.api()
-    items = [process_node(number) for number in range(NODE_COUNT)]
-    for item in items:
-        api.create({key: value for key, value in item.items() if key != "status"}).ok()
-        api.merge(item, {"status": item["status"]}, status=True).ok()
-    running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", "--back-off-s", BACK_OFF_S)
-    wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
-    yield running
-    for item in items:
-        api.delete(item)
-    running.close()
+    with kubelet_of(control_plane, [process_node(0), process_node(1)], "--back-off-s", BACK_OFF_S) as running:
+        yield running

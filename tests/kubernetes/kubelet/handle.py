@@ -1,6 +1,7 @@
 """A kubelet process in the hands of a test: started, killed, started again, ended with everything that it runs."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,8 @@ class RunningKubelet:
             os.close(self._reader)
             self._life = None
         self._process.wait(START_S)
+        # A kubelet that was killed before removes nothing.
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def processes(self) -> list[Process]:
         """First processes of all containers that run."""
@@ -64,11 +67,11 @@ def power(on: bool) -> dict[str, Any]:
     return {"metadata": {"annotations": {POWER: "on" if on else "off"}}}
 
 
-def process_node(number: int, **allocatable: str) -> dict[str, Any]:
+def process_node(number: int, label: str = LABEL, **allocatable: str) -> dict[str, Any]:
     """A node for this kubelet, `process-NUMBER`; devices or anything else that it offers come as keywords."""
     name = f"process-{number}"
     offered = {"cpu": "64", "memory": "256Gi", "pods": "110", "ephemeral-storage": "100Gi", **allocatable}
-    key, _, value = LABEL.partition("=")
+    key, _, value = label.partition("=")
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -89,7 +92,7 @@ def process_pod(name: str, namespace: str, script: str, *, image: str = "busybox
     }
 
 
-def selector() -> dict[str, str]:
+def selector(label: str = LABEL) -> dict[str, str]:
     """The node selector that brings a pod to this kubelet's nodes."""
-    key, _, value = LABEL.partition("=")
+    key, _, value = label.partition("=")
     return {key: value}

@@ -3,6 +3,7 @@
 import logging
 import threading
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import quote
 
 from tests.kubernetes.kubelet.attempts import Attempt, find
@@ -23,12 +24,12 @@ _log = logging.getLogger(__name__)
 class Taken:
     """One node that this kubelet has taken on."""
 
-    def __init__(self, entry: Object, machine: Machine) -> None:
+    def __init__(self, entry: Object, machine: Machine, certificate: tuple[Path, Path]) -> None:
         name = entry["metadata"]["name"]
         allocatable = dict((entry.get("status") or {}).get("allocatable") or {})
         self.node = Node(name, machine, Events(machine.api, name), allocatable, address(entry))
         self.workers: dict[str, PodWorker] = {}
-        self.server = LogServer(self._find, make_certificate(machine.store.folder))
+        self.server = LogServer(self._find, certificate)
         threading.Thread(target=self.server.serve_forever, args=(0.1,), daemon=True).start()
         self.heartbeat = Heartbeat(self.node, entry, self.server.server_address[1])
         self.heartbeat.start()
@@ -73,7 +74,9 @@ class Taken:
 class Kubelet:
     """Follows nodes, pods, services and endpoints of one API server."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, label: str = LABEL) -> None:
+        """`label`: which nodes are its own."""
+        self._label, self._certificate = label, make_certificate(machine.store.folder)
         self._machine, self._stop, self._lock = machine, threading.Event(), threading.Lock()
         self._taken: dict[str, Taken] = {}
         self._pods: dict[str, Object] = {}
@@ -88,7 +91,7 @@ class Kubelet:
             "services": ("/api/v1/services", self._on_services),
             "slices": ("/apis/discovery.k8s.io/v1/endpointslices", self._on_slices),
             "pods": ("/api/v1/pods", self._on_pods),
-            "nodes": (f"/api/v1/nodes?labelSelector={quote(LABEL)}", self._on_nodes),
+            "nodes": (f"/api/v1/nodes?labelSelector={quote(self._label)}", self._on_nodes),
         }
         for kind, (path, on_change) in watches.items():
             threading.Thread(target=self._machine.api.watch, args=(path, on_change, self._stop), daemon=True, name=kind).start()
@@ -130,7 +133,7 @@ class Kubelet:
             for name in [name for name in self._taken if name not in wanted]:
                 self._taken.pop(name).lose()
             for name in [name for name in wanted if name not in self._taken]:
-                self._taken[name] = Taken(wanted[name], self._machine)
+                self._taken[name] = Taken(wanted[name], self._machine, self._certificate)
                 self._follow(self._taken[name])
         self._listed["nodes"].set()
 

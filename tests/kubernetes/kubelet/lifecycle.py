@@ -47,6 +47,10 @@ def plan(records: Records, title: str, now_s: float, back_off: BackOff, ending: 
     """The next steps. `records` are in the order of the pod's object, init containers first; `title` is `name_namespace(uid)`."""
     if ending:
         return _end(records)
+    mains = [each for each in records.values() if each.kind == "main"]
+    # First, so that a sidecar that was stopped for this is not kept running.
+    if all(_is_done(each) for each in mains) or any(_failed_for_good(each) for each in records.values()):
+        return _end(records)
     steps = _Steps(title, now_s, back_off)
     for record in (each for each in records.values() if each.kind != "main"):
         if record.kind == "sidecar":
@@ -56,10 +60,7 @@ def plan(records: Records, title: str, now_s: float, back_off: BackOff, ending: 
                 return steps.plan()
         elif not (isinstance(record.state, Terminated) and record.state.exit_code == 0):
             steps.keep(record)
-            return _end(records) if _failed_for_good(record) else steps.plan()
-    mains = [each for each in records.values() if each.kind == "main"]
-    if all(_is_done(record) for record in mains):
-        return _end(records)
+            return steps.plan()
     for record in mains:
         steps.keep(record)
     return steps.plan()
@@ -107,7 +108,7 @@ def _is_done(record: ContainerRecord) -> bool:
 
 def _failed_for_good(record: ContainerRecord) -> bool:
     """An init container that may not be tried again."""
-    return record.policy == "Never" and record.ended is not None and record.ended.exit_code != 0
+    return record.kind == "init" and record.policy == "Never" and record.ended is not None and record.ended.exit_code != 0
 
 
 def _end(records: Records) -> Plan:

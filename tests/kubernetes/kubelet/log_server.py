@@ -6,13 +6,13 @@ unless it is started with `--kubelet-certificate-authority`. There is no exec, a
 """
 
 import ssl
-import subprocess
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.kubernetes.certificates import Authority
 from tests.kubernetes.kubelet.attempts import Attempt
 from tests.kubernetes.kubelet.log_lines import BadRequest, Wanted, read_query, select, show
 from tests.kubernetes.kubelet.node import LOOPBACK
@@ -111,10 +111,7 @@ def _lines(attempt: Attempt) -> list[bytes]:
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
-    """Certificate and key for the nodes of one kubelet, made once."""
-    certificate, key = folder / "kubelet.crt", folder / "kubelet.key"
-    if not certificate.exists():
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"]
-        subject = ["-subj", "/O=system:nodes/CN=system:node:process", "-addext", f"subjectAltName=IP:{LOOPBACK}"]
-        subprocess.run([*command, "-keyout", str(key), "-out", str(certificate), *subject], check=True, capture_output=True)
-    return certificate, key
+    """Certificate and key for the endpoints of one kubelet process."""
+    authority = Authority(folder / "pki")
+    authority.server("node", (LOOPBACK,))
+    return authority.folder / "node.crt", authority.folder / "node.key"

@@ -16,7 +16,7 @@ def prepare(pod: Object, node: Node, folder: PodFolder) -> Sandbox:
     """
     machine = node.machine
     before = find_sandbox(folder)
-    address = node.host if pod["spec"].get("hostNetwork") else machine.addresses.take(uid(pod), before.address if before else None)
+    address = node.host if pod["spec"].get("hostNetwork") else machine.addresses.take(uid(pod))
     if before and before.holder.alive:
         return before
     contents = Contents(machine.api, pod)

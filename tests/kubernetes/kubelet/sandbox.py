@@ -3,14 +3,17 @@
 import json
 import shlex
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
+from types import MappingProxyType
 
-from tests.kubernetes.kubelet.addresses import next_address
+from tests.kubernetes.kubelet.addresses import NETWORK, next_address
 from tests.kubernetes.kubelet.network import Network, hold
 from tests.kubernetes.kubelet.pods import Object, hostname
 from tests.kubernetes.kubelet.processes import Process
-from tests.kubernetes.kubelet.store import PodFolder
+from tests.kubernetes.kubelet.store import PodFolder, Store
 from tests.kubernetes.kubelet.volumes import Memory, Volume
 
 SHARED_MEMORY = "64m"
@@ -26,16 +29,19 @@ class Sandbox:
 
 
 class Addresses:
-    """Gives out addresses of the pods' network; those that are in use are known from the pods' folders."""
+    """Gives out addresses of the pods' network."""
 
-    def __init__(self) -> None:
-        self._lock, self._last, self._taken = threading.Lock(), None, dict[str, str]()
+    def __init__(self, known: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`known`: addresses of pods that an earlier kubelet process ran, by uid."""
+        self._lock, self._taken = threading.Lock(), dict(known)
+        self._last = max(self._taken.values(), key=IPv4Address, default=None)
 
-    def take(self, uid: str, wanted: str | None = None) -> str:
+    def take(self, uid: str) -> str:
         """An address for a pod: the one that it had before, if any."""
         with self._lock:
-            self._last = self._taken[uid] = wanted or self._taken.get(uid) or next_address(self._last, set(self._taken.values()))
-            return self._last
+            if uid not in self._taken:
+                self._last = self._taken[uid] = next_address(self._last, set(self._taken.values()))
+            return self._taken[uid]
 
     def free(self, uid: str) -> None:
         """A pod is gone."""
@@ -49,6 +55,12 @@ def find_sandbox(folder: PodFolder) -> Sandbox | None:
         return None
     note = json.loads(folder.sandbox.read_text())
     return Sandbox(Process(note["pid"], note["start"]), note["address"])
+
+
+def known_addresses(store: Store) -> dict[str, str]:
+    """Addresses of all pods that have a folder, by uid; a pod on the machine's own network has none of its own."""
+    found = {uid: find_sandbox(store.pod(uid)) for uid in store.pod_uids()}
+    return {uid: each.address for uid, each in found.items() if each is not None and IPv4Address(each.address) in NETWORK}
 
 
 def make_sandbox(pod: Object, folder: PodFolder, volumes: dict[str, Volume], network: Network, address: str, life: int) -> Sandbox:

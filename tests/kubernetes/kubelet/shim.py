@@ -121,28 +121,27 @@ def _follow(child: int, streams: dict[int, str], log: Any, state: Path) -> None:
                 os._exit(0)
             part = os.read(ready, 65536) if ready in streams else b""
             if ready in streams:
-                rest[ready] = _write_lines(log, streams[ready], rest[ready] + part, at_end=not part)
+                now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+                lines, rest[ready] = split_lines(streams[ready], now, rest[ready] + part, at_end=not part)
+                log.write(lines)
             if not part:
                 poll.unregister(ready)
                 awaited.remove(ready)
 
 
-def _write_lines(log: Any, stream: str, text: bytes, at_end: bool) -> bytes:
-    """Write whole lines; gives back what is no whole line yet."""
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def split_lines(stream: str, time_text: str, text: bytes, at_end: bool) -> tuple[bytes, bytes]:
+    """Lines for the log, and what is no whole line yet; at the end of the stream that is a part of a line too."""
     *lines, rest = text.split(b"\n")
     parts = []
     for line in lines:
         while len(line) > MOST_LINE_BYTES:
-            parts.append(format_line(now, stream, line[:MOST_LINE_BYTES], full=False))
+            parts.append(format_line(time_text, stream, line[:MOST_LINE_BYTES], full=False))
             line = line[MOST_LINE_BYTES:]
-        parts.append(format_line(now, stream, line, full=True))
+        parts.append(format_line(time_text, stream, line, full=True))
     while len(rest) > MOST_LINE_BYTES or (rest and at_end):
-        parts.append(format_line(now, stream, rest[:MOST_LINE_BYTES], full=False))
+        parts.append(format_line(time_text, stream, rest[:MOST_LINE_BYTES], full=False))
         rest = rest[MOST_LINE_BYTES:]
-    if parts:
-        log.write(b"".join(parts))
-    return rest
+    return b"".join(parts), rest
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 import pytest
 
+from operations.cluster.logs.workers import workers
 from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, power, process_pod
-from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of
+from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -69,6 +71,17 @@ def test_a_job_of_two_pods_that_talk_over_their_names(api: Api, namespace: str):
     said = [log(api, pod) for pod in pods_of(api, namespace, "app=pair")]
     assert [each.split(" of ")[0] for each in said] == ["pair-0", "pair-1"]
     assert all(each.endswith("sum 3\n") for each in said), said
+
+
+def test_trn_logs_shows_every_worker(control_plane: ControlPlane, api: Api, namespace: str):
+    """What `trn logs` prints is made from this: pod, node, how it ended, and its lines."""
+    item = job("talks", namespace, 2, "import os; print('rank', os.environ['JOB_COMPLETION_INDEX'])")
+    api.create(item).ok()
+    succeeded(api, item)
+    found = list(workers(control_plane.door(), "talks", namespace, tail=10))
+    assert sorted(each.lines for each in found) == [("rank 0",), ("rank 1",)]
+    assert {each.state for each in found} == {"terminated Completed"}
+    assert {each.node for each in found} <= {"process-0", "process-1"}
 
 
 def test_a_lost_nodes_pod_is_made_again_elsewhere(kubelet: RunningKubelet, api: Api, namespace: str):
@@ -225,3 +238,4 @@ def test_a_sidecar_starts_before_and_ends_after(api: Api, namespace: str):
     assert over(api, pod)["status"]["phase"] == "Succeeded"
     assert log(api, pod, container="main") == "up\n"
     assert log(api, pod, container="side") == "side ended\n"
+    assert status_of(api.get(pod).ok(), "side")["restartCount"] == 0

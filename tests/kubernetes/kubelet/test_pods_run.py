@@ -63,12 +63,13 @@ def test_a_crash_is_restarted_after_a_back_off(api: Api, namespace: str):
     assert (found["status"]["phase"], status_of(found)["restartCount"]) == ("Succeeded", 2)
 
 
-def test_sigterm_is_caught_and_what_was_said_then_is_logged(api: Api, namespace: str):
-    """A worker that is deleted has its grace to write a checkpoint."""
-    script = "trap 'echo checkpoint > /claim/saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+def test_a_worker_that_is_deleted_has_time_for_a_checkpoint(api: Api, namespace: str):
+    """Its preStop hook, then SIGTERM, which it catches; what it wrote to its claim is there for the next pod."""
+    script = "trap 'echo checkpoint >> /claim/saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
     claim = {"volumeMounts": [{"name": "claim", "mountPath": "/claim"}]}
+    hook = {"lifecycle": {"preStop": {"exec": {"command": ["sh", "-c", "echo hook > /claim/saved"]}}}}
     volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": "shared"}}]
-    pod = process_pod("worker", namespace, script, container=claim, volumes=volumes)
+    pod = process_pod("worker", namespace, script, container=claim | hook, volumes=volumes)
     make_claim(api, namespace, "shared")
     api.create(pod).ok()
     wait(lambda: phase(api, pod, "Running") and "ready" in log(api, pod), "it runs")
@@ -77,7 +78,7 @@ def test_sigterm_is_caught_and_what_was_said_then_is_logged(api: Api, namespace:
     reader = process_pod("reader", namespace, "cat /claim/saved", container=claim, volumes=volumes)
     api.create(reader).ok()
     over(api, reader)
-    assert log(api, reader) == "checkpoint\n"
+    assert log(api, reader) == "hook\ncheckpoint\n"
 
 
 def make_claim(api: Api, namespace: str, name: str) -> None:
@@ -197,3 +198,12 @@ def test_volumes_are_at_their_paths_and_nothing_reaches_the_machine(api: Api, na
     assert log(api, pod, container="first").split() == ["print(1)", "8192"]
     assert log(api, pod, container="main").splitlines()[0] == "left"
     assert status_of(found)["state"]["terminated"]["exitCode"] == 2, "the first container's /etc is not the second's"
+
+
+def test_a_pod_that_wants_a_path_of_the_machine_is_refused(api: Api, namespace: str):
+    """hostPath would let a test write to the developer's files: it fails at once, and says why."""
+    pod = process_pod("wants", namespace, "true", volumes=[{"name": "host", "hostPath": {"path": "/etc"}}])
+    api.create(pod).ok()
+    found = over(api, pod)["status"]
+    assert (found["phase"], found["reason"]) == ("Failed", "UnsupportedVolume")
+    assert "the process kubelet has no hostPath" in found["message"]

@@ -98,6 +98,12 @@ def _add_running(count: int, kind: str = "m5.xlarge", **entry: Any):
     return spoil
 
 
+def _add_groups(aws: HealthyAccount, cluster: str, *names: str) -> None:
+    aws.put("cluster", cluster, {"name": cluster, "status": "ACTIVE"})
+    for name in names:
+        aws.put("node group", name, {"clusterName": cluster, "nodegroupName": name, "status": "ACTIVE"})
+
+
 def _add_vpcs(count: int, tags: dict[str, str] | None = None):
     def spoil(aws: HealthyAccount) -> None:
         for number in range(count):
@@ -143,6 +149,8 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("network quotas", _set("quotas", **{"L-A4707A72": 0}), "fail", "internet gateway", "quotas/L-A4707A72"),
         ("cluster quota", _set("quotas", **{"L-1194D53C": 1}), "fail", "1 in use by others", "services/eks"),
         ("cluster quota", lambda aws: aws.put("cluster", "trainium-dev", {"name": "trainium-dev", "status": "ACTIVE"}), "pass", "1 in use by others", ""),
+        ("node group quota", _set("quotas", **{"L-6D54EA21": 2}), "fail", "needs 3 node group, 0 in use by others", "services/eks/quotas/L-6D54EA21"),
+        ("node group quota", lambda aws: _add_groups(aws, "trainium-dev", "core", "by-hand"), "pass", "1 in use by others", ""),
         ("storage quota", _set("quotas", **{"L-8F1B9C74": 1199}), "fail", "needs 1200 GiB", "services/fsx"),
         ("AMI releases", lambda aws: aws.around.images.clear(), "fail", f"neuron release {AMI_RELEASES['1.35']} is not in us-west-2", "describe-images"),
         ("AMI releases", lambda aws: aws.around.recommended.pop("standard"), "fail", "publishes no standard AMI", "another minor"),

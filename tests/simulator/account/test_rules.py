@@ -254,7 +254,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "block-is-empty-for-an-update": (
         _with(
             lambda world: world.state.put(group(capacityType="CAPACITY_BLOCK")),
-            group(capacityType="CAPACITY_BLOCK", releaseVersion="1.35.4-20260610"),
+            group(capacityType="CAPACITY_BLOCK", releaseVersion=LATER_AMI_RELEASE),
         ),
         "uses a Capacity Block and must be scaled to 0",
     ),
@@ -455,6 +455,14 @@ def test_a_claim_may_grow_and_take_labels(change: dict[str, object]):
     """What is not kept for life changes in place."""
     (claim,) = [item for item in recording() if item.type == kinds.CLAIM]
     assert RULES["fixed-inputs"].check(standing().state, replace(claim, inputs=merged(dict(claim.inputs), **change))) is None
+
+
+def test_a_claim_stays_while_the_programs_own_pods_mount_it():
+    """Not jobs alone: the pod that watches the file system is no job, and nothing drains it."""
+    refused = RULES["storage-in-use"].check(standing().state, only(kinds.CLAIM))
+    assert refused is not None
+    assert refused.cause == "fsx-claim is used by pods of lustre-exporter"
+    assert refused.remedy == "configure"
 
 
 def test_every_rule_is_broken_below():

@@ -1,0 +1,104 @@
+"""Kubeflow's real training operator drives processes: a PyTorchJob whose workers find their master and add up."""
+
+import pytest
+import yaml
+
+from tests.kubernetes import build
+from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.certificates import Authority
+from tests.kubernetes.conftest import Programs
+from tests.kubernetes.control_plane import ControlPlane, answers, free_ports
+from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
+from tests.kubernetes.kubelet.looking import log, phase, pods_of
+
+pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
+
+MODULE = "github.com/kubeflow/training-operator"
+WORKER = """
+import os, socket, sys, time
+rank, size, port = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["MASTER_PORT"])
+def connected():
+    while True:
+        try:
+            return socket.create_connection((os.environ["MASTER_ADDR"], port), 5)
+        except OSError:
+            time.sleep(0.1)
+if rank == 0:
+    with socket.create_server(("", port)) as server:
+        peers = [server.accept()[0] for _ in range(size - 1)]
+        total = 1 + sum(int(peer.recv(16)) for peer in peers)
+        for peer in peers:
+            peer.sendall(str(total).encode())
+else:
+    with connected() as peer:
+        peer.sendall(str(rank + 1).encode())
+        total = int(peer.recv(16))
+print(f"rank {rank} of {size}: sum {total}", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def operator(programs: Programs, control_plane: ControlPlane):
+    """The operator's controllers for PyTorchJobs, without its webhooks; gone after the module."""
+    program = programs("training-operator")["training-operator"]
+    api, (port, probes) = control_plane.api(), free_ports(2)
+    path = build.module_file("training-operator", MODULE, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml")
+    definition = yaml.safe_load(path.read_text())
+    api.apply(definition).ok()
+    wait(lambda: api.call("GET", "/apis/kubeflow.org/v1/pytorchjobs").status == 200, "PyTorchJobs are known")
+    authority = Authority(control_plane.folder / "training-operator")
+    authority.server("tls", ("localhost",))
+    options = [f"--cert-dir={authority.folder}", f"--webhook-server-port={port}", "--enable-scheme=pytorchjob"]
+    command = [program, f"--kubeconfig={control_plane.kubeconfig}", f"--health-probe-bind-address=127.0.0.1:{probes}", *options]
+    control_plane.processes.start("training-operator", command)
+    control_plane.processes.wait(lambda: answers(f"http://127.0.0.1:{probes}/readyz"), "training-operator")
+    yield
+    control_plane.processes.stop("training-operator")
+    api.delete(definition)
+
+
+def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
+    """A master and workers."""
+    spec = process_pod(name, namespace, script, image="python", container={"name": "pytorch"})["spec"]
+    del spec["restartPolicy"]
+    replica = {"restartPolicy": "OnFailure", "template": {"spec": spec}}
+    replicas = {"Master": {**replica, "replicas": 1}, "Worker": {**replica, "replicas": workers}}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"runPolicy": {"cleanPodPolicy": "None"}, "pytorchReplicaSpecs": replicas},
+    }
+
+
+def succeeded(api: Api, item: Object) -> bool:
+    """The operator says so."""
+    conditions = api.get(item).ok().get("status", {}).get("conditions") or ()
+    return any(each["type"] == "Succeeded" and each["status"] == "True" for each in conditions)
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_pytorch_job_finds_its_master_and_succeeds(api: Api, namespace: str):
+    """The operator's services, its init container that waits for the master's name, its variables: all of it meets a real program."""
+    item = pytorch_job("bert", namespace, 1, WORKER)
+    api.create(item).ok()
+    wait(lambda: succeeded(api, item), "the PyTorchJob succeeds")
+    said = {
+        pod["metadata"]["name"]: log(api, pod, container="pytorch")
+        for pod in pods_of(api, namespace, "training.kubeflow.org/job-name=bert")
+    }
+    assert said == {"bert-master-0": "rank 0 of 2: sum 3\n", "bert-worker-0": "rank 1 of 2: sum 3\n"}
+
+
+@pytest.mark.usefixtures("operator")
+def test_a_killed_worker_is_started_again_and_the_job_succeeds(kubelet: RunningKubelet, api: Api, namespace: str):
+    """OnFailure: the same pod, one restart, the same sum."""
+    item = pytorch_job("bert", namespace, 1, "import os, time\nif os.environ['RANK'] == '1': time.sleep(2)\n" + WORKER)
+    api.create(item).ok()
+    label = "training.kubeflow.org/job-name=bert,training.kubeflow.org/replica-type=worker"
+    worker = wait(lambda: next(iter(pods_of(api, namespace, label)), None), "there is a worker")
+    kubelet.process_of(phase(api, worker, "Running"), "pytorch").kill()
+    wait(lambda: succeeded(api, item), "the PyTorchJob succeeds")
+    found = api.get(worker).ok()["status"]["containerStatuses"][0]
+    assert (found["restartCount"], found["lastState"]["terminated"]["exitCode"]) == (1, 137)
+    assert log(api, worker, container="pytorch") == "rank 1 of 2: sum 3\n"
