@@ -169,7 +169,7 @@ def test_the_simulated_cluster_takes_what_is_applied():
     apply.dry_run(found.objects, client)
     assert client.list(resource_of(body)) == []
     apply.submit(found.objects, client, lambda line: None)
-    (made,) = client.list(resource_of(body)) or ()
+    (made,) = list(client.list(resource_of(body)) or ())
     assert made["spec"]["minAvailable"] == 2
     pods = client.list(resource_of({"apiVersion": "v1", "kind": "Pod"})) or []
     assert [pod["status"]["phase"] for pod in pods if pod["metadata"]["name"].startswith("bert-")] == ["Running"] * 2
