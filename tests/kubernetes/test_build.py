@@ -69,7 +69,7 @@ def test_a_module_is_pinned_whole(name: str):
 
 
 def test_a_tool_is_built_once(fake_go: Path):
-    """And each build is told of."""
+    """And each build is reported."""
     heard: list[str] = []
     for _ in range(2):
         found = build.tools("etcd", built=lambda name, _: heard.append(name))
