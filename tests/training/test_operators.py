@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.training.sites import job, site
+from tests.training.sites import EVERYTHING, NEEDED, job, site
 from training import launchers
 from training.check import problems
 from training.launchers import mpijob, pytorchjob, rayjob, tfjob, trainjob
@@ -17,8 +17,7 @@ from training.site import Site
 
 OPERATORS = [mpijob.LAUNCHER, pytorchjob.LAUNCHER, rayjob.LAUNCHER, tfjob.LAUNCHER]
 EACH = pytest.mark.parametrize("launcher", OPERATORS, ids=lambda launcher: launcher.name)
-TENSORFLOW: dict[str, Any] = {"toolchain": "none", "image": "r.example/tensorflow:1", "start": "tensorflow"}
-ALL = frozenset({"volcano", "trainer", "trainingOperator", "mpiOperator", "kubeRay"})
+TENSORFLOW = NEEDED["tfjob"]
 
 
 def made(launcher: Launcher, on: Site | None = None, **keys: Any) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def templates(launcher: Launcher, on: Site | None = None, **keys: Any) -> dict[s
 
 def wrong(launcher: Launcher, **keys: Any) -> set[str]:
     """Key paths of what is wrong with a job on a site that has every operator."""
-    return {problem.path for problem in problems(job(launcher=launcher.name, **keys), site(addons=ALL))}
+    return {problem.path for problem in problems(job(launcher=launcher.name, **keys), EVERYTHING)}
 
 
 @EACH

@@ -86,3 +86,10 @@ def test_karpenters_pools_are_places_for_jobs():
     found = site_of(parse_settings(configuration, "dev", rehearsal=True), "dev")
     pool = found.pools["big"]
     assert (pool.largest_size, pool.selector, pool.release_version) == (4, {"trn/node-pool": "big"}, "1.35.0-20260505")
+
+
+def test_operators_that_make_gangs_are_known_by_their_settings():
+    """A second PodGroup beside the operator's would be refused, or would hold room for no pod."""
+    addons = {"kubeRay": {"enabled": True, "batchScheduler": "volcano"}, "mpiOperator": {"enabled": True}}
+    found = site_of(parse_settings(merged(dev_configuration(), addons=addons), "dev", rehearsal=True), "dev")
+    assert found.own_gangs == {"kubeRay"}
