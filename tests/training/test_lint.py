@@ -85,7 +85,10 @@ def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        (pod("{aws.amazon.com/neuron: 3}", more="nodeSelector: {node.kubernetes.io/instance-type: trn1.32xlarge}"), ["chips-not-connected"]),
+        (
+            pod("{aws.amazon.com/neuron: 3}", more="nodeSelector: {node.kubernetes.io/instance-type: trn1.32xlarge}"),
+            ["chips-not-connected"],
+        ),
         (pod("{aws.amazon.com/neuron: 2}", more="nodeSelector: {node.kubernetes.io/instance-type: trn1.2xlarge}"), ["more-than-a-node"]),
         (pod("{aws.amazon.com/neuron: 1}", container="args: [export, XLA_USE_BF16=1]"), ["dead-variable"]),
         (pod("{aws.amazon.com/neuron: 1}", container='args: ["--cache_dir=/a"]'), []),

@@ -22,7 +22,7 @@ def lint(
 
     Needs no cluster. Each finding has its line, the reason and the fix. Exits with 1 where there is one.
 
-    Example: trn lint pytorchjob.yaml, or: trn submit job.yaml --dry-run | trn lint - --stack dev
+    Example: trn lint pytorchjob.yaml, or: trn lint pytorchjob.yaml --stack dev
     """
     from operations.jobs.lint.reader import read_manifest
     from operations.jobs.lint.view import as_data, read_text, report_lines
@@ -33,8 +33,8 @@ def lint(
     from training.lint import lint as findings_of
 
     name = "standard input" if str(file) == "-" else str(file)
-    manifest = read_manifest(read_text(file), name)
     site = site_of(settings_of(read_stack_file(stack)), stack) if stack is not None else None
+    manifest = read_manifest(read_text(file), name)
     found = findings_of(manifest.documents, site)
     write_json(as_data(manifest, found, name), json_file)
     console = results(json_file)
