@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
+from facts.names import cluster_tags, stack_path
 from operations.access import Live, using
 from operations.aws.api import Api, BotoApi
 from operations.cluster.destroy.stack import destroy_stack
@@ -16,7 +17,7 @@ from operations.cluster.sweep.plan import DATA_NAMES
 from operations.cluster.sweep.stack import Choices
 from operations.errors import CommandError
 from operations.kube.api import Kubernetes, KubernetesClient
-from operations.ownership import Consent
+from operations.ownership import Consent, StackCluster
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, refreshed
 from operations.watching import Watching
@@ -25,11 +26,12 @@ from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire import door
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
-from tests.operations.aws.cloud import Entry
+from tests.operations.aws.cloud import Entry, tag_list
 from tests.operations.cluster.story import neighbours
-from tests.operations.owned import subject
 from tests.simulator.account.standing import recording
 
+OWN = "vol-own-"
+"""Begins the ids of what Pulumi does not know of and a destroy sweeps."""
 CLUSTER, REGION, NAMESPACE = "trainium-dev", "us-west-2", "training"
 Command = Literal["drain", "destroy"]
 LOCKED = "error: the stack is currently locked by 1 lock(s). Either wait for the other process to end or delete the lock file."
@@ -44,7 +46,11 @@ def _standing() -> Engine:
     """The shipped stack, up, with jobs, a load balancer, a volume, and neighbours."""
     engine = Engine(World(), State())
     assert engine.up(recording()).ended_well
-    engine.world.state.others = neighbours(CLUSTER)
+    others = engine.world.state.others = neighbours(CLUSTER)
+    tags = tag_list(cluster_tags(CLUSTER, stack_path("organization", recording().project, recording().stack)))
+    base: Entry = {"Size": 10, "VolumeType": "gp3", "State": "available", "Tags": tags}
+    for number in range(3):
+        others["volume"][f"{OWN}{number}"] = {**base, "VolumeId": f"{OWN}{number}"}
     client = KubernetesClient(SimulatedClient(ApiServer(engine.world), lambda: None), lambda: "t")
     for name in ("prepare", "train"):
         client.create(JOBS, NAMESPACE, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {}})
@@ -130,27 +136,30 @@ class Stage:
 
     # What a command did
 
-    def neighbours(self) -> dict[str, dict[str, Entry]]:
-        """Everything that is not ours, the lock left out."""
-        return {kind: copy.deepcopy(entries) for kind, entries in self.engine.world.state.others.items() if kind != "parameter" and entries}
+    def neighbours(self) -> dict[tuple[str, str], Entry]:
+        """Everything that is not ours, by kind and id; the lock left out."""
+        listed = ((kind, which, entry) for kind, entries in self.engine.world.state.others.items() for which, entry in entries.items())
+        return {(kind, which): copy.deepcopy(entry) for kind, which, entry in listed if kind != "parameter" and not which.startswith(OWN)}
 
     def ours(self) -> set[str]:
         """All that is left of ours, Kubernetes' objects among it."""
         state = self.engine.world.state
-        return {what for _, what in state.leftovers()} | {item.what for item in state}
+        own = {which for which in state.others.get("volume", {}) if which.startswith(OWN)}
+        return {what for _, what in state.leftovers()} | {item.what for item in state} | own
 
-    def act(self, command: Command, *, break_lock: bool = False) -> tuple[list[str], bool]:
-        """Run a command to its end, or to the call that is its last; its lines, and whether it ended well."""
-        said = list[str]()
+    def act(self, command: Command, *, break_lock: bool = False, said: list[str] | None = None) -> tuple[list[str], bool]:
+        """Run a command to its end, or to the call that is its last; its lines, which `said` takes, and whether it ended well."""
+        said = [] if said is None else said
+        about = StackCluster(recording().project, recording().stack, CLUSTER)
         watching = Watching(said.append, lambda _: None)
         consent = Consent(yes=True, name=CLUSTER)
         try:
             with using(_Doors(self)):
                 if command == "drain":
-                    left = drain_stack(self.aws(), self, subject(CLUSTER), consent, watching, lambda _: None, break_lock=break_lock)[1]
+                    left = drain_stack(self.aws(), self, about, consent, watching, lambda _: None, break_lock=break_lock)[1]
                     return said, not left
                 report = destroy_stack(
-                    self.aws(), self, subject(CLUSTER), consent, watching, Choices(data=DATA_NAMES, break_lock=break_lock),
+                    self.aws(), self, about, consent, watching, Choices(data=DATA_NAMES, break_lock=break_lock),
                     is_protected=False, shown=lambda _: None, swept=lambda _: None,
                 )  # fmt: skip
                 return said, report.is_clean
@@ -189,11 +198,16 @@ def wrong_after(command: Command, number: int, error: Callable[[], BaseException
     if error is KeyboardInterrupt and stage.engine.world.state.others.get("parameter"):
         yield "Ctrl-C left the lock"
     said, ended_well = stage.act(command)
-    if not ended_well and "--break-lock" in said[-1]:
-        said, ended_well = stage.act(command, break_lock=True)
-    if not ended_well and stage.is_locked and "`pulumi cancel --stack dev`" in said[-1]:
-        stage.is_locked = False
-        said, ended_well = stage.act(command)
+    break_lock = False
+    for _ in range(2):
+        # What a person does who reads the hint.
+        if not ended_well and "--break-lock" in said[-1]:
+            break_lock = True
+        elif not ended_well and f"`pulumi cancel --stack {recording().stack}`" in said[-1]:
+            stage.is_locked = False
+        else:
+            break
+        said, ended_well = stage.act(command, break_lock=break_lock)
     if not ended_well:
         yield f"the next run does not end it: {said[-1:]}"
     if left := stage.ours() - whole(command)[1]:
