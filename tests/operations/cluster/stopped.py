@@ -171,7 +171,7 @@ class _Doors(Live):
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
 
-    def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
         """The stage's own."""
         return self._stage.kubernetes()
 
