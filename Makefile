@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes check bench mutants docs clean venv
+.PHONY: rehearse test test-kubernetes check bench mutants docs clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
@@ -16,6 +16,10 @@ test: $(STAMP)
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m tests.kubernetes.build
 	@$(BIN)/pytest -m kubernetes
+
+# A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
+train-demo: $(STAMP)
+	@$(BIN)/python -m operations.train_demo --framework $(or $(FRAMEWORK),jax)
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -66,6 +66,8 @@ def _of_entry(plan: Plan) -> dict[str, str]:
         found["TRN_CHECKPOINTS"] = job.checkpoints.path
         found["TRN_CHECKPOINT_INTERVAL_S"] = str(seconds(job.checkpoints.interval))
         found["TRN_CHECKPOINTS_KEPT"] = str(job.checkpoints.keep)
+    if job.restarts.hang_after is not None:
+        found["TRN_HANG_AFTER_S"] = str(seconds(job.restarts.hang_after))
     if job.data is not None:
         found["TRN_DATA"] = job.data.path
     return found

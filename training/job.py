@@ -48,6 +48,10 @@ CACHE = Form(
 RESUME_EXIT_CODE = 75
 """Exit code of a process that wrote a checkpoint when it was told to stop: start it again and it resumes (sysexits.h, EX_TEMPFAIL)."""
 NO_TOOLCHAIN = "none"
+SHARED_PATH = "/fsx"
+"""Where the stack's file system is mounted unless a job says otherwise; tests and shells have it there too."""
+HUNG_EXIT_CODE = 124
+"""Exit code of the entry script where no worker made a step for `restarts.hangAfter` (as of timeout(1))."""
 Rendezvous = Literal["c10d", "etcd"]
 
 
@@ -97,7 +101,9 @@ class Restarts(Section):
     max: int = Field(default=3, ge=0, le=1000)
     """How often. 0 lets the job fail at once."""
     exit_codes: tuple[Annotated[int, Field(ge=1, le=255)], ...] = ()
-    """Exit codes after which it starts again. Empty means all; 75, a checkpoint on request, is always one."""
+    """Exit codes after which it starts again. Empty means all; 75, a checkpoint on request, is always one, and 124, a hung start, with `hangAfter`."""
+    hang_after: Annotated[str, Formed(DURATION)] | None = None
+    """Time without a step after which a start counts as failed: a wedged device or a lost peer leaves workers waiting for ever. None by default; compiling takes 40 minutes and more, and counts."""
 
 
 class Job(Section):
@@ -131,7 +137,7 @@ class Job(Section):
     """Neuron chips of each node. Without it, all: whole nodes."""
     efa: bool | None = None
     """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
-    mounts: tuple[Mount, ...] = (Mount(path="/fsx"),)
+    mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)
     """Claims in the container. By default the stack's file system at /fsx."""
     environment: dict[Annotated[str, Formed(VARIABLE)], str] = Field(default_factory=dict)
     """Further variables, or other values for those that the program sets."""
@@ -153,6 +159,13 @@ class Job(Section):
     """How long the job stays to be looked at when it has ended."""
     launcher: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
     """What runs it: a name of docs/jobs.md. Without it, `volcano` where the stack has it."""
+
+    @property
+    def restart_codes(self) -> tuple[int, ...]:
+        """Exit codes after which the job starts again, in order; empty for all."""
+        named = self.restarts.exit_codes
+        hung = (HUNG_EXIT_CODE,) if self.restarts.hang_after is not None else ()
+        return tuple(sorted({RESUME_EXIT_CODE, *hung, *named})) if named else ()
 
     @property
     def grace(self) -> str:

@@ -14,8 +14,6 @@ Object = dict[str, Any]
 """A Kubernetes object, or a part of one, as JSON."""
 CONTAINER = "work"
 """Name of the container where its controller asks for no other."""
-SHARED_PATH = "/fsx"
-"""Where the stack's file system is mounted unless a job says otherwise."""
 SHARED_MEMORY_PART, SHARED_MEMORY_GIB_MAX = 8, 64
 """/dev/shm of a job: this part of its memory, and no more. Kubernetes' default of 64 MiB is too small for ranks that share a node."""
 

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parent / "lustre_exporter.py"
 
 
 def lustre_exporter_spec(image: str, claim: str) -> Values:
-    """`spec` of the Deployment: one pod on a core node, since every client is told the same; it asks for no device."""
+    """`spec` of the Deployment: one pod on a core node, since every client gets the same figures; it asks for no device."""
     container = {
         "name": NAME,
         "image": image,

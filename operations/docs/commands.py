@@ -121,7 +121,7 @@ def _owned() -> Iterator[str]:
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",
     )
-    yield "that the stack holds this cluster, that neither the stack file nor EKS protects it from deletion, and that nobody else is at it. An API"
+    yield "that the stack holds this cluster, that neither the stack file nor EKS protects it from deletion, and that no other operator changes it. An API"
     yield "server that cannot be reached counts as gone only where EKS says that there is no such cluster."
     yield ""
 

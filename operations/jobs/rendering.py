@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from operations.errors import MISUSE, CompleteError
+from operations.jobs.objects import resource_of
 from training.check import problems
 from training.job import Job, JobFileError
 from training.launchers import launcher
@@ -19,6 +20,11 @@ class Rendered:
     plan: Plan
     launcher: Launcher
     objects: list[Object]
+
+    @property
+    def kind_name(self) -> str:
+        """Kind of the job as kubectl takes it."""
+        return resource_of(self.objects[-1]).qualified
 
     @property
     def summary(self) -> str:

@@ -17,6 +17,10 @@ from operations.errors import CommandError
 TIMEOUT_S = 30
 TOO_MANY_REQUESTS, THROTTLE_WAITS_S = 429, (1, 2, 4, 8)
 """What the API server answers when it has too much to do, and how long is waited before each further try."""
+FIELD_MANAGER = "trn"
+"""Under this name the API server keeps which fields of an object are ours (Kubernetes, server-side apply)."""
+APPLY = "application/apply-patch+yaml"
+"""Media type of server-side apply; JSON is YAML."""
 TOKEN_LIFE_S = 60
 """Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
 TOKEN_RENEWAL_S = 600
@@ -58,6 +62,13 @@ class Kubernetes(Protocol):
         """Merge fields into an object; one that is gone already is no error."""
         ...
 
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+
+        Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
+        """
+        ...
+
 
 class KubernetesClient:
     """A cluster through the official client."""
@@ -97,16 +108,27 @@ class KubernetesClient:
         """Merge fields into an object; one that is gone already is no error."""
         self._call("PATCH", f"{_path(resource, namespace)}/{name}", body)
 
-    def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+
+        Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
+        """
+        query = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Strict" + ("&dryRun=All" if dry_run else "")
+        answer = self._call("PATCH", f"{_path(resource, namespace)}/{body['metadata']['name']}{query}", body, APPLY)
+        if answer is None:
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+        return answer
+
+    def _call(self, method: str, path: str, body: Object | None = None, sends: str = "") -> Object | None:
         """The same as JSON."""
-        answer = self._answer(method, path, body)
+        answer = self._answer(method, path, body, sends)
         return None if answer is None else json.loads(answer)
 
-    def _answer(self, method: str, path: str, body: Object | None = None) -> bytes | None:
-        """The answer, None for a 404. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
+    def _answer(self, method: str, path: str, body: Object | None = None, sends: str = "") -> bytes | None:
+        """The answer, None for a 404. `sends`: media type of the body, where it is not the method's own. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
         from urllib3.exceptions import HTTPError
 
-        sends = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        sends = sends or ("application/merge-patch+json" if method == "PATCH" else "application/json")
         headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer()}"}
         url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
+from training.launchers import launchers
 
 Rules = Mapping[str, tuple[str, ...]]
 """Verbs by resource; a resource of an API group other than the core one is written `resource.group`."""
@@ -12,6 +13,16 @@ _LOOKED_AT: Rules = {
     "daemonsets.apps": ("list",),
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
+}
+_MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh")
+"""What launchers make beside the job itself. It is deleted again where the job is refused."""
+_SUBMIT: Rules = {
+    "nodes": ("list",),
+    "persistentvolumeclaims": ("get",),
+    "priorityclasses.scheduling.k8s.io": ("get",),
+    "queues.scheduling.volcano.sh": ("get",),
+    **dict.fromkeys(_MADE_WITH_A_JOB, ("create", "delete", "patch")),
+    **{kind.resource.qualified: ("create", "get", "patch") for kind in launchers() if kind.resource is not None},
 }
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
@@ -34,6 +45,7 @@ _OWN: Mapping[str, Rules] = {
         "pods": ("list",),
         "pods/log": ("get",),
     },
+    "submit": _SUBMIT,
 }
 """Rights that follow from no kind of job."""
 

@@ -130,7 +130,12 @@ def way_out(settings: Settings) -> Iterator[Problem]:
             yield Problem("network.nat", "none", wrong, "single, per-zone", hint)
 
 
-_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups, from zero too, and calls autoscaling, ec2 and eks only"}
+_INSTEAD = {
+    "karpenter": ": Karpenter makes the instance profiles of its nodes itself, by IAM; `addons.clusterAutoscaler` sizes node groups, from zero too,"
+    " and calls autoscaling, ec2 and eks only"
+}
+"""What to take instead. Without prices Karpenter works (`settings.isolatedVPC`); without IAM only where each node class names an
+instance profile that is there already (Karpenter 1.14 docs, private clusters), and the program makes none."""
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:

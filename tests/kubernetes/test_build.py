@@ -17,6 +17,8 @@ KUBERNETES = parse_settings(dev_configuration(), "dev", rehearsal=True).control_
 PINS = {
     # The second scheduler is Kubernetes' own, at the patch that is pinned for the minor.
     "kubernetes": NEURON_SCHEDULER_TAGS[KUBERNETES],
+    # Kubernetes' libraries are v0 where it is v1.
+    "kubelet-streams": "v0" + NEURON_SCHEDULER_TAGS[KUBERNETES].removeprefix("v1"),
     "etcd": ETCD_IMAGE.rpartition(":")[2],
     "trainer": f"v{TRAINER.version}",
     "training-operator": TRAINING_OPERATOR_VERSION,
@@ -67,7 +69,7 @@ def test_a_module_is_pinned_whole(name: str):
 
 
 def test_a_tool_is_built_once(fake_go: Path):
-    """And each build is told of."""
+    """And each build is reported."""
     heard: list[str] = []
     for _ in range(2):
         found = build.tools("etcd", built=lambda name, _: heard.append(name))

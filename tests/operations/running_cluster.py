@@ -7,7 +7,7 @@ from addons import volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
 from operations.cluster.status.subject import NODES
-from operations.cluster.verify.objects import TEST_LABEL
+from operations.cluster.verify.jobs import TEST_LABEL
 from operations.errors import CommandError
 from operations.kube.api import Object
 from operations.kube.job_pods import PODS
@@ -54,6 +54,12 @@ class RunningCluster(FakeCluster):
             return
         self.objects[resource].append(_made(body))
         self._place(_pods_of(body), gang=resource == volcano.JOBS)
+
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """As before. The server wants both rights of whoever may make an object in this way (Kubernetes, server-side apply)."""
+        self._note("create", resource)
+        self._note("patch", resource)
+        return super().apply(resource, namespace, body, dry_run=dry_run)
 
     def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
         """As before."""

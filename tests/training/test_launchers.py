@@ -26,7 +26,7 @@ FULL: dict[str, Any] = {
     "data": {"path": "/fsx/data/wiki"},
     "mounts": [{"path": "/fsx"}, {"path": "/models", "claim": "models", "readOnly": True}],
     "checkpoints": {"path": "/fsx/bert/checkpoints", "interval": "20m", "keep": 2, "grace": "4m"},
-    "restarts": {"max": 5, "exitCodes": [1, 134]},
+    "restarts": {"max": 5, "exitCodes": [1, 134], "hangAfter": "2h"},
     "rendezvous": "etcd",
     "priority": "high",
     "timeLimit": "12h",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE
 from training.duration import seconds
-from training.job import RESUME_EXIT_CODE, Job
+from training.job import Job
 from training.payload import files
 from training.plan import Plan
 from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
@@ -61,11 +61,10 @@ def pod_failure_policy(job: Job, *, ignore_disruptions: bool) -> Object:
     rules: list[Object] = []
     if ignore_disruptions and job.restarts.max:
         rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
-    if job.restarts.max and job.restarts.exit_codes:
-        codes = sorted({RESUME_EXIT_CODE, *job.restarts.exit_codes})
+    if job.restarts.max and job.restart_codes:
         if not ignore_disruptions:
             rules.append({"action": "Count", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
-        rules.append({"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": codes}})
+        rules.append({"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": list(job.restart_codes)}})
     return {"rules": rules} if rules else {}
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from facts.kubernetes_kinds import Resource
-from training.job import RESUME_EXIT_CODE, Job
+from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.parts import SCHEDULER, files_object, labels, metadata, network_topology, ttl_s
 from training.phase import Phase
@@ -54,12 +54,11 @@ def render(job: Job, site: Site) -> list[Object]:
 def _policies(job: Job) -> list[Object]:
     """The first policy that holds for a pod decides. A lost node is an evicted pod."""
     restart = "RestartJob"
-    if not job.restarts.exit_codes:
+    if not job.restart_codes:
         return [{"events": ["PodEvicted", "PodFailed"], "action": restart}]
-    codes = sorted({RESUME_EXIT_CODE, *job.restarts.exit_codes})
     return [
         {"event": "PodEvicted", "action": restart},
-        *({"exitCode": code, "action": restart} for code in codes),
+        *({"exitCode": code, "action": restart} for code in job.restart_codes),
         {"event": "PodFailed", "action": "TerminateJob"},
     ]
 

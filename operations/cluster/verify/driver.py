@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from facts.neuron_releases import Version, version_text
 from facts.toolchains import TOOLCHAINS, driver_conflict
 from operations.cluster.status.subject import name_of
-from operations.cluster.verify.objects import Work, kubernetes_job
+from operations.cluster.verify.jobs import TEST_LABEL, kubernetes_job
 from operations.cluster.verify.stage import Stage, phase, states
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.kube.api import Object
+from training.pod import Pod
 
 CHECK, TEST = "driver", "trn-verify-driver"
 LIMIT_S, LIFE_S = 180, 300
@@ -41,14 +42,14 @@ def _over(phases: list[str], count: int) -> bool:
 
 def job(stage: Stage, count: int) -> Object:
     """One pod for each node, never two on one. No device is asked for: it runs beside training."""
-    work = Work(
+    pod = Pod(
         image=stage.small_image,
         command=("cat", VERSION_FILE),
         life_s=LIFE_S,
-        apart=TEST,
+        apart=(TEST_LABEL, TEST),
         groups=stage.groups,
     )
-    return kubernetes_job(TEST, stage.namespace, stage.cluster, work, count)
+    return kubernetes_job(TEST, stage.namespace, stage.cluster, pod, count)
 
 
 def judged(said: Mapping[str, str], toolchain: str | None) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
-"""`trn submit`: check a job against the cluster, show what would be made, make it."""
+"""`trn submit`: check a job against stack and cluster, show what would be made, make it."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from operations.options import StackOption
+from operations.options import ClusterName, JsonFile, StackOption, StateFile
 
 
 def submit(
@@ -13,10 +13,14 @@ def submit(
     stack: StackOption = "dev",
     on: Annotated[str | None, typer.Option("--on", help="Launcher, in place of the job file's; docs/jobs.md lists them.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the objects as YAML and make nothing. Needs no cluster.")] = False,
+    state: StateFile = None,
+    name: ClusterName = "",
+    json_file: JsonFile = None,
 ) -> int:
-    """Run a training job: check it against the stack, render it for its launcher, submit it.
+    """Run a training job: check it against the stack and the cluster, render it for its launcher, submit it.
 
-    What the job file leaves open (node group, queue, claim, toolchain) comes from the stack file.
+    What the job file leaves open (node group, queue, claim, toolchain) comes from the stack file. Exits with 1, and makes nothing, where
+    the cluster cannot run it.
 
     Example: trn submit job.yaml --dry-run, or: trn submit job.yaml --stack dev --on jobset
     """
@@ -34,6 +38,19 @@ def submit(
     stack_file = read_stack_file(stack)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
     found = rendered(job.model_copy(update={"launcher": on}) if on else job, site_of(settings, stack), str(file))
-    errors().print(found.summary, markup=False)
-    sys.stdout.write(as_yaml(found.objects))
-    return 0
+    errors().print(found.summary, markup=False, soft_wrap=True)
+    if dry_run:
+        sys.stdout.write(as_yaml(found.objects))
+        return 0
+
+    from operations.access import access
+    from operations.asking import consent
+    from operations.jobs.submit.run import submit_to
+    from operations.kube.cluster import cluster_of
+    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
+
+    api = access().aws(stack, settings.region)
+    kubernetes = cluster_of(api, settings.name)
+    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
+    return submit_to(found, kubernetes, lambda: refuse_change(api, ownership), json_file)

@@ -8,12 +8,12 @@ and pipe it finds its pods running.
 
 What a pod has: own process, network, IPC and host name namespaces, an address of its own that every pod reaches, the names of the
 cluster's services, its volumes at their paths, a copy-on-write view of the machine's files, init containers and sidecars, probes,
-hooks, restarts with back-off, logs by the API, events, a service account token.
+hooks, restarts with back-off, logs, exec and port-forward by the API, events, a service account token.
 
 What it is not: images (a table of names, see images.py), cgroups (requests and limits are not held), devices (/dev has the usual six),
 users (runAsUser, fsGroup), security (a container's root is root), hostPath, nfs and CSI volumes other than claims (a claim is a
 folder), updates of mounted ConfigMaps and Secrets, renewal of tokens, ephemeral containers, shareProcessNamespace, grpc probes, ports
-on the host, exec, attach and port-forward.
+on the host, attach; `services/proxy` and `pods/proxy`, since the API server is not on the pods' network.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from tests.kubernetes.kubelet.network import Network
 from tests.kubernetes.kubelet.node import LABEL, Machine
 from tests.kubernetes.kubelet.sandbox import Addresses, known_addresses
 from tests.kubernetes.kubelet.store import Store
+from tests.kubernetes.kubelet.streams import Streams
 
 SERVICES = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"
 
@@ -54,7 +55,7 @@ def main() -> None:
     addresses = Addresses(known_addresses(store))
     back_off = BackOff(options.back_off_s)
     machine = Machine(api, store, network, images, life, addresses=addresses, back_off=back_off, lease_s=options.lease_s)
-    kubelet = Kubelet(machine, options.label)
+    kubelet = Kubelet(machine, Streams(options.streams, folder, life), options.label)
     kubelet.start()
     print("ready", flush=True)
     while os.read(life, 1):
@@ -69,6 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folder", required=True, type=Path, help="state: pods, logs, claims; removed at the end")
     parser.add_argument("--label", default=LABEL, help=f"which nodes are its own, instead of {LABEL}")
     parser.add_argument("--images", type=Path, help="JSON with more images, see images.py")
+    parser.add_argument("--streams", type=Path, help="the program kubelet-streams, for exec and port-forward")
     parser.add_argument("--back-off-s", type=float, default=BackOff().first_s, help="first delay of a container that ended twice")
     parser.add_argument("--lease-s", type=int, default=40, help="life of a node's lease")
     return parser.parse_args()

@@ -8,13 +8,14 @@ from urllib.parse import quote
 
 from tests.kubernetes.kubelet.attempts import Attempt, find
 from tests.kubernetes.kubelet.backends import backends
+from tests.kubernetes.kubelet.endpoint import Endpoint, NotThere, make_certificate
 from tests.kubernetes.kubelet.events import Events
-from tests.kubernetes.kubelet.log_server import LogServer, NoLog, make_certificate
 from tests.kubernetes.kubelet.node import LABEL, Heartbeat, Machine, Node, address, is_on
 from tests.kubernetes.kubelet.pods import Object, containers
 from tests.kubernetes.kubelet.records import Waiting
 from tests.kubernetes.kubelet.relays import Relays
 from tests.kubernetes.kubelet.sandbox import find_sandbox
+from tests.kubernetes.kubelet.streams import Streams
 from tests.kubernetes.kubelet.worker import PodWorker
 
 READY_S = 30
@@ -24,12 +25,12 @@ _log = logging.getLogger(__name__)
 class Taken:
     """One node that this kubelet has taken on."""
 
-    def __init__(self, entry: Object, machine: Machine, certificate: tuple[Path, Path]) -> None:
+    def __init__(self, entry: Object, machine: Machine, certificate: tuple[Path, Path], streams: Streams) -> None:
         name = entry["metadata"]["name"]
         allocatable = dict((entry.get("status") or {}).get("allocatable") or {})
         self.node = Node(name, machine, Events(machine.api, name), allocatable, address(entry))
         self.workers: dict[str, PodWorker] = {}
-        self.server = LogServer(self._find, certificate)
+        self.server = Endpoint(self._find, certificate, streams)
         threading.Thread(target=self.server.serve_forever, args=(0.1,), daemon=True).start()
         self.heartbeat = Heartbeat(self.node, entry, self.server.server_address[1])
         self.heartbeat.start()
@@ -58,24 +59,27 @@ class Taken:
         for worker in list(self.workers.values()):
             if (worker.pod["metadata"]["namespace"], worker.pod["metadata"]["name"]) != (namespace, name):
                 continue
-            if container not in {each["name"] for _, each in containers(worker.pod)}:
-                raise NoLog(f'container "{container}" in pod "{name}" is not available')
+            names = [each["name"] for kind, each in containers(worker.pod) if container or kind == "main"]
+            container = container or names[0]
+            if container not in names:
+                raise NotThere(f'container "{container}" in pod "{name}" is not available')
             attempt = worker.containers.log(container, previous)
             if attempt:
                 return attempt
             if previous:
-                raise NoLog(f'previous terminated container "{container}" in pod "{name}" not found')
+                raise NotThere(f'previous terminated container "{container}" in pod "{name}" not found')
             state = worker.containers.records[container].state
             why = state.reason if isinstance(state, Waiting) else "ContainerCreating"
-            raise NoLog(f'container "{container}" in pod "{name}" is waiting to start: {why}')
-        raise NoLog(f'pod "{namespace}/{name}" not found')
+            raise NotThere(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+        raise NotThere(f'pod "{namespace}/{name}" not found')
 
 
 class Kubelet:
     """Follows nodes, pods, services and endpoints of one API server."""
 
-    def __init__(self, machine: Machine, label: str = LABEL) -> None:
+    def __init__(self, machine: Machine, streams: Streams, label: str = LABEL) -> None:
         """`label`: which nodes are its own."""
+        self._streams = streams
         self._label, self._certificate = label, make_certificate(machine.store.folder)
         self._machine, self._stop, self._lock = machine, threading.Event(), threading.Lock()
         self._taken: dict[str, Taken] = {}
@@ -107,6 +111,7 @@ class Kubelet:
         with self._lock:
             for taken in self._taken.values():
                 taken.lose()
+        self._streams.close()
         self._clean(set())
 
     def _on_services(self, objects: dict[str, Object]) -> None:
@@ -133,7 +138,7 @@ class Kubelet:
             for name in [name for name in self._taken if name not in wanted]:
                 self._taken.pop(name).lose()
             for name in [name for name in wanted if name not in self._taken]:
-                self._taken[name] = Taken(wanted[name], self._machine, self._certificate)
+                self._taken[name] = Taken(wanted[name], self._machine, self._certificate, self._streams)
                 self._follow(self._taken[name])
         self._listed["nodes"].set()
 

@@ -10,9 +10,9 @@ import pytest
 from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.attempts import ROOT
-from tests.kubernetes.kubelet.conftest import joined
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node, process_pod, selector
 from tests.kubernetes.kubelet.looking import log, over, phase, status_of
+from tests.kubernetes.kubelet.session import joined
 
 pytestmark = pytest.mark.kubernetes
 

@@ -57,12 +57,12 @@ def test_references_to_fields_keys_and_resources():
         "STEPS": {"configMapKeyRef": {"name": "training", "key": "STEPS"}},
         "KEY": {"secretKeyRef": {"name": "token", "key": "key"}},
         "CPU": {"resourceFieldRef": {"resource": "limits.cpu"}},
-        "NEURON": {"resourceFieldRef": {"resource": "limits.aws.amazon.com/neuron"}},
+        "MEMORY": {"resourceFieldRef": {"resource": "requests.memory", "divisor": "1Mi"}},
     }
-    limits = {"resources": {"limits": {"cpu": "1500m", "aws.amazon.com/neuron": "16"}}}
+    limits = {"resources": {"limits": {"cpu": "1500m", "memory": "2Gi"}}}
     found = environment({"env": [{"name": name, "valueFrom": source} for name, source in sources.items()], **limits})
     assert {name: found[name] for name in sources} == {
-        "NAME": "worker-0", "RANK": "0", "IP": "100.64.0.2", "STEPS": "12", "KEY": "hidden", "CPU": "2", "NEURON": "16",
+        "NAME": "worker-0", "RANK": "0", "IP": "100.64.0.2", "STEPS": "12", "KEY": "hidden", "CPU": "2", "MEMORY": "2048",
     }  # fmt: skip
 
 

@@ -198,3 +198,12 @@ def test_volumes_are_at_their_paths_and_nothing_reaches_the_machine(api: Api, na
     assert log(api, pod, container="first").split() == ["print(1)", "8192"]
     assert log(api, pod, container="main").splitlines()[0] == "left"
     assert status_of(found)["state"]["terminated"]["exitCode"] == 2, "the first container's /etc is not the second's"
+
+
+def test_a_pod_that_wants_a_path_of_the_machine_is_refused(api: Api, namespace: str):
+    """hostPath would let a test write to the developer's files: it fails at once, and says why."""
+    pod = process_pod("wants", namespace, "true", volumes=[{"name": "host", "hostPath": {"path": "/etc"}}])
+    api.create(pod).ok()
+    found = over(api, pod)["status"]
+    assert (found["phase"], found["reason"]) == ("Failed", "UnsupportedVolume")
+    assert "the process kubelet has no hostPath" in found["message"]

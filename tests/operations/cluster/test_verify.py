@@ -17,7 +17,7 @@ from operations.cli import app
 from operations.cluster.drain import kinds
 from operations.cluster.status.checks import CHECKS
 from operations.cluster.status.subject import NODES
-from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
+from operations.cluster.verify.jobs import CLUSTER_LABEL, TEST_LABEL
 from operations.cluster.verify.stage import CLEARING_S, Stage
 from operations.cluster.verify.trials import TRIALS, tried, verdict
 from operations.findings import Finding, failed, passed, skipped, warned

@@ -1,8 +1,7 @@
-"""A node's own endpoint: the logs of its pods, as the API server asks for them (`GET /containerLogs/NAMESPACE/POD/CONTAINER`).
+"""A node's own endpoint, as the API server dials it: logs of its pods, and the way on to exec and port-forward.
 
 TLS with a certificate that the kubelet signed itself, as the kubelet does where it has no other; the API server does not verify it
-unless it is started with `--kubelet-certificate-authority`. There is no exec, attach or port-forward: they need a streaming protocol
-(SPDY) that no library of the project has.
+unless it is started with `--kubelet-certificate-authority`. There is no attach.
 """
 
 import ssl
@@ -16,27 +15,28 @@ from tests.kubernetes.certificates import Authority
 from tests.kubernetes.kubelet.attempts import Attempt
 from tests.kubernetes.kubelet.log_lines import BadRequest, Wanted, read_query, select, show
 from tests.kubernetes.kubelet.node import LOOPBACK
+from tests.kubernetes.kubelet.streams import NoStreams, Streams
 
 LOOK_S = 0.1
 """How often a log that is followed is looked at."""
 
 
-class NoLog(Exception):
-    """There is nothing to read, in the words of the kubelet."""
+class NotThere(Exception):
+    """No such container, or none that has started, in the words of the kubelet."""
 
 
 Find = Callable[[str, str, str, bool], Attempt]
-"""The attempt of (namespace, pod, container, previous one). Raises NoLog."""
+"""The attempt of (namespace, pod, container or nothing for the first, previous one). Raises NotThere."""
 
 
-class LogServer(ThreadingHTTPServer):
-    """Serves one node's logs until it is closed."""
+class Endpoint(ThreadingHTTPServer):
+    """Serves one node until it is closed."""
 
     daemon_threads = True
 
-    def __init__(self, find: Find, certificate: tuple[Path, Path]) -> None:
+    def __init__(self, find: Find, certificate: tuple[Path, Path], streams: Streams) -> None:
         super().__init__((LOOPBACK, 0), _Handler)
-        self.find = find
+        self.find, self.streams = find, streams
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
@@ -46,28 +46,47 @@ class LogServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: LogServer  # type: ignore[assignment]
+    server: Endpoint  # type: ignore[assignment]
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """A log, or what is wrong with the request."""
+        """A log, a stream, or what is wrong with the request."""
         url = urlsplit(self.path)
-        parts, query = [unquote(each) for each in url.path.strip("/").split("/")], dict(parse_qsl(url.query))
-        if parts == ["healthz"]:
-            self._answer(200, b"ok")
-        elif len(parts) != 4 or parts[0] != "containerLogs":
-            self._answer(404, f"the process kubelet serves logs only, not {url.path}\n".encode())
-        else:
-            try:
-                wanted = read_query(query, time.time())
-                attempt = self.server.find(parts[1], parts[2], parts[3], query.get("previous") == "true")
-            except (BadRequest, NoLog) as error:
-                self._answer(400, str(error).encode())
-                return
-            if query.get("follow") == "true":
-                self._follow(attempt, wanted)
+        parts = [unquote(each) for each in url.path.strip("/").split("/")]
+        try:
+            if parts == ["healthz"]:
+                self._answer(200, b"ok")
+            elif parts[0] == "containerLogs" and len(parts) == 4:
+                self._log(parts, dict(parse_qsl(url.query)))
+            elif parts[0] in ("exec", "portForward") and len(parts) in (3, 4):
+                self._stream(parts)
             else:
-                self._answer(200, select(_lines(attempt), wanted))
+                self._answer(404, f"the process kubelet has nothing at {url.path}\n".encode())
+        except (BadRequest, NotThere) as error:
+            self._answer(400, str(error).encode())
+
+    def do_POST(self) -> None:
+        """The same: streams are asked for in either way."""
+        self.do_GET()
+
+    def _log(self, parts: list[str], query: dict[str, str]) -> None:
+        wanted = read_query(query, time.time())
+        attempt = self.server.find(parts[1], parts[2], parts[3], query.get("previous") == "true")
+        if query.get("follow") == "true":
+            self._follow(attempt, wanted)
+        else:
+            self._answer(200, select(_lines(attempt), wanted))
+
+    def _stream(self, parts: list[str]) -> None:
+        container = parts[3] if parts[0] == "exec" else ""
+        attempt = self.server.find(parts[1], parts[2], container, False)
+        if not attempt.shim.alive:
+            raise NotThere(f'container not found ("{container}")')
+        self.close_connection = True
+        try:
+            self.server.streams.carry(self.connection, self.command, self.path, self.headers.items(), attempt)
+        except NoStreams as error:
+            self._answer(501, str(error).encode())
 
     def _answer(self, code: int, body: bytes) -> None:
         self.send_response(code)
