@@ -33,6 +33,7 @@ from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
 from tests.operations.cluster.random_accounts import touched
+from tests.operations.cluster.stopped import Died, whole, wrong_after
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration
@@ -71,6 +72,8 @@ def main() -> None:
     accounts = int(os.environ.get("ACCOUNTS", RANDOM_ACCOUNTS))
     neighbours, wrong = _timed(lambda: [what for seed in range(accounts) for what in touched(seed, COMMANDS[seed % len(COMMANDS)])[0]])
     print(f"sweep, destroy, drain in {accounts} random accounts: {len(wrong)} things of a neighbour touched, {neighbours:.0f} s")
+    stopping, (stops, ended) = _timed(_every_stop)
+    print(f"drain and destroy, Ctrl-C and death after every changing call: {ended} of {stops} ended as an unbroken run, {stopping:.0f} s")
     sample = site_of(settings_of(read_stack_file("dev", ROOT)), "dev")
     job = read_job(ROOT / "docs/samples/jobs/bert.yaml")
     everywhere = replace(sample, addons=frozenset(SWITCHED))
@@ -149,6 +152,19 @@ def _every_kill() -> tuple[int, int]:
         if left:
             print(f"  {case}: {left[0]}")
     return len(points), empty
+
+
+def _every_stop() -> tuple[int, int]:
+    """Runs of drain and destroy that were stopped, and after how many of them the next run ended as one that nothing stops."""
+    stops = ended = 0
+    for command in ("drain", "destroy"):
+        for number in range(1, whole(command)[0] + 1):
+            for error in (KeyboardInterrupt, Died):
+                wrong = list(wrong_after(command, number, error))
+                stops, ended = stops + 1, ended + (not wrong)
+                if wrong:
+                    print(f"  {command}, call {number}, {error.__name__}: {wrong[0]}")
+    return stops, ended
 
 
 def _import_everything() -> None:
