@@ -135,6 +135,15 @@ def test_rendering_changes_nothing_and_repeats_itself(name: str):
     assert rendered(name, "full")[0]["metadata"]["labels"]
 
 
+@pytest.mark.parametrize("name", launchers.names())
+def test_objects_do_not_grow_with_the_job(name: str):
+    """A thousand nodes are one object with a count: the API server keeps 1.5 MB of it at most."""
+    large = site(node_groups={"g": group("g", "trn1.32xlarge", largest_size=4096)})
+    found = launchers.launcher(name)
+    small = [len(json.dumps(found.render(job(nodes=nodes, launcher=name), large))) for nodes in (2, 1000)]
+    assert small[1] - small[0] < 40
+
+
 @pytest.mark.parametrize("found", launchers.launchers(), ids=lambda found: found.name)
 def test_a_job_without_a_status_waits(found: Launcher):
     """The controller has not looked at it yet."""

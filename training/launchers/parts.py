@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE
+from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE, VOLCANO_SCHEDULER
 from training.duration import seconds
 from training.job import Job
 from training.payload import files
@@ -13,7 +13,6 @@ from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 """Of a pod: name of its PodGroup (volcano-sh/volcano, KubeGroupNameAnnotationKey)."""
-SCHEDULER = "volcano"
 
 
 def labels(plan: Plan) -> dict[str, str]:
@@ -43,7 +42,7 @@ def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "",
     metadata: Object = {"labels": labels(plan)}
     if plan.site.gang if gang is None else gang:
         metadata["annotations"] = {GROUP_ANNOTATION: plan.job.name}
-        spec["schedulerName"] = SCHEDULER
+        spec["schedulerName"] = VOLCANO_SCHEDULER
     if subdomain:
         spec["subdomain"] = subdomain
     return {"metadata": metadata, "spec": spec}

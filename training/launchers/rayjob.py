@@ -87,7 +87,7 @@ def _started_by_kuberay(template: Object) -> Object:
     """The pod's container without a command: KubeRay writes `ray start`. Its own policy is to make failed pods again."""
     del template["spec"]["restartPolicy"]
     container: Object = template["spec"]["containers"][0]
-    del container["command"]
+    container.pop("command", None)
     if AUTHENTICATION not in {item["name"] for item in container["env"]}:
         container["env"].append({"name": AUTHENTICATION, "value": "disabled"})
     return container

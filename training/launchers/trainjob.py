@@ -6,12 +6,13 @@ Source: kubeflow/trainer v2.3.0 pkg/apis/trainer/v1alpha1, pkg/runtime/framework
 from typing import Any
 
 from facts.kubernetes_kinds import Resource
+from facts.names import VOLCANO_SCHEDULER
 from facts.toolchains import Start
 from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.jobset import failure_policy, workers
-from training.launchers.parts import SCHEDULER, files_object, metadata, network_topology, pod_template
+from training.launchers.parts import files_object, metadata, network_topology, pod_template
 from training.phase import Phase
 from training.plan import Plan, plan
 from training.pod import Object
@@ -62,7 +63,7 @@ def _runtime(plan: Plan) -> Object:
     template = pod_template(plan, container=CONTAINER, gang=False)
     if plan.site.gang:
         # Trainer marks the pods with their group, and leaves their scheduler as it is.
-        template["spec"]["schedulerName"] = SCHEDULER
+        template["spec"]["schedulerName"] = VOLCANO_SCHEDULER
     policy: Object = {"numNodes": plan.job.nodes}
     if plan.start in _POLICIES:
         policy[_POLICIES[plan.start]] = {}
