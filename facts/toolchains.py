@@ -187,6 +187,16 @@ def workers_conflict(toolchain: Toolchain, instance: InstanceType, workers: int,
     return f"{toolchain.name} on {instance.name}{chips} runs {', '.join(map(str, allowed)) or 'no'} processes, not {workers}"
 
 
+def of_image(image: str) -> Toolchain | None:
+    """The toolchain that one of AWS's own images brings, by its name; None for any other image."""
+    found = _DLC.search(image)
+    sdk = _DLC_SDK.search(found["tag"]) if found is not None and found["purpose"] == "training" else None
+    if found is None or sdk is None:
+        return None
+    brings = (each for each in TOOLCHAINS.values() if each.sdk.name == sdk["sdk"] and _KINDS[each.framework][0] == found["kind"])
+    return next(brings, None)
+
+
 def image_conflict(toolchain: Toolchain, image: str) -> str | None:
     """Why an image is not of a toolchain, as far as its name says: one of AWS's own names framework and SDK. None for any other."""
     found = _DLC.search(image)

@@ -56,6 +56,9 @@ def differences(own: ClusterIdentity, seen: ClusterIdentity, *, unfinished: bool
         skipped |= {"cluster_arn", "created_at", *(() if seen.vpc_id else ("vpc_id", "stack"))}
     elif unfinished and not own.cluster_arn and own.stack:
         skipped |= {"cluster_arn", "created_at"}
+    if not (own.region or own.cluster_arn or own.vpc_id):
+        # A destroy that was stopped near its end may leave roles only, whose ARNs name no region.
+        skipped.add("region")
     return [
         f"{title}: Pulumi's state has {getattr(own, name) or 'none'}, the account {getattr(seen, name) or 'none'}"
         for name, title in TITLES.items()

@@ -31,7 +31,8 @@ STACK_FILE = File(
     for_form={"name": "letters, digits and hyphens, at most 28 characters: role names built from it must fit IAM's 64"},
     for_length={"network.zones": "a control plane needs subnets in two zones"},
     replaced={
-        "training.neuronSdk": f"set `training.toolchain` in its place, to one of: {', '.join(TOOLCHAINS)}; it names the SDK release and all that goes with it"
+        "addons.trainer.image": "set `addons.trainer.images` in its place: an image for each toolchain that is not to have AWS's",
+        "training.neuronSdk": f"set `training.toolchain` in its place, to one of: {', '.join(TOOLCHAINS)}; it names the SDK release and all that goes with it",
     },
 )
 """How its mistakes are worded."""

@@ -27,8 +27,9 @@ class Pod:
     environment: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, int] = field(default_factory=dict)
     """Extended resources; Kubernetes wants request and limit of them to be equal."""
-    cpu: str = "100m"
-    memory: str = "128Mi"
+    cpu: str | None = "100m"
+    """None asks for nothing of it, and leaves that to whoever completes the pod."""
+    memory: str | None = "128Mi"
     is_memory_limited: bool = False
     """Whether it may use no more memory than it asks for: a whole node's job must not take kubelet's."""
     selector: Mapping[str, str] = field(default_factory=dict)
@@ -103,15 +104,22 @@ def pod_spec(pod: Pod) -> Object:
 
 def _container(pod: Pod) -> Object:
     devices = {key: str(count) for key, count in pod.devices.items()}
-    limits = {"memory": pod.memory, **devices} if pod.is_memory_limited else devices
-    return {
+    memory = {"memory": pod.memory} if pod.memory is not None else {}
+    requests = {**({"cpu": pod.cpu} if pod.cpu is not None else {}), **memory, **devices}
+    container: Object = {
         "name": pod.container,
         "image": pod.image,
         "command": list(pod.command),
         "env": [{"name": key, "value": value} for key, value in pod.environment.items()],
-        "resources": {"requests": {"cpu": pod.cpu, "memory": pod.memory, **devices}, "limits": limits},
+        "resources": {"requests": requests, "limits": {**(memory if pod.is_memory_limited else {}), **devices}},
         "volumeMounts": [mount for _, mount in _volumes(pod)],
     }
+    # An empty command would be the image's own all the same; empty requests would hide what a controller sets.
+    if not pod.command:
+        del container["command"]
+    if not requests:
+        del container["resources"]
+    return container
 
 
 def _volumes(pod: Pod) -> list[tuple[Object, Object]]:

@@ -73,6 +73,8 @@ class Site:
     """Whether pods ask for Neuron chips by the device plug-in's resource."""
     gang: bool = True
     """Whether Volcano is there to start all pods of a job together."""
+    own_gangs: frozenset[str] = frozenset()
+    """Keys of add-ons whose operators make the PodGroups of their jobs themselves."""
     hyper_nodes: bool = False
     """Whether each EFA group is a HyperNode, so that a job can be kept within one."""
     etcd: str | None = None

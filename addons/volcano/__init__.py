@@ -16,8 +16,6 @@ NEWEST_KUBERNETES = "1.35"
 says that Kubernetes has features which Volcano cannot use, not that it does not run there; its next release lists 1.36."""
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
-SCHEDULER = "volcano"
-"""What pods name as their scheduler to be placed by it."""
 QUEUE, HYPER_NODE = "scheduling.volcano.sh/v1beta1 Queue", "topology.volcano.sh/v1alpha1 HyperNode"
 
 

@@ -132,7 +132,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.grafana.adminSecret": _one("addons.grafana.adminSecret=grafana-admin"),
     "addons.fluentBit.s3Bucket": _one("addons.fluentBit.s3Bucket=pod-logs"),
     "addons.kueue.namespace": _one("addons.kueue.namespace=team-jobs"),
-    "addons.trainer.image": _one("addons.trainer.image=registry.example.com/train:1.0"),
+    "addons.trainer.images": _one("addons.trainer.images={xla-2.30: registry.example.com/train:1.0}"),
     "addons.slurm.nodeGroups": _one(f"addons.slurm.nodeGroups=[{GROUP}, trn1n-32xl]"),
     "addons.slurm.sshKeys": _one("addons.slurm.sshKeys=['ssh-ed25519 AAAA demo']"),
     "addons.batch.nodeGroups": _one(

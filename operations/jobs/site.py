@@ -1,17 +1,29 @@
 """A stack's configuration as jobs meet it."""
 
+from collections.abc import Mapping
+
 from addons.efa import EfaSettings
 from addons.etcd import EtcdSettings
 from addons.etcd.manifests import CLIENT, PORT
 from addons.karpenter import KarpenterNeuronPool, KarpenterSettings
+from addons.kuberay import KubeRaySettings
+from addons.mpi_operator import MpiOperatorSettings
 from addons.neuron import NeuronSettings
 from addons.registry import SWITCHED
 from addons.slurm import SlurmSettings
+from addons.training_operator import TrainingOperatorSettings
 from addons.volcano import VolcanoSettings
 from facts.catalogue import NEURON_TYPES
 from stacks.cluster import cluster_of
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 from training.site import JobQueue, Nodes, Site
+
+GROUPING: Mapping[str, type[KubeRaySettings | MpiOperatorSettings | TrainingOperatorSettings]] = {
+    "kubeRay": KubeRaySettings,
+    "mpiOperator": MpiOperatorSettings,
+    "trainingOperator": TrainingOperatorSettings,
+}
+"""Add-ons whose operators can make PodGroups themselves, by key."""
 
 
 def site_of(settings: Settings, stack: str) -> Site:
@@ -43,6 +55,7 @@ def site_of(settings: Settings, stack: str) -> Site:
         toolchain=settings.training.toolchain,
         devices_by_plugin=neuron.enabled and neuron.devices == "device-plugin",
         gang=volcano.enabled,
+        own_gangs=frozenset(key for key, settings_of in GROUPING.items() if addons.of(settings_of).batch_scheduler == "volcano"),
         hyper_nodes=volcano.enabled and volcano.topology,
         etcd=f"{CLIENT}:{PORT}" if addons.of(EtcdSettings).enabled else None,
         mirror=addons.mirror,

@@ -14,7 +14,7 @@ _LOOKED_AT: Rules = {
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
 }
-_MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh")
+_MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh", "trainingruntimes.trainer.kubeflow.org")
 """What launchers make beside the job itself. It is deleted again where the job is refused."""
 _SUBMIT: Rules = {
     "nodes": ("list",),

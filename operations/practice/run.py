@@ -86,6 +86,8 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
                 lambda made: made.destroy(kill=kill, listener=listener) if down else made.up(graph, kill=kill, listener=listener)
             )
     except KeyboardInterrupt:
+        # It may come between two writes: an object that the state was not to know of yet would be nothing that `recover` looks for.
+        account.read()
         account.pass_time()
         return Outcome("rehearsal", False, under_way=engine.state.load().pending, interrupted=True)
     if down and phase.ended_well:

@@ -9,6 +9,7 @@ import pytest
 
 from addons.declaration import Declaration
 from addons.registry import SWITCHED
+from facts.toolchains import TOOLCHAINS
 from simulator.recording import Recording, Registration
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.stacks.edges import label
@@ -71,7 +72,9 @@ def test_each_declared_order_has_its_edge():
 
 def test_the_runtime_of_trainer_is_a_gang_where_volcano_is():
     """Half of a TrainJob's pods would hold nodes and wait for the other half."""
-    (runtime,) = [item for item in recorded("everything") if item.name == "training-runtime"]
+    runtimes = [item for item in recorded("everything") if item.name.startswith("training-runtime-")]
+    assert {item.inputs["metadata"]["name"] for item in runtimes} == {f"neuron-{name}" for name in TOOLCHAINS}
+    runtime = runtimes[0]
     (job,) = runtime.inputs["spec"]["template"]["spec"]["replicatedJobs"]
     assert runtime.inputs["spec"]["podGroupPolicy"] == {"volcano": {}}
     assert job["template"]["spec"]["template"]["spec"]["schedulerName"] == "volcano"

@@ -3,9 +3,10 @@
 from typing import Any
 
 from facts.kubernetes_kinds import Resource
+from facts.names import VOLCANO_SCHEDULER
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.parts import SCHEDULER, files_object, labels, metadata, network_topology, ttl_s
+from training.launchers.parts import files_object, labels, metadata, network_topology, ttl_s
 from training.phase import Phase
 from training.plan import plan
 from training.pod import Object, job_pod, pod_spec
@@ -26,7 +27,7 @@ def render(job: Job, site: Site) -> list[Object]:
     """The files, and the Volcano Job."""
     found = plan(job, site)
     spec: Object = {
-        "schedulerName": SCHEDULER,
+        "schedulerName": VOLCANO_SCHEDULER,
         "minAvailable": job.nodes,
         # Volcano fails a job at the restart with which the count reaches this (pkg/controllers/job/state/restarting.go).
         "maxRetry": job.restarts.max + 1,

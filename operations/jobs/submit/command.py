@@ -34,8 +34,8 @@ def submit(
     from operations.stack_file import read_stack_file
     from stacks.config import parse_settings
 
-    job = read_job(file)
     stack_file = read_stack_file(stack)
+    job = read_job(file)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
     found = rendered(job.model_copy(update={"launcher": on}) if on else job, site_of(settings, stack), str(file))
     errors().print(found.summary, markup=False, soft_wrap=True)

@@ -1,5 +1,7 @@
 """`trn submit --dry-run`: objects on standard output, everything else on standard error, and no cluster."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,23 @@ def test_karpenters_pools_are_places_for_jobs():
     found = site_of(parse_settings(configuration, "dev", rehearsal=True), "dev")
     pool = found.pools["big"]
     assert (pool.largest_size, pool.selector, pool.release_version) == (4, {"trn/node-pool": "big"}, "1.35.0-20260505")
+
+
+def test_operators_that_make_gangs_are_known_by_their_settings():
+    """A second PodGroup beside the operator's would be refused, or would hold room for no pod."""
+    addons = {"kubeRay": {"enabled": True, "batchScheduler": "volcano"}, "mpiOperator": {"enabled": True}}
+    found = site_of(parse_settings(merged(dev_configuration(), addons=addons), "dev", rehearsal=True), "dev")
+    assert found.own_gangs == {"kubeRay"}
+
+
+def test_a_dry_run_loads_no_client_and_no_simulator():
+    """It takes at most half a second more than the help and the Kubernetes client's import, which it does not need; `make bench` prints it."""
+    script = (
+        "import sys\nfrom operations.cli import app\n"
+        "try: app(['submit', 'docs/samples/jobs/bert.yaml', '--dry-run'])\nexcept SystemExit: pass\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & set(sys.argv[1:])), file=sys.stderr)"
+    )
+    heavy = ["boto3", "botocore", "kubernetes", "pulumi_aws", "pulumi_eks", "pulumi_kubernetes", "simulator"]
+    done = subprocess.run([sys.executable, "-c", script, *heavy], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"
+    assert done.stdout.startswith("apiVersion: v1")

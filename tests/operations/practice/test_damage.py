@@ -173,9 +173,10 @@ def killed(monkeypatch: pytest.MonkeyPatch, command: str, at: int) -> None:
         trn(command)
 
 
-def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """It says what was begun, and how to go on; the next up ends well."""
-    code, out, _ = stopped(monkeypatch, UP, 260)
+@pytest.mark.parametrize("at", [259, 260])
+def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch, at: int):
+    """It says what was begun, and how to go on; the next up ends well. Also at the write of what begins: the account must not have it then."""
+    code, out, _ = stopped(monkeypatch, UP, at)
     assert (code, "stopped  by Ctrl-C" in out, "next     trn --practice recover dev" in out) == (130, True, True)
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn(UP)[0] == 0
