@@ -14,6 +14,8 @@ from tests.kubernetes.kubelet.looking import log, phase, pods_of
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
 KINDS = ("pytorchjob", "mpijob")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""A definition has 10,000 lines: the plain loader takes seconds for each."""
 MODULE = "github.com/kubeflow/training-operator"
 WORKER = """
 import os, socket, sys, time
@@ -44,7 +46,7 @@ def operator(programs: Programs, control_plane: ControlPlane):
     program = programs("training-operator")["training-operator"]
     api, (port, probes) = control_plane.api(), free_ports(2)
     paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in KINDS)
-    definitions = [yaml.safe_load(build.module_file("training-operator", MODULE, path).read_text()) for path in paths]
+    definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
     for each in definitions:
         api.apply(each).ok()
     for kind in KINDS:
