@@ -1,12 +1,15 @@
 """Every recipe is complete: a script, a job file for each toolchain it is for, and a page."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.training.sites import EVERYTHING, NEWEST, group
 from training import payload
+from training.check import problems
 from training.job import parse_job
 
 JOBS = sorted(payload.RECIPES.glob("*/job*.yaml"))
@@ -23,6 +26,15 @@ def test_a_recipes_job_file_is_a_job(path):
     assert job.recipe == path.parent.name
 
 
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_recipes_job_can_be_submitted(path):
+    """To a cluster with its hardware and its launcher's operator: nothing else has to be changed."""
+    job = parse_job(yaml.safe_load(path.read_text()), path.name)
+    trn2 = job.toolchain == "torch-2.33"
+    groups = {"g": group("g", "trn2.48xlarge", release_version=NEWEST)} if trn2 else EVERYTHING.node_groups
+    assert problems(job, replace(EVERYTHING, node_groups=groups)) == []
+
+
 @pytest.mark.parametrize("recipe", payload.recipes())
 def test_a_recipe_fits_into_a_pod(recipe):
     """No file of it has the name of one that every pod has, and together they fit into a ConfigMap."""
@@ -33,3 +45,15 @@ def test_a_recipe_fits_into_a_pod(recipe):
 def test_a_recipes_files_are_python_of_the_oldest_image(recipe):
     for name, text in payload.files(recipe).items():
         ast.parse(text, name, feature_version=(3, 10))
+
+
+@pytest.mark.parametrize("recipe", payload.recipes())
+def test_a_recipe_has_a_page_with_its_command(recipe):
+    """Which job file to submit is the first thing on it."""
+    page = (DOCS / "recipes" / f"{recipe}.md").read_text()
+    assert f"$ trn submit training/recipes/{recipe}/job.yaml" in page
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "recipes").glob("*.md")), ids=lambda page: page.stem)
+def test_there_is_no_page_without_its_recipe(page):
+    assert page.stem in payload.recipes()
