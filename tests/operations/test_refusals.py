@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "logs": ("logs", "bert", "--stack", "dev"),
     "jobs": ("jobs",),
     "why": ("why", "bert", "--stack", "dev"),
+    "cancel": ("cancel", "bert", "--yes"),
     "scale": ("scale", "trn1-32xl", "0", "--stack", "dev"),
     "drain": ("drain", "dev", "--yes"),
     "destroy": ("destroy", "dev", "--yes"),
