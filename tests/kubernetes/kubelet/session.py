@@ -4,7 +4,7 @@
         ...     # pods on them run as processes; kubelet.process_of(pod, "main").kill() is a killed worker
         api.call("PATCH", f"/api/v1/nodes/{name}", power(on=False), ...)    # a lost node
 
-A test that needs it calls `namespaces.why_not()` first, and skips with what that says.
+A test that needs it calls `permission.why_not()` first, and skips with what that says.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,13 +22,13 @@ BACK_OFF_S = "0.5"
 
 
 @contextmanager
-def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: str) -> Iterator[RunningKubelet]:
+def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: str, as_user: bool = False) -> Iterator[RunningKubelet]:
     """Nodes whose pods run as processes, ready; nodes, kubelet and pods are gone at the end. `options` are the kubelet's."""
     api = control_plane.api()
     running = None
     try:
         joined(api, items)
-        running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", *options)
+        running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", *options, as_user=as_user)
         wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
         yield running
     finally:
