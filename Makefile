@@ -10,7 +10,7 @@ rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
 
 test: $(STAMP)
-	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser"
+	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
 
 # A real control plane, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)

@@ -38,7 +38,9 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.jobs.lint.command import lint
+from operations.jobs.listing.command import jobs
 from operations.jobs.submit.command import submit
+from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
 from operations.rehearse.change.command import change
@@ -55,7 +57,7 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint)
+JOBS = (submit, lint, jobs, why)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""

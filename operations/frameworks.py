@@ -29,9 +29,19 @@ class Framework:
     """Newest minor for which all its packages are published."""
 
 
-FRAMEWORKS: Mapping[str, Framework] = {framework.name: framework for framework in (Framework("jax", "JAX for the processor", 0.6),)}
+FRAMEWORKS: Mapping[str, Framework] = {
+    framework.name: framework
+    for framework in (
+        Framework("jax", "JAX for the processor", 0.6),
+        # torch's wheel for Linux asks for CUDA's libraries, which are most of it and stay unused.
+        Framework("torch", "PyTorch with gloo and XLA, Transformers, Ray and TorchX", 7.5, newest_python=(3, 13)),
+        Framework("tensorflow", "TensorFlow for the processor", 1.6, newest_python=(3, 13)),
+        Framework("mpi", "Open MPI and mpi4py", 0.2),
+        Framework("parallelcluster", "AWS ParallelCluster", 0.2, newest_python=(3, 12)),
+    )
+}
 OLDEST_PYTHON = (3, 11)
-LIMIT_S = 900
+LIMIT_S = 1800
 """Longest time that pip may take."""
 
 

@@ -62,6 +62,8 @@ def _of_entry(plan: Plan) -> dict[str, str]:
     }
     if job.rendezvous == "etcd" and plan.site.etcd is not None:
         found["TRN_ETCD_ENDPOINT"] = plan.site.etcd
+    if job.parameter_servers:
+        found["TRN_PARAMETER_SERVERS"] = str(job.parameter_servers)
     if job.checkpoints is not None:
         found["TRN_CHECKPOINTS"] = job.checkpoints.path
         found["TRN_CHECKPOINT_INTERVAL_S"] = str(seconds(job.checkpoints.interval))

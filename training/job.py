@@ -133,6 +133,8 @@ class Job(Section):
     """Queue of the gang scheduler. Without it, the first of the stack that takes jobs."""
     workers_per_node: int | None = Field(default=None, ge=1, le=256)
     """Processes on each node, of the counts that the toolchain allows. Without it, one for each core, or for JAX one for the node."""
+    parameter_servers: int = Field(default=0, ge=0, le=64)
+    """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
     devices: int | None = Field(default=None, ge=1, le=64)
     """Neuron chips of each node. Without it, all: whole nodes."""
     efa: bool | None = None
@@ -219,6 +221,13 @@ def _between_keys(job: Job) -> list[Problem]:
         found.append(missing("command", wrong, hint="`command: [python3, train.py]`, or `recipe: NAME`: docs/jobs.md lists them"))
     if job.node_group is not None and job.pool is not None:
         found.append(Problem("pool", job.pool, "a pool beside a node group", hint="keep one of the two"))
+    if job.parameter_servers and job.start != "tensorflow":
+        hint = "set `start: tensorflow`, or leave `parameterServers` out"
+        found.append(Problem("parameterServers", job.parameter_servers, "only TensorFlow's workers have parameter servers", "0", hint))
+    elif job.parameter_servers and job.nodes * (job.workers_per_node or 1) < job.parameter_servers + 2:
+        wrong = "too few workers are left: beside them there is a chief and at least one worker"
+        hint = f"set `nodes` to {job.parameter_servers + 2} or more"
+        found.append(Problem("parameterServers", job.parameter_servers, wrong, hint=hint))
     paths = [mount.path for mount in job.mounts]
     for index, path in enumerate(paths):
         if path in paths[:index]:

@@ -17,8 +17,9 @@ from typing import Any
 
 MARK = '{"trn":'
 """Beginning of each such line; torchrun and Volcano's logs may put words before it."""
-EVENTS = frozenset({"starting", "started", "resumed", "saved", "stopping", "stopped", "finished", "hung", "ended"})
-"""`starting`, `stopping`, `hung` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request."""
+EVENTS = frozenset({"starting", "started", "resumed", "saved", "stopping", "stopped", "measured", "finished", "hung", "ended"})
+"""`starting`, `stopping`, `hung` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request; `measured`: a figure that is
+no step of a training, such as a bandwidth."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 ENTRY, RECIPES = FOLDER / "entry", FOLDER / "recipes"
+SHARED = RECIPES / "shared"
+"""What several recipes import."""
 ENTRY_SCRIPT = "entry.py"
 SCRIPT = "train.py"
 """Name of a recipe's own script."""
@@ -27,10 +29,11 @@ def files(recipe: str | None) -> dict[str, str]:
     if recipe is not None and recipe not in recipes():
         raise KeyError(recipe)
     found = _scripts(ENTRY)
-    for name, text in (_scripts(RECIPES / recipe) if recipe is not None else {}).items():
-        if name in found:
-            raise ValueError(f"recipe {recipe} has a file {name}, and so has the entry script")
-        found[name] = text
+    for folder in (SHARED, RECIPES / recipe) if recipe is not None else ():
+        for name, text in _scripts(folder).items():
+            if name in found:
+                raise ValueError(f"recipe {recipe} has a file {name}, and so has the entry script")
+            found[name] = text
     if sum(len(text.encode()) for text in found.values()) > LIMIT_BYTES:
         raise ValueError(f"the files of recipe {recipe} have more than {LIMIT_BYTES} bytes")
     return found

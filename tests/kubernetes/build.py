@@ -95,6 +95,11 @@ def tools(*names: str, built: Callable[[str, float], None] = lambda name, second
     return {program: _kept(name, built) / program for name in names for program in TOOLS[name].programs}
 
 
+def there(name: str) -> bool:
+    """Whether a tool has been built before. Raises Missing without Go, of whose release it must be."""
+    return _place(name).is_dir()
+
+
 def module_file(name: str, module: str, path: str) -> Path:
     """A manifest that came with a module of a tool that has been built."""
     return _place(name) / "files" / module / path

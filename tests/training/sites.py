@@ -21,6 +21,7 @@ def group(name: str, instance_type: str, **changes: Any) -> Nodes:
 SITE = Site(
     cluster="trainium-dev",
     stack="dev",
+    region="us-west-2",
     namespace="training",
     claim="fsx-claim",
     node_groups={"trn1-32xl": group("trn1-32xl", "trn1.32xlarge")},
@@ -45,3 +46,12 @@ def site_of_type(instance_type: str, **changes: Any) -> Site:
 def job(**keys: Any) -> Job:
     """A job of two nodes, with keys as its file spells them."""
     return parse_job({"name": "bert", "command": ["python3", "train.py"], "nodes": 2, **keys})
+
+
+EVERYTHING = site(addons=SITE.addons | {"trainingOperator", "mpiOperator", "kubeRay"})
+"""A stack with every operator."""
+NEEDED: dict[str, dict[str, Any]] = {
+    "rayjob": {"image": "r.example/train:1"},
+    "tfjob": {"toolchain": "none", "image": "r.example/tensorflow:1", "start": "tensorflow"},
+}
+"""What a job must say for some launchers."""

@@ -45,6 +45,26 @@ def test_what_a_crash_left_is_removed_with_the_next(tmp_path):
     assert not list(tmp_path.glob("partial-*"))
 
 
+def test_one_of_many_files_counts_when_all_are_there(tmp_path):
+    """Sharded ones are folders, which every worker writes into."""
+    for step in (1, 2):
+        partial = checkpoints.begin(str(tmp_path), step)
+        partial.mkdir()
+        (partial / "worker-0").write_text("half")
+        assert checkpoints.newest(str(tmp_path)) == (None if step == 1 else (1, tmp_path / "step-000000001"))
+        checkpoints.finish(str(tmp_path), step, 1, 0.0)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000000002"]
+
+
+def test_one_that_is_written_again_replaces_the_first(tmp_path):
+    """A run that resumed further back comes by the same step once more."""
+    for text in ("first", "second"):
+        checkpoints.write(str(tmp_path), 5, save(text), keep=3)
+    found = checkpoints.newest(str(tmp_path))
+    assert found is not None
+    assert found[1].read_text() == "second"
+
+
 def test_there_is_none_in_a_folder_that_is_not_there(tmp_path):
     assert checkpoints.newest(str(tmp_path / "later")) is None
 

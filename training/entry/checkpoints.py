@@ -1,4 +1,4 @@
-"""Checkpoint files: written in one piece, the newest ones kept, due after so many seconds or steps.
+"""Checkpoints, a file or a folder each: written in one piece, the newest ones kept, due after so many seconds or steps.
 
 One of the files that every pod has under /trn: standard library only, Python 3.9 or later. What is in a file is the framework's matter.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,26 +24,52 @@ def newest(folder: str) -> tuple[int, Path] | None:
 
 
 def write(folder: str, step: int, save: Callable[[Path], None], keep: int) -> None:
-    """Writes a checkpoint under its step by `save`, then deletes all but the newest `keep`.
-
-    It gets its name when it is on disk: one that was cut off by a crash is never taken for whole.
-    """
-    began = time.time()
+    """Writes a checkpoint of one file under its step by `save`, then deletes all but the newest `keep`."""
+    began = time.monotonic()
     Path(folder).mkdir(parents=True, exist_ok=True)
     for leftover in Path(folder).glob("partial-*"):
-        leftover.unlink()
-    partial, whole = Path(folder, f"partial-{step:09}"), Path(folder, f"step-{step:09}")
-    save(partial)
-    for path in (partial, Path(folder)):
-        handle = os.open(path, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
-        if path == partial:
-            os.replace(partial, whole)
+        _delete(leftover)
+    save(begin(folder, step))
+    finish(folder, step, keep, began)
+
+
+def begin(folder: str, step: int) -> Path:
+    """Where a checkpoint is written, by one worker or by all of them, until it is whole."""
+    return Path(folder, f"partial-{step:09}")
+
+
+def finish(folder: str, step: int, keep: int, began: float) -> None:
+    """Gives a checkpoint its name when it is on disk: one that was cut off by a crash is never taken for whole. One worker calls this.
+
+    `began`: `time.monotonic()` when writing began.
+    """
+    partial, whole = begin(folder, step), Path(folder, f"step-{step:09}")
+    files = [path for path in (partial, *partial.rglob("*")) if path.is_file()]
+    for path in files:
+        _flush(path)
+    if whole.exists():
+        _delete(whole)
+    os.replace(partial, whole)
+    _flush(Path(folder))
     for _, old in _all(folder)[:-keep]:
-        old.unlink()
-    size = whole.stat().st_size
-    progress_lines.event("saved", step=step, path=str(whole), bytes=size, seconds=round(time.time() - began, 3))
+        _delete(old)
+    size = sum(path.stat().st_size for path in (whole, *whole.rglob("*")) if path.is_file())
+    progress_lines.event("saved", step=step, path=str(whole), bytes=size, seconds=round(time.monotonic() - began, 3))
+
+
+def _flush(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    os.fsync(handle)
+    os.close(handle)
+
+
+def _delete(path: Path) -> None:
+    """A file, or a folder with its files."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _all(folder: str) -> list[tuple[int, Path]]:

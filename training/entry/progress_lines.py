@@ -24,7 +24,7 @@ def step(step: int, loss: float, samples_per_s: float | None = None, **more: Any
 
 
 def event(event: str, **more: Any) -> None:
-    """Writes something else that happened: `started`, `resumed`, `saved`, `stopped` or `finished`."""
+    """Writes something else that happened: `started`, `resumed`, `saved`, `stopped`, `measured` or `finished`."""
     _write({"trn": "event", "event": event, "time": _now(), "rank": _rank(), **more})
 
 

@@ -12,8 +12,29 @@ from training.pod import Object
 from training.site import Site
 
 
+@dataclass(frozen=True)
+class Document:
+    """What is submitted by other means than the API of Kubernetes, in the form in which its own tool reads it."""
+
+    name: str
+    """Name of its file; the suffix says the form."""
+    text: str
+    command: str
+    """What submits it, as it is typed in the folder of the file."""
+
+
 def _no_problem(job: Job, site: Site) -> Iterator[Problem]:
     yield from ()
+
+
+def no_documents(job: Job, site: Site) -> list[Document]:
+    """For what Kubernetes alone runs."""
+    return []
+
+
+def no_objects(job: Job, site: Site) -> list[Object]:
+    """For what runs outside of Kubernetes."""
+    return []
 
 
 @dataclass(frozen=True)
@@ -28,12 +49,14 @@ class Launcher:
     lacks: tuple[str, ...]
     """What it cannot do of what a job file says."""
     render: Callable[[Job, Site], list[Object]]
-    """The objects of a job, in the order in which they are made; the last one is the job. For a job without problems only."""
+    """The objects of a job, in the order in which they are made; the last one is the job, unless a document is. For a job without problems only."""
     phase: Callable[[Any], Phase]
     """State of a job by `status` of its object."""
     resource: Resource | None = None
     """Kind of the object whose status `phase` reads; None where it is no object of Kubernetes."""
     addon: str | None = None
     """Key of the add-on that brings it; None for what every cluster has."""
+    documents: Callable[[Job, Site], list[Document]] = no_documents
+    """What is submitted beside the objects, or in their place, in the order in which that is done. For a job without problems only."""
     problems: Callable[[Job, Site], Iterator[Problem]] = _no_problem
     """What of a job, sound for others, this launcher cannot do on a site."""

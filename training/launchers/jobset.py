@@ -8,7 +8,7 @@ from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.parts import files_object, metadata, pod_failure_policy, pod_group, pod_template, ttl_s
 from training.phase import Phase
-from training.plan import plan
+from training.plan import Plan, plan
 from training.pod import Object
 from training.site import Site
 
@@ -19,20 +19,10 @@ _OVER = {"Completed": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phas
 def render(job: Job, site: Site) -> list[Object]:
     """The files, the gang where there is Volcano, and the JobSet."""
     found = plan(job, site)
-    child: Object = {
-        "completions": job.nodes,
-        "parallelism": job.nodes,
-        "completionMode": "Indexed",
-        # The first pod that fails ends it: the set then makes all of them again.
-        "backoffLimit": 0,
-        "template": pod_template(found),
-    }
+    child = workers(found, pod_template(found))
     if job.time_limit is not None:
         child["activeDeadlineSeconds"] = seconds(job.time_limit)
-    failure: Object = {"maxRestarts": job.restarts.max}
-    if policy := pod_failure_policy(job, ignore_disruptions=False):
-        child["podFailurePolicy"] = policy
-        failure["rules"] = [{"name": "exitCode", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]}]
+    failure = failure_policy(job)
     if job.time_limit is not None:
         rule = {"name": "timeLimit", "action": "FailJobSet", "onJobFailureReasons": ["DeadlineExceeded"]}
         failure["rules"] = [*failure.get("rules", ()), rule]
@@ -46,6 +36,29 @@ def render(job: Job, site: Site) -> list[Object]:
     }
     made = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata(found), "spec": spec}
     return [files_object(found), *([pod_group(found)] if site.gang else []), made]
+
+
+def workers(plan: Plan, template: Object) -> Object:
+    """`spec` of the one Job of all nodes. `template`: of its pods."""
+    child: Object = {
+        "completions": plan.job.nodes,
+        "parallelism": plan.job.nodes,
+        "completionMode": "Indexed",
+        # The first pod that fails ends it: the set then makes all of them again.
+        "backoffLimit": 0,
+        "template": template,
+    }
+    if policy := pod_failure_policy(plan.job, ignore_disruptions=False):
+        child["podFailurePolicy"] = policy
+    return child
+
+
+def failure_policy(job: Job) -> Object:
+    """`failurePolicy` of the set: how often it starts again, and on which exit codes."""
+    failure: Object = {"maxRestarts": job.restarts.max}
+    if pod_failure_policy(job, ignore_disruptions=False):
+        failure["rules"] = [{"name": "exitCode", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]}]
+    return failure
 
 
 def phase(status: Any) -> Phase:

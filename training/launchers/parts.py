@@ -1,5 +1,6 @@
 """What the objects of several launchers have in common: names, labels, the files, the gang."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE, VOLCANO_SCHEDULER
@@ -31,14 +32,15 @@ def files_object(plan: Plan) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
 
 
-def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "") -> Object:
-    """The job's pod for a controller that knows no gang and sets no time limit by itself: Volcano places it where Volcano is.
+def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "", gang: bool | None = None) -> Object:
+    """The job's pod for a controller that sets no time limit by itself: Volcano places it where Volcano is.
 
-    `subdomain`: headless service by which its pods have names, where the controller sets none.
+    `subdomain`: headless service by which its pods have names, where the controller sets none. `gang`: whether its PodGroup is
+    `pod_group`, by default where there is Volcano.
     """
     spec = pod_spec(replace(job_pod(plan, container=container), life_s=None))
     metadata: Object = {"labels": labels(plan)}
-    if plan.site.gang:
+    if plan.site.gang if gang is None else gang:
         metadata["annotations"] = {GROUP_ANNOTATION: plan.job.name}
         spec["schedulerName"] = VOLCANO_SCHEDULER
     if subdomain:
@@ -72,12 +74,28 @@ def ttl_s(job: Job) -> int:
     return seconds(job.ttl)
 
 
-def pod_group(plan: Plan) -> Object:
-    """Volcano's PodGroup for pods that are not a Volcano Job's: all of them are placed together, or none."""
+def companion(plan: Plan, command: Sequence[str], *, container: str, cpu: str, memory: str) -> Object:
+    """Template of a pod that starts or heads the workers and needs no device: image, files, mounts and variables are the job's.
+
+    It stays off the Neuron nodes, which the workers fill.
+    """
+    pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, selector={}, life_s=None)
+    spec = pod_spec(replace(pod, cpu=cpu, memory=memory, shared_memory_gib=1))
+    del spec["tolerations"]
+    return {"metadata": {"labels": labels(plan)}, "spec": spec}
+
+
+def minimum_resources(plan: Plan) -> dict[str, str]:
+    """Devices of all pods together."""
     minimum = {NEURON_RESOURCE: str(plan.chip_count * plan.job.nodes)}
     if plan.interface_count:
         minimum[EFA_RESOURCE] = str(plan.interface_count * plan.job.nodes)
-    spec: Object = {"minMember": plan.job.nodes, "minResources": minimum}
+    return minimum
+
+
+def pod_group(plan: Plan) -> Object:
+    """Volcano's PodGroup for pods that are not a Volcano Job's: all of them are placed together, or none."""
+    spec: Object = {"minMember": plan.job.nodes, "minResources": minimum_resources(plan)}
     if plan.queue is not None:
         spec["queue"] = plan.queue
     if plan.job.priority is not None:

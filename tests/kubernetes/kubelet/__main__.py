@@ -27,7 +27,6 @@ from tests.kubernetes.kubelet.api import Api
 from tests.kubernetes.kubelet.backoff import BackOff
 from tests.kubernetes.kubelet.images import read_images, standard_images
 from tests.kubernetes.kubelet.kubelet import Kubelet
-from tests.kubernetes.kubelet.namespaces import why_not
 from tests.kubernetes.kubelet.network import Network
 from tests.kubernetes.kubelet.node import LABEL, Machine
 from tests.kubernetes.kubelet.sandbox import Addresses, known_addresses
@@ -41,8 +40,6 @@ def main() -> None:
     """Run until standard input ends."""
     options = _options()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    if reason := why_not():
-        sys.exit(reason)
     api, folder = Api(options.kubeconfig), options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     life = os.dup(0)

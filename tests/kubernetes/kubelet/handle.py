@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.kubernetes.kubelet.attempts import ROOT, find
+from tests.kubernetes.kubelet.network import find_network
 from tests.kubernetes.kubelet.node import LABEL, POWER
+from tests.kubernetes.kubelet.permission import with_permission
 from tests.kubernetes.kubelet.processes import Process
 
 START_S = 30
@@ -17,9 +19,12 @@ START_S = 30
 class RunningKubelet:
     """The kubelet of all nodes with its label. Its pods live until `close`, or until the process that made this object ends."""
 
-    def __init__(self, kubeconfig: Path, folder: Path, *options: str) -> None:
-        """`folder` is the kubelet's own: it is removed at the end. Beside it, FOLDER.log says what the kubelet did."""
-        self.folder, self._kubeconfig, self._options = folder, kubeconfig, options
+    def __init__(self, kubeconfig: Path, folder: Path, *options: str, as_user: bool = False) -> None:
+        """`folder` is the kubelet's own: it is removed at the end. Beside it, FOLDER.log says what the kubelet did.
+
+        `as_user`: without root, also if this process has it.
+        """
+        self.folder, self._kubeconfig, self._options, self._as_user = folder, kubeconfig, options, as_user
         self._reader, self._life = os.pipe()
         self.log = folder.with_suffix(".log")
         self.start()
@@ -27,9 +32,10 @@ class RunningKubelet:
     def start(self) -> None:
         """Start the process, or start it again; returns when its nodes are ready."""
         command = [sys.executable, "-m", "tests.kubernetes.kubelet", "--kubeconfig", str(self._kubeconfig), "--folder", str(self.folder)]
+        command = with_permission([*command, *self._options], find_network(self.folder), self._as_user)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*command, *self._options], stdin=self._reader, stdout=subprocess.PIPE, stderr=log, cwd=ROOT, start_new_session=True
+                command, stdin=self._reader, stdout=subprocess.PIPE, stderr=log, cwd=ROOT, start_new_session=True
             )
         assert self._process.stdout is not None
         with self._process.stdout as said:

@@ -81,6 +81,12 @@ def find_image(name: str, table: Mapping[str, Image]) -> Image:
     raise NotPulled(name, table)
 
 
+def has_own_tmp(environment: Mapping[str, str]) -> bool:
+    """A container's /tmp is empty, unless its programs or modules, or this Python, are below the machine's."""
+    paths = [*environment.get("PATH", "").split(":"), *environment.get("PYTHONPATH", "").split(":"), sys.prefix, sys.base_prefix]
+    return not any(path.startswith("/tmp/") for path in paths)
+
+
 def process_arguments(container: Mapping[str, list[str]], image: Image) -> list[str]:
     """Program and arguments: `command` replaces the entry point and Docker's CMD, `args` only the latter (API reference, Container)."""
     command, arguments = container.get("command") or [], container.get("args") or []

@@ -111,6 +111,7 @@ class Kubelet:
         with self._lock:
             for taken in self._taken.values():
                 taken.lose()
+            self._taken.clear()
         self._streams.close()
         self._clean(set())
 

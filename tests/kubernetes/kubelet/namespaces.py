@@ -2,38 +2,18 @@
 
 import ctypes
 import os
-import shutil
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 32, 4096, 16384, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1
 
+Made = TypeVar("Made")
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-def why_not() -> str | None:
-    """Why pods cannot run as processes on this machine; None where they can. Makes a throw-away container to find out."""
-    if not sys.platform.startswith("linux"):
-        return "pods as processes need Linux: namespaces and overlay mounts"
-    if missing := [program for program in ("ip", "nsenter", "unshare") if shutil.which(program) is None]:
-        return f"pods as processes need {', '.join(missing)} (util-linux, iproute2)"
-    if os.geteuid() != 0:
-        return "pods as processes need root: an overlay of / is refused in a user namespace where / has other mounts under it"
-    script = (
-        "mount -t tmpfs t /tmp && mkdir /tmp/u /tmp/w /tmp/r && mount -t overlay o -o lowerdir=/,upperdir=/tmp/u,workdir=/tmp/w /tmp/r"
-        " && ip link add veth0 type veth peer name veth1 && ip link add bridge0 type bridge"
-    )
-    tried = subprocess.run(
-        ["unshare", "--mount", "--net", "--pid", "--fork", "sh", "-c", script], capture_output=True, text=True, check=False
-    )
-    return f"namespaces, overlay mounts or virtual networks are not permitted here: {tried.stderr.strip()}" if tried.returncode else None
 
 
 def _checked(result: int, what: str) -> None:
@@ -79,14 +59,24 @@ def die_with_parent() -> None:
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-@contextmanager
-def inside(network: str) -> Iterator[None]:
-    """The calling thread is in that network namespace (a path) for the block: sockets made in it stay there."""
-    own = f"/proc/self/task/{threading.get_native_id()}/ns/net"
-    back = os.open(own, os.O_RDONLY)
-    try:
-        enter(network, CLONE_NEWNET)
-        yield
-    finally:
-        _checked(_libc.setns(back, CLONE_NEWNET), "return to the own network")
-        os.close(back)
+def in_network(network: str, make: Callable[[], Made]) -> Made:
+    """What `make` gives when it is called inside that network namespace (a path): sockets stay there. Raises what it raises.
+
+    In a thread of its own, which ends there: from a user namespace there is no way back into the machine's network.
+    """
+    found: list[Made] = []
+    failed: list[OSError] = []
+
+    def run() -> None:
+        try:
+            enter(network, CLONE_NEWNET)
+            found.append(make())
+        except OSError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return found[0]

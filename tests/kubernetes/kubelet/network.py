@@ -15,6 +15,9 @@ from tests.kubernetes.kubelet.processes import Process, process
 BRIDGE = "pods"
 
 
+NOTE = "network.json"
+
+
 class NetworkFailed(Exception):
     """A step of building the network was refused."""
 
@@ -24,16 +27,16 @@ class Network:
 
     def __init__(self, folder: Path, life: int, services: str) -> None:
         """`life`: descriptor of the pipe that ends with the test; `services`: range of the services' own addresses."""
-        note = folder / "network.json"
-        if note.exists() and Process(**json.loads(note.read_text())).alive:
-            self._anchor = Process(**json.loads(note.read_text()))
+        known = find_network(folder)
+        if known and known.alive:
+            self._anchor = known
             return
         script = (
             f"ip link set lo up && ip link add {BRIDGE} type bridge && ip addr add {GATEWAY}/{NETWORK.prefixlen} dev {BRIDGE}"
             f" && ip link set {BRIDGE} up && ip route add local {services} dev lo"
         )
         self._anchor = hold(["--net"], script, life)
-        note.write_text(json.dumps(vars(self._anchor)))
+        (folder / NOTE).write_text(json.dumps(vars(self._anchor)))
 
     @property
     def path(self) -> str:
@@ -55,8 +58,7 @@ class Network:
 
     def connect(self, address: str, port: int, timeout_s: float) -> socket.socket:
         """A TCP connection from the pods' network. Raises OSError."""
-        with linux.inside(self.path):
-            made = socket.socket()
+        made = self.tcp_socket()
         made.settimeout(timeout_s)
         try:
             made.connect((address, port))
@@ -65,15 +67,24 @@ class Network:
             raise
         return made
 
+    def tcp_socket(self) -> socket.socket:
+        """A TCP socket of the pods' network, not connected."""
+        return linux.in_network(self.path, socket.socket)
+
     def listen(self, address: str, port: int) -> socket.socket:
         """A listening TCP socket in the pods' network, for a service's own address. Raises OSError."""
-        with linux.inside(self.path):
-            made = socket.socket()
+        made = self.tcp_socket()
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((address, port))
         made.listen(128)
         made.setblocking(False)
         return made
+
+
+def find_network(folder: Path) -> Process | None:
+    """The process that keeps the network of an earlier kubelet; it may be gone."""
+    note = folder / NOTE
+    return Process(**json.loads(note.read_text())) if note.exists() else None
 
 
 def namespace_path(pid: int) -> str:

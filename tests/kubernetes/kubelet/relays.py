@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
-from tests.kubernetes.kubelet import namespaces as linux
 from tests.kubernetes.kubelet.backends import Backend, Front
 from tests.kubernetes.kubelet.network import Network
 
@@ -62,11 +61,7 @@ class Relays(threading.Thread):
             writer.close()
 
     async def _connect(self, backend: Backend) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        if backend.in_pods_network:
-            with linux.inside(self._network.path):
-                made = socket.socket()
-        else:
-            made = socket.socket()
+        made = self._network.tcp_socket() if backend.in_pods_network else socket.socket()
         made.setblocking(False)
         try:
             await self._loop.sock_connect(made, (backend.address, backend.port))

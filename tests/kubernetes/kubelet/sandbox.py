@@ -66,7 +66,7 @@ def known_addresses(store: Store) -> dict[str, str]:
 def make_sandbox(pod: Object, folder: PodFolder, volumes: dict[str, Volume], network: Network, address: str, life: int) -> Sandbox:
     """Make the pod's namespaces, with its memory volumes in them. Raises NetworkFailed."""
     own_network = not pod["spec"].get("hostNetwork")
-    steps = [f"echo {shlex.quote(hostname(pod))} > /proc/sys/kernel/hostname", _tmpfs(folder.memory, f"size={SHARED_MEMORY}")]
+    steps = [f"hostname {shlex.quote(hostname(pod))}", _tmpfs(folder.memory, f"size={SHARED_MEMORY}")]
     for name, volume in volumes.items():
         if isinstance(volume, Memory):
             size = f"size={volume.size_bytes}" if volume.size_bytes else ""

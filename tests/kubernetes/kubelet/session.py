@@ -4,11 +4,13 @@
         ...     # pods on them run as processes; kubelet.process_of(pod, "main").kill() is a killed worker
         api.call("PATCH", f"/api/v1/nodes/{name}", power(on=False), ...)    # a lost node
 
-A test that needs it calls `namespaces.why_not()` first, and skips with what that says.
+A test that needs it calls `permission.why_not()` first, and skips with what that says.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
 from simulator.account.state import AccountState
@@ -21,14 +23,24 @@ BACK_OFF_S = "0.5"
 """Instead of the kubelet's 10 s: a test waits for it."""
 
 
+def kubelet_options(tools: Mapping[str, Path], folder: Path, **images: Object) -> list[str]:
+    """For `kubelet_of`: exec, a short back-off, and images besides the usual ones (images.read_images), among them the one that
+    brings kubectl into an MPIJob's launcher. `tools`: programs of kubelet-streams and kubernetes."""
+    copied = 'cp -L "$(command -v kubectl)" "$TARGET_DIR/kubectl"'
+    delivery = {"path": [str(tools["kubectl"].parent)], "entrypoint": ["sh", "-c"], "command": [copied]}
+    path = folder / "images.json"
+    path.write_text(json.dumps({"kubeflow/kubectl-delivery": delivery, **images}))
+    return ["--back-off-s", BACK_OFF_S, "--streams", str(tools["kubelet-streams"]), "--images", str(path)]
+
+
 @contextmanager
-def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: str) -> Iterator[RunningKubelet]:
+def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: str, as_user: bool = False) -> Iterator[RunningKubelet]:
     """Nodes whose pods run as processes, ready; nodes, kubelet and pods are gone at the end. `options` are the kubelet's."""
     api = control_plane.api()
     running = None
     try:
         joined(api, items)
-        running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", *options)
+        running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", *options, as_user=as_user)
         wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
         yield running
     finally:

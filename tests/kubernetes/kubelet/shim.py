@@ -71,7 +71,7 @@ def _become(wanted: dict[str, Any], writers: tuple[int, ...]) -> None:
         kinds = {"ipc": linux.CLONE_NEWIPC, "uts": linux.CLONE_NEWUTS, "net": linux.CLONE_NEWNET, "mnt": linux.CLONE_NEWNS}
         for name, kind in kinds.items():
             linux.enter(f"/proc/{wanted['sandbox_pid']}/ns/{name}", kind)
-        root.build(wanted["root"], wanted["mounts"], wanted["read_only"])
+        root.build(wanted["root"], wanted["mounts"], read_only=wanted["read_only"], own_tmp=wanted["own_tmp"])
         os.makedirs(wanted["working_folder"], exist_ok=True)
         os.chdir(wanted["working_folder"])
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)

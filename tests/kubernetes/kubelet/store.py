@@ -7,6 +7,7 @@ FOLDER/pods/UID/volumes/NAME/
 FOLDER/pods/UID/containers/NAME/ATTEMPT/      container.json, started.json, ended.json, log, message
 """
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from tests.kubernetes.kubelet.mounts import MESSAGE_PATH
 from tests.kubernetes.kubelet.names import SWITCH_FILE, resolver_file
 from tests.kubernetes.kubelet.pods import Object, hostname
-from tests.kubernetes.kubelet.volumes import Files, Volume, claim_name
+from tests.kubernetes.kubelet.volumes import FILE_MODE, Files, Volume, claim_name
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,12 @@ class PodFolder:
         return {**named, "/dev/shm": self.memory, container.get("terminationMessagePath") or MESSAGE_PATH: attempt / "message"}
 
     def write_hosts(self, text: str) -> None:
-        """Renew the hosts file if it says something else."""
+        """Renew the hosts file if it says something else: in place, and never empty for one who reads it meanwhile."""
         if not self.hosts.exists() or self.hosts.read_text() != text:
-            self.hosts.write_text(text)
+            descriptor = os.open(self.hosts, os.O_WRONLY | os.O_CREAT, FILE_MODE)
+            os.write(descriptor, text.encode())
+            os.truncate(descriptor, len(text.encode()))
+            os.close(descriptor)
 
     def remove(self) -> None:
         """Everything of the pod; claims stay."""

@@ -1,4 +1,4 @@
-"""Kubeflow's real training operator drives processes: a PyTorchJob whose workers find their master and add up."""
+"""Kubeflow's real training operator drives processes: a PyTorchJob whose workers add up, an MPIJob whose launcher goes into them."""
 
 import pytest
 import yaml
@@ -13,6 +13,9 @@ from tests.kubernetes.kubelet.looking import log, phase, pods_of
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
+KINDS = ("pytorchjob", "mpijob")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""A definition has 10,000 lines: the plain loader takes seconds for each."""
 MODULE = "github.com/kubeflow/training-operator"
 WORKER = """
 import os, socket, sys, time
@@ -39,22 +42,25 @@ print(f"rank {rank} of {size}: sum {total}", flush=True)
 
 @pytest.fixture(scope="module")
 def operator(programs: Programs, control_plane: ControlPlane):
-    """The operator's controllers for PyTorchJobs, without its webhooks; gone after the module."""
+    """The operator's controllers for two kinds, without its webhooks; gone after the module."""
     program = programs("training-operator")["training-operator"]
     api, (port, probes) = control_plane.api(), free_ports(2)
-    path = build.module_file("training-operator", MODULE, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml")
-    definition = yaml.safe_load(path.read_text())
-    api.apply(definition).ok()
-    wait(lambda: api.call("GET", "/apis/kubeflow.org/v1/pytorchjobs").status == 200, "PyTorchJobs are known")
+    paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in KINDS)
+    definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
+    for each in definitions:
+        api.apply(each).ok()
+    for kind in KINDS:
+        wait(lambda kind=kind: api.call("GET", f"/apis/kubeflow.org/v1/{kind}s").status == 200, f"{kind}s are known")
     authority = Authority(control_plane.folder / "training-operator")
     authority.server("tls", ("localhost",))
-    options = [f"--cert-dir={authority.folder}", f"--webhook-server-port={port}", "--enable-scheme=pytorchjob"]
+    options = [f"--cert-dir={authority.folder}", f"--webhook-server-port={port}", *(f"--enable-scheme={kind}" for kind in KINDS)]
     command = [program, f"--kubeconfig={control_plane.kubeconfig}", f"--health-probe-bind-address=127.0.0.1:{probes}", *options]
     control_plane.processes.start("training-operator", command)
     control_plane.processes.wait(lambda: answers(f"http://127.0.0.1:{probes}/readyz"), "training-operator")
     yield
     control_plane.processes.stop("training-operator")
-    api.delete(definition)
+    for each in definitions:
+        api.delete(each)
 
 
 def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
@@ -72,8 +78,9 @@ def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
 
 
 def succeeded(api: Api, item: Object) -> bool:
-    """The operator says so."""
+    """The operator says so. AssertionError where it says that the job failed."""
     conditions = api.get(item).ok().get("status", {}).get("conditions") or ()
+    assert not any(each["type"] == "Failed" and each["status"] == "True" for each in conditions), conditions
     return any(each["type"] == "Succeeded" and each["status"] == "True" for each in conditions)
 
 
@@ -102,3 +109,37 @@ def test_a_killed_worker_is_started_again_and_the_job_succeeds(kubelet: RunningK
     found = api.get(worker).ok()["status"]["containerStatuses"][0]
     assert (found["restartCount"], found["lastState"]["terminated"]["exitCode"]) == (1, 137)
     assert log(api, worker, container="pytorch") == "rank 1 of 2: sum 3\n"
+
+
+LAUNCHER = """
+while read -r host slots; do
+    until "$OMPI_MCA_plm_rsh_agent" "$host" "echo $slots on $(hostname): \\$(hostname) \\$RANK_FILE" < /dev/null 2> /dev/null; do sleep 0.3; done
+done < "$OMPI_MCA_orte_default_hostfile"
+"""
+"""What mpirun does with its host file and remote shell: start something in each worker."""
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_mpi_jobs_launcher_goes_into_its_workers(api: Api, namespace: str):
+    """By the operator's own script: kubectl exec with the launcher's service account, from inside a pod."""
+    launcher = process_pod("ring", namespace, LAUNCHER, container={"name": "mpi"})["spec"]
+    worker = process_pod("ring", namespace, "sleep 100 & wait", container={"name": "mpi", "env": [{"name": "RANK_FILE", "value": "none"}]})[
+        "spec"
+    ]
+    for spec in (launcher, worker):
+        del spec["restartPolicy"]
+    worker["terminationGracePeriodSeconds"] = 0
+    replicas = {
+        "Launcher": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": launcher}},
+        "Worker": {"replicas": 2, "restartPolicy": "Never", "template": {"spec": worker}},
+    }
+    item = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "MPIJob",
+        "metadata": {"name": "ring", "namespace": namespace},
+        "spec": {"slotsPerWorker": 4, "runPolicy": {"cleanPodPolicy": "Running"}, "mpiReplicaSpecs": replicas},
+    }
+    api.create(item).ok()
+    wait(lambda: succeeded(api, item), "the MPIJob succeeds")
+    (pod,) = pods_of(api, namespace, "training.kubeflow.org/job-name=ring,training.kubeflow.org/replica-type=launcher")
+    assert log(api, pod, container="mpi").splitlines() == [f"slots=4 on ring-launcher: ring-worker-{number} none" for number in range(2)]

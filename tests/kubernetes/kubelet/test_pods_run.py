@@ -1,6 +1,7 @@
 """Pods of fake nodes that run as processes, under a real API server: ends, restarts, logs, environment, volumes, images."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +11,43 @@ from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, status_of
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
+
+
+@pytest.fixture
+def claim(api: Api, namespace: str) -> Iterator[str]:
+    """A claim that is bound to a volume of its own, as the scheduler wants it; gives its name."""
+    name = "shared"
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{namespace}-{name}"},
+        "spec": {
+            "capacity": {"storage": "1200Gi"},
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "persistentVolumeReclaimPolicy": "Retain",
+            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0123456789abcdef0"},
+            "claimRef": {"namespace": namespace, "name": name},
+        },
+    }
+    wanted = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": f"{namespace}-{name}",
+            "resources": {"requests": {"storage": "1200Gi"}},
+        },
+    }
+    api.create(volume).ok()
+    # The controller looks again only every 15 s at a claim that came before its volume.
+    wait(lambda: api.get(volume).ok()["status"].get("phase") == "Available", f"the volume of {name} is known")
+    api.create(wanted).ok()
+    wait(lambda: api.get(wanted).ok()["status"]["phase"] == "Bound", f"{name} is bound")
+    yield name
+    api.delete(volume)
 
 
 def test_a_pod_runs_and_its_log_is_served(api: Api, namespace: str):
@@ -63,53 +101,21 @@ def test_a_crash_is_restarted_after_a_back_off(api: Api, namespace: str):
     assert (found["status"]["phase"], status_of(found)["restartCount"]) == ("Succeeded", 2)
 
 
-def test_a_worker_that_is_deleted_has_time_for_a_checkpoint(api: Api, namespace: str):
+def test_a_worker_that_is_deleted_has_time_for_a_checkpoint(api: Api, namespace: str, claim: str):
     """Its preStop hook, then SIGTERM, which it catches; what it wrote to its claim is there for the next pod."""
     script = "trap 'echo checkpoint >> /claim/saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
-    claim = {"volumeMounts": [{"name": "claim", "mountPath": "/claim"}]}
+    mount = {"volumeMounts": [{"name": "claim", "mountPath": "/claim"}]}
     hook = {"lifecycle": {"preStop": {"exec": {"command": ["sh", "-c", "echo hook > /claim/saved"]}}}}
-    volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": "shared"}}]
-    pod = process_pod("worker", namespace, script, container=claim | hook, volumes=volumes)
-    make_claim(api, namespace, "shared")
+    volumes = [{"name": "claim", "persistentVolumeClaim": {"claimName": claim}}]
+    pod = process_pod("worker", namespace, script, container=mount | hook, volumes=volumes)
     api.create(pod).ok()
     wait(lambda: phase(api, pod, "Running") and "ready" in log(api, pod), "it runs")
     api.delete(pod)
     wait(lambda: not api.exists(pod), "it is gone")
-    reader = process_pod("reader", namespace, "cat /claim/saved", container=claim, volumes=volumes)
+    reader = process_pod("reader", namespace, "cat /claim/saved", container=mount, volumes=volumes)
     api.create(reader).ok()
     over(api, reader)
     assert log(api, reader) == "hook\ncheckpoint\n"
-
-
-def make_claim(api: Api, namespace: str, name: str) -> None:
-    """A claim that is bound to a volume of its own; the scheduler wants it."""
-    volume = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{namespace}-{name}"},
-        "spec": {
-            "capacity": {"storage": "1200Gi"},
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "persistentVolumeReclaimPolicy": "Retain",
-            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0123456789abcdef0"},
-            "claimRef": {"namespace": namespace, "name": name},
-        },
-    }
-    claim = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "volumeName": f"{namespace}-{name}",
-            "resources": {"requests": {"storage": "1200Gi"}},
-        },
-    }
-    api.create(volume).ok()
-    api.create(claim).ok()
-    wait(lambda: api.get(claim).ok()["status"]["phase"] == "Bound", f"{name} is bound")
 
 
 def test_one_that_ignores_sigterm_is_killed_after_its_grace(api: Api, namespace: str):

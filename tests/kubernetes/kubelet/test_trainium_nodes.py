@@ -7,9 +7,9 @@ import pytest
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.kubelet import namespaces
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import log, over, phase
+from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.kubelet.session import kubelet_of, trainium_nodes
 from tests.simulator.account.standing import standing
 
@@ -21,7 +21,7 @@ WHOLE_NODE = {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
 @pytest.fixture(scope="module")
 def trainium(control_plane: ControlPlane) -> Iterator[RunningKubelet]:
     """A kubelet with the dev stack's two trn1.32xlarge."""
-    if reason := namespaces.why_not():
+    if reason := why_not():
         pytest.skip(reason)
     with kubelet_of(control_plane, trainium_nodes(standing().state)) as running:
         yield running

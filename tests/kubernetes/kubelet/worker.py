@@ -33,6 +33,7 @@ class PodWorker(threading.Thread):
         super().__init__(daemon=True, name=title(pod))
         self.pod, self._node, self._machine = pod, node, node.machine
         self._folder = node.machine.store.pod(uid(pod))
+        self._naming = threading.Lock()
         self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self.containers = PodContainers(pod, node, self._folder, self.wake)
         self._sandbox: Sandbox | None = None
@@ -68,9 +69,10 @@ class PodWorker(threading.Thread):
         self.wake()
 
     def rename(self) -> None:
-        """Names of the cluster have changed."""
-        if self._sandbox and self._folder.hosts.exists():
-            self._folder.write_hosts(hosts_file(self.pod, self._sandbox.address, self._machine.names.now))
+        """Names of the cluster have changed. For any thread: the last one to come writes what is newest."""
+        with self._naming:
+            if self._sandbox and self._folder.hosts.exists():
+                self._folder.write_hosts(hosts_file(self.pod, self._sandbox.address, self._machine.names.now))
 
     def run(self) -> None:
         """The pod's life."""
@@ -78,6 +80,7 @@ class PodWorker(threading.Thread):
         if known:
             self._address = known.address
             self._sandbox = known if known.holder.alive else None
+            self.rename()
             self.containers.recall(known)
         if not is_over(self.pod):
             self._live()
@@ -141,6 +144,8 @@ class PodWorker(threading.Thread):
         try:
             self._sandbox = prepare(self.pod, self._node, self._folder)
             self._address = self._sandbox.address
+            # Names may have changed since they were written.
+            self.rename()
         except (MissingReference, UnknownField) as error:
             self.containers.say("Warning", "FailedMount", f"MountVolume.SetUp failed: {error}")
             self._hold(wanted, RETRY_S)

@@ -90,6 +90,13 @@ def test_karpenters_pools_are_places_for_jobs():
     assert (pool.largest_size, pool.selector, pool.release_version) == (4, {"trn/node-pool": "big"}, "1.35.0-20260505")
 
 
+def test_operators_that_make_gangs_are_known_by_their_settings():
+    """A second PodGroup beside the operator's would be refused, or would hold room for no pod."""
+    addons = {"kubeRay": {"enabled": True, "batchScheduler": "volcano"}, "mpiOperator": {"enabled": True}}
+    found = site_of(parse_settings(merged(dev_configuration(), addons=addons), "dev", rehearsal=True), "dev")
+    assert found.own_gangs == {"kubeRay"}
+
+
 def test_a_dry_run_loads_no_client_and_no_simulator():
     """It takes at most half a second more than the help and the Kubernetes client's import, which it does not need; `make bench` prints it."""
     script = (
@@ -101,3 +108,36 @@ def test_a_dry_run_loads_no_client_and_no_simulator():
     done = subprocess.run([sys.executable, "-c", script, *heavy], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
     assert done.stdout.startswith("apiVersion: v1")
+
+
+IDS = "subnetId: subnet-0123456789abcdef0\nsecurityGroupIds: [sg-0123456789abcdef0]\namiId: ami-0123456789abcdef0\n"
+
+
+def test_a_document_is_printed_in_its_own_form(job_file: Path):
+    """Several stand one below the other, each with what submits it."""
+    (job_file.parent / "account.yaml").write_text(IDS)
+    options = ["--dry-run", "--on", "parallelcluster", "--account", str(job_file.parent / "account.yaml")]
+    result = CliRunner().invoke(app, ["submit", str(job_file), *options])
+    assert result.exit_code == 0
+    heads = [
+        line for line in result.stdout.splitlines() if line.startswith("# trainium-dev-slurm.yaml: pcluster create-cluster") or "#!" in line
+    ]
+    assert len(heads) == 2
+
+
+def test_a_launcher_outside_of_the_cluster_says_what_submits_its_job(job_file: Path):
+    """`trn` writes nothing to AWS by itself here, and does not look for the cluster."""
+    (job_file.parent / "account.yaml").write_text(IDS)
+    options = ["--on", "parallelcluster", "--account", str(job_file.parent / "account.yaml")]
+    result = CliRunner().invoke(app, ["submit", str(job_file), *options])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "run pcluster create-cluster" in result.stderr
+    assert "nothing was submitted" in result.stderr
+
+
+def test_an_account_file_that_is_wrong_is_misuse(job_file: Path):
+    """Before anything is rendered."""
+    (job_file.parent / "account.yaml").write_text("subnetId: vpc-1\n")
+    result = CliRunner().invoke(app, ["submit", str(job_file), "--dry-run", "--account", str(job_file.parent / "account.yaml")])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "2 mistakes in" in result.stderr

@@ -27,7 +27,7 @@ from tests.operations.running_cluster import RunningCluster
 from tests.operations.test_kube_rights import resource
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
-from tests.training.sites import SITE, group, job, site
+from tests.training.sites import EVERYTHING, NEEDED, SITE, group, job, site
 from training.launchers import launchers
 from training.site import Site
 
@@ -150,7 +150,7 @@ def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCl
     for kind in launchers():
         if kind.resource is None:
             continue
-        found = of(launcher=kind.name, name=kind.name, priority="high")
+        found = of(EVERYTHING, launcher=kind.name, name=kind.name, priority="high", **NEEDED.get(kind.name, {}))
         assert submit_to(found, cluster, lambda: None, None) == 0
         body = found.objects[-1]
         cluster.refusals[f"{body['kind']} {body['metadata']['name']}"] = [CommandError("no")]

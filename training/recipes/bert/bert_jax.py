@@ -6,6 +6,7 @@ the device were not supported by the Neuron compiler in 2.26 (JAX NeuronX, known
 
 import jax
 import jax.numpy as jnp
+
 from bert_options import Size
 
 Parameters = dict[str, jax.Array]

@@ -53,14 +53,17 @@ class Options:
     checkpoint_steps: int
     """Steps from one checkpoint to the next, beside the interval of the job file; 0 leaves it to that."""
 
+    dropout: float
+    """Share of values that are left out."""
+
     @property
     def model(self) -> Size:
         """The model's dimensions."""
-        return SIZES[self.size]
+        return dataclasses.replace(SIZES[self.size], dropout=self.dropout)
 
     def fingerprint(self, devices: int) -> dict[str, object]:
         """What a checkpoint must agree on with the run that resumes it. The number of devices may differ, the batch of all may not."""
-        same = ("size", "steps", "sequence", "predictions", "optimizer", "learning_rate", "warmup", "seed", "data")
+        same = ("size", "steps", "sequence", "predictions", "optimizer", "learning_rate", "warmup", "seed", "data", "dropout")
         return {"sequences_per_step": self.batch * self.accumulate * devices, **{name: getattr(self, name) for name in same}}
 
 
@@ -74,6 +77,7 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
     parser.add_argument("--sequence", type=int, help="tokens of one sequence")
     parser.add_argument("--optimizer", choices=["lamb", "adamw"], default="lamb", help="LAMB keeps batches of 32,768 sequences stable")
     parser.add_argument("--learning-rate", type=float, help="without it, that of the LAMB paper for the batch")
+    parser.add_argument("--dropout", type=float)
     parser.add_argument("--seed", type=int, default=20181011)
     parser.add_argument("--data", default=data, help="folder with tokenised text; without it, text is generated")
     parser.add_argument("--checkpoint-steps", type=int, default=0)
@@ -98,6 +102,7 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
         seed=found.seed,
         data=found.data,
         checkpoint_steps=found.checkpoint_steps,
+        dropout=SIZES[found.size].dropout if found.dropout is None else found.dropout,
     )
 
 

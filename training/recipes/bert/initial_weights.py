@@ -4,6 +4,7 @@ Linear weights are (inputs, outputs); `layers.N.` stands before the names of a l
 """
 
 import numpy as np
+
 from bert_options import Size
 
 

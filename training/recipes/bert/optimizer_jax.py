@@ -21,7 +21,7 @@ def update(kind: str, parameters: Tree, state: Tree, gradients: Tree, step: jax.
 
     LAMB scales AdamW's change of each array to the norm of the array itself (You et al., 2019, algorithm 2).
     """
-    norm = jnp.sqrt(sum(jnp.sum(array**2) for array in jax.tree.leaves(gradients)))
+    norm = jnp.sqrt(jnp.stack([jnp.sum(array**2) for array in jax.tree.leaves(gradients)]).sum())
     gradients = jax.tree.map(lambda array: array * jnp.minimum(1.0, CLIP / (norm + EPSILON)), gradients)
     first = jax.tree.map(lambda old, new: BETA_1 * old + (1 - BETA_1) * new, state["first"], gradients)
     second = jax.tree.map(lambda old, new: BETA_2 * old + (1 - BETA_2) * new**2, state["second"], gradients)

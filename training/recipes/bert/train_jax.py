@@ -12,18 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import bert_jax
-import bert_options
-import initial_weights
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optimizer_jax
-import pretraining_data
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+import bert_jax
+import bert_options
 import checkpoints
+import initial_weights
+import optimizer_jax
+import pretraining_data
 import progress_lines
 from stop_request import STOPPED, StopRequest
 
