@@ -49,6 +49,7 @@ from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
+from operations.streams import open_closed_streams
 
 CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
@@ -176,4 +177,5 @@ for command in REHEARSALS:
 
 def main() -> None:
     """Run `trn`."""
+    open_closed_streams()
     app()
