@@ -13,7 +13,7 @@ hooks, restarts with back-off, logs, exec and port-forward by the API, events, a
 What it is not: images (a table of names, see images.py), cgroups (requests and limits are not held), devices (/dev has the usual six),
 users (runAsUser, fsGroup), security (a container's root is root), hostPath, nfs and CSI volumes other than claims (a claim is a
 folder), updates of mounted ConfigMaps and Secrets, renewal of tokens, ephemeral containers, shareProcessNamespace, grpc probes, ports
-on the host, attach; `services/proxy` and `pods/proxy`, since the API server is not on the pods' network.
+on the host, attach; PLACE
 """
 
 import argparse

@@ -125,9 +125,10 @@ class Kubelet:
 
     def _on_pods(self, objects: dict[str, Object]) -> None:
         with self._lock:
+            # Workers remove what is theirs; pods of a node that was lost have none any more.
+            at_work = {key for taken in self._taken.values() for key in taken.workers}
+            self._clean(set(objects) | at_work)
             self._pods = objects
-            if not self._listed["pods"].is_set():
-                self._clean(set(objects))
             self._listed["pods"].set()
             for taken in self._taken.values():
                 self._follow(taken)
@@ -165,3 +166,4 @@ class Kubelet:
             if sandbox := find_sandbox(folder):
                 sandbox.holder.kill()
             folder.remove()
+            self._machine.addresses.free(key)

@@ -50,15 +50,18 @@ class Relays(threading.Thread):
     async def _serve(self, front: Front, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, until both sides have ended it."""
         behind = self._wanted.get(front)
+        opened = [writer]
         try:
             if not behind:
                 return
-            there = await self._connect(behind[next(self._turns) % len(behind)])
-            await asyncio.gather(_pass(reader, there[1]), _pass(there[0], writer))
+            there_reader, there_writer = await self._connect(behind[next(self._turns) % len(behind)])
+            opened.append(there_writer)
+            await asyncio.gather(_pass(reader, there_writer), _pass(there_reader, writer))
         except OSError as error:
             _log.info("service at %s:%s: %s", *front, error)
         finally:
-            writer.close()
+            for each in opened:
+                each.close()
 
     async def _connect(self, backend: Backend) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         made = self._network.tcp_socket() if backend.in_pods_network else socket.socket()
