@@ -104,11 +104,15 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
                 "trn2.3xlarge": (1, 4),
                 "trn2.48xlarge": (1, 64),
                 "trn2u.48xlarge": (1, 64),
+                "inf2.xlarge": (1, 2),
+                "inf2.8xlarge": (1, 2),
+                "inf2.24xlarge": (1, 12),
+                "inf2.48xlarge": (1, 24),
             },
             process_per="node",
             marks={
                 "workers": "public examples run one process for each node with all its cores; the other counts follow from the runtime's"
-                " limits of trn1, or are one process for each logical core (inferred)",
+                " limits of trn1, or are one process for each logical core (inferred); AWS lists inf2 for the image, and publishes no training on it",
                 "state": "AWS marks JAX NeuronX as beta; how well it trains BERT-large on trn1 is not established",
                 "driver": "the oldest driver that runtime 2.34 starts on is not published; drivers up to 2.26 are refused from runtime 2.32 on",
             },

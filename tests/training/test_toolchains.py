@@ -85,7 +85,8 @@ def test_tables_are_asked_from_both_sides():
     """By SDK for images, by hardware for hints."""
     assert of_sdk("2.30") == ["xla-2.30"]
     assert running_on(NEURON_TYPES["trn2.48xlarge"]) == list(TOOLCHAINS)
-    assert running_on(NEURON_TYPES["inf2.48xlarge"]) == []
+    assert running_on(NEURON_TYPES["inf2.48xlarge"]) == ["jax-2.32"]
+    assert all(running_on(instance) for instance in NEURON_TYPES.values()), "`trn init` writes one for each type"
     assert TOOLCHAINS["xla-2.30"].ami_dates == fitting_ami_dates((2, 32, 31)) == ("20260409", "20260714")
     assert NEWEST.endswith("20260714")
 
