@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
+from operations.jobs.listing.kinds import JOB_KINDS
+from operations.jobs.listing.look import LOOKED_AT
 from training.launchers import launchers
 
 Rules = Mapping[str, tuple[str, ...]]
@@ -24,6 +26,8 @@ _SUBMIT: Rules = {
     **dict.fromkeys(_MADE_WITH_A_JOB, ("create", "delete", "patch")),
     **{kind.resource.qualified: ("create", "get", "patch") for kind in launchers() if kind.resource is not None},
 }
+_JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kind.resource for kind in JOB_KINDS))}
+"""One look at all jobs, and at what can hold one up."""
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
@@ -46,6 +50,14 @@ _OWN: Mapping[str, Rules] = {
         "pods/log": ("get",),
     },
     "submit": _SUBMIT,
+    "jobs": _JOBS,
+    "why": _JOBS,
+    "cancel": {
+        **_JOBS,
+        **{kind.resource.qualified: ("delete", "list") for kind in JOB_KINDS},
+        "pods": ("delete", "list"),
+        "pods/log": ("get",),
+    },
 }
 """Rights that follow from no kind of job."""
 

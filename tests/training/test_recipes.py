@@ -1,13 +1,13 @@
 """Every recipe is complete: a script, a job file for each toolchain it is for, and a page."""
 
 import ast
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.training.sites import EVERYTHING, NEWEST, group
+from addons.registry import SWITCHED
+from tests.training.sites import group, site
 from training import payload
 from training.check import problems
 from training.job import parse_job
@@ -24,15 +24,6 @@ def test_every_recipe_has_a_job_file():
 def test_a_recipes_job_file_is_a_job(path):
     job = parse_job(yaml.safe_load(path.read_text()), path.name)
     assert job.recipe == path.parent.name
-
-
-@pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_recipes_job_can_be_submitted(path):
-    """To a cluster with its hardware and its launcher's operator: nothing else has to be changed."""
-    job = parse_job(yaml.safe_load(path.read_text()), path.name)
-    trn2 = job.toolchain == "torch-2.33"
-    groups = {"g": group("g", "trn2.48xlarge", release_version=NEWEST)} if trn2 else EVERYTHING.node_groups
-    assert problems(job, replace(EVERYTHING, node_groups=groups)) == []
 
 
 @pytest.mark.parametrize("recipe", payload.recipes())
@@ -57,3 +48,11 @@ def test_a_recipe_has_a_page_with_its_command(recipe):
 @pytest.mark.parametrize("page", sorted((DOCS / "recipes").glob("*.md")), ids=lambda page: page.stem)
 def test_there_is_no_page_without_its_recipe(page):
     assert page.stem in payload.recipes()
+
+
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_recipes_job_can_be_submitted(path):
+    """On a stack with its hardware and its add-on: a recipe that is refused there is none."""
+    groups = {name: group(name, name) for name in ("trn1.32xlarge", "trn2.48xlarge")}
+    found = site(node_groups=groups, addons=frozenset(SWITCHED))
+    assert problems(parse_job(yaml.safe_load(path.read_text()), path.name), found) == []

@@ -8,7 +8,7 @@ from tests.kubernetes.conftest import Programs
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node
 from tests.kubernetes.kubelet.permission import why_not
-from tests.kubernetes.kubelet.session import BACK_OFF_S, kubelet_of
+from tests.kubernetes.kubelet.session import kubelet_of, kubelet_options
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +16,6 @@ def kubelet(control_plane: ControlPlane, programs: Programs) -> Iterator[Running
     """A kubelet process with two nodes; both, and every pod on them, are gone after the module's tests."""
     if reason := why_not():
         pytest.skip(reason)
-    streams = programs("kubelet-streams")["kubelet-streams"]
-    with kubelet_of(control_plane, [process_node(0), process_node(1)], "--back-off-s", BACK_OFF_S, "--streams", str(streams)) as running:
+    options = kubelet_options(programs("kubernetes", "kubelet-streams"), control_plane.folder)
+    with kubelet_of(control_plane, [process_node(0), process_node(1)], *options) as running:
         yield running

@@ -7,8 +7,10 @@
 A test that needs it calls `permission.why_not()` first, and skips with what that says.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
 from simulator.account.state import AccountState
@@ -19,6 +21,16 @@ from tests.kubernetes.nodes import csi_node, of_account, ready
 
 BACK_OFF_S = "0.5"
 """Instead of the kubelet's 10 s: a test waits for it."""
+
+
+def kubelet_options(tools: Mapping[str, Path], folder: Path, **images: Object) -> list[str]:
+    """For `kubelet_of`: exec, a short back-off, and images besides the usual ones (images.read_images), among them the one that
+    brings kubectl into an MPIJob's launcher. `tools`: programs of kubelet-streams and kubernetes."""
+    copied = 'cp -L "$(command -v kubectl)" "$TARGET_DIR/kubectl"'
+    delivery = {"path": [str(tools["kubectl"].parent)], "entrypoint": ["sh", "-c"], "command": [copied]}
+    path = folder / "images.json"
+    path.write_text(json.dumps({"kubeflow/kubectl-delivery": delivery, **images}))
+    return ["--back-off-s", BACK_OFF_S, "--streams", str(tools["kubelet-streams"]), "--images", str(path)]
 
 
 @contextmanager
@@ -32,6 +44,10 @@ def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: s
         wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
         yield running
     finally:
+        names = {item["metadata"]["name"] for item in items}
+        for pod in api.items("/api/v1/pods"):
+            if pod["spec"].get("nodeName") in names:
+                api.delete({"apiVersion": "v1", "kind": "Pod", **pod}, grace_s=0)
         for item in items:
             if "providerID" in item.get("spec", {}):
                 api.delete(csi_node(item))

@@ -1,19 +1,17 @@
-"""Kubeflow's real training operator drives processes: a PyTorchJob whose workers find their master and add up."""
+"""Kubeflow's real training operator drives processes: a PyTorchJob whose workers add up, an MPIJob whose launcher goes into them."""
 
 import pytest
-import yaml
 
-from tests.kubernetes import build
 from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.certificates import Authority
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers, free_ports
+from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import log, phase, pods_of
+from tests.kubernetes.training_operator import succeeded, training_operator
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
-MODULE = "github.com/kubeflow/training-operator"
+KINDS = ("pytorchjob", "mpijob")
 WORKER = """
 import os, socket, sys, time
 rank, size, port = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["MASTER_PORT"])
@@ -39,22 +37,9 @@ print(f"rank {rank} of {size}: sum {total}", flush=True)
 
 @pytest.fixture(scope="module")
 def operator(programs: Programs, control_plane: ControlPlane):
-    """The operator's controllers for PyTorchJobs, without its webhooks; gone after the module."""
-    program = programs("training-operator")["training-operator"]
-    api, (port, probes) = control_plane.api(), free_ports(2)
-    path = build.module_file("training-operator", MODULE, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml")
-    definition = yaml.safe_load(path.read_text())
-    api.apply(definition).ok()
-    wait(lambda: api.call("GET", "/apis/kubeflow.org/v1/pytorchjobs").status == 200, "PyTorchJobs are known")
-    authority = Authority(control_plane.folder / "training-operator")
-    authority.server("tls", ("localhost",))
-    options = [f"--cert-dir={authority.folder}", f"--webhook-server-port={port}", "--enable-scheme=pytorchjob"]
-    command = [program, f"--kubeconfig={control_plane.kubeconfig}", f"--health-probe-bind-address=127.0.0.1:{probes}", *options]
-    control_plane.processes.start("training-operator", command)
-    control_plane.processes.wait(lambda: answers(f"http://127.0.0.1:{probes}/readyz"), "training-operator")
-    yield
-    control_plane.processes.stop("training-operator")
-    api.delete(definition)
+    """The operator's controllers for two kinds, without its webhooks; gone after the module."""
+    with training_operator(programs, control_plane, KINDS):
+        yield
 
 
 def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
@@ -69,12 +54,6 @@ def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"runPolicy": {"cleanPodPolicy": "None"}, "pytorchReplicaSpecs": replicas},
     }
-
-
-def succeeded(api: Api, item: Object) -> bool:
-    """The operator says so."""
-    conditions = api.get(item).ok().get("status", {}).get("conditions") or ()
-    return any(each["type"] == "Succeeded" and each["status"] == "True" for each in conditions)
 
 
 @pytest.mark.usefixtures("operator")
@@ -102,3 +81,37 @@ def test_a_killed_worker_is_started_again_and_the_job_succeeds(kubelet: RunningK
     found = api.get(worker).ok()["status"]["containerStatuses"][0]
     assert (found["restartCount"], found["lastState"]["terminated"]["exitCode"]) == (1, 137)
     assert log(api, worker, container="pytorch") == "rank 1 of 2: sum 3\n"
+
+
+LAUNCHER = """
+while read -r host slots; do
+    until "$OMPI_MCA_plm_rsh_agent" "$host" "echo $slots on $(hostname): \\$(hostname) \\$RANK_FILE" < /dev/null 2> /dev/null; do sleep 0.3; done
+done < "$OMPI_MCA_orte_default_hostfile"
+"""
+"""What mpirun does with its host file and remote shell: start something in each worker."""
+
+
+@pytest.mark.usefixtures("operator")
+def test_an_mpi_jobs_launcher_goes_into_its_workers(api: Api, namespace: str):
+    """By the operator's own script: kubectl exec with the launcher's service account, from inside a pod."""
+    launcher = process_pod("ring", namespace, LAUNCHER, container={"name": "mpi"})["spec"]
+    worker = process_pod("ring", namespace, "sleep 100 & wait", container={"name": "mpi", "env": [{"name": "RANK_FILE", "value": "none"}]})[
+        "spec"
+    ]
+    for spec in (launcher, worker):
+        del spec["restartPolicy"]
+    worker["terminationGracePeriodSeconds"] = 0
+    replicas = {
+        "Launcher": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": launcher}},
+        "Worker": {"replicas": 2, "restartPolicy": "Never", "template": {"spec": worker}},
+    }
+    item = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "MPIJob",
+        "metadata": {"name": "ring", "namespace": namespace},
+        "spec": {"slotsPerWorker": 4, "runPolicy": {"cleanPodPolicy": "Running"}, "mpiReplicaSpecs": replicas},
+    }
+    api.create(item).ok()
+    wait(lambda: succeeded(api, item), "the MPIJob succeeds")
+    (pod,) = pods_of(api, namespace, "training.kubeflow.org/job-name=ring,training.kubeflow.org/replica-type=launcher")
+    assert log(api, pod, container="mpi").splitlines() == [f"slots=4 on ring-launcher: ring-worker-{number} none" for number in range(2)]

@@ -10,7 +10,7 @@ from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node, process_pod
 from tests.kubernetes.kubelet.looking import log, over, phase
 from tests.kubernetes.kubelet.permission import why_not
-from tests.kubernetes.kubelet.session import kubelet_of
+from tests.kubernetes.kubelet.session import kubelet_of, kubelet_options
 from tests.kubernetes.kubelet.test_controllers import ALL_REDUCE, job, service, succeeded
 
 pytestmark = pytest.mark.kubernetes
@@ -21,8 +21,8 @@ def rootless(control_plane: ControlPlane, programs: Programs) -> Iterator[Runnin
     """A kubelet that has no rights on the machine."""
     if reason := why_not(as_user=True):
         pytest.skip(reason)
-    streams = programs("kubelet-streams")["kubelet-streams"]
-    with kubelet_of(control_plane, [process_node(0), process_node(1)], "--streams", str(streams), as_user=True) as running:
+    options = kubelet_options(programs("kubernetes", "kubelet-streams"), control_plane.folder)
+    with kubelet_of(control_plane, [process_node(0), process_node(1)], *options, as_user=True) as running:
         yield running
 
 
