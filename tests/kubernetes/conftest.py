@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.kubernetes import build
+from facts.charts import contracts
+from tests.kubernetes import build, crds
 from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.nodes import join, of_account, ready
+from tests.kubernetes.stack import objects
 from tests.simulator.account.standing import standing
+from tests.stacks.test_addons import recorded
 
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
@@ -58,6 +61,15 @@ def dev_nodes(_dev_nodes: list[str], api: Api) -> list[str]:
     """Names of the dev stack's nodes, which are there for the rest of the session. A test that takes one away puts it back."""
     assert set(_dev_nodes) <= set(ready(api))
     return _dev_nodes
+
+
+@pytest.fixture
+def with_kinds(api: Api) -> Api:
+    """The API server with every kind that a chart or the program brings; they stay for the next test."""
+    brought = {crd["metadata"]["name"]: crd for chart in contracts() for crd in crds.of_chart(chart)}
+    own = {item["metadata"]["name"]: item for item in objects(recorded("everything")) if item["kind"] == "CustomResourceDefinition"}
+    crds.install(api, list((brought | own).values()))
+    return api
 
 
 @pytest.fixture

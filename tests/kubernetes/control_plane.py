@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from kubernetes.client import ApiClient, Configuration
+from urllib3 import Retry
 
 from operations.kube.api import KubernetesClient
 from tests.kubernetes.api import Api
@@ -122,8 +123,7 @@ class ControlPlane:
 
     def client(self, user: str | None = None, groups: Sequence[str] = ()) -> ApiClient:
         """A client of the API server, as an administrator with a certificate or as a user with a token."""
-        configuration = Configuration(host=self.server)
-        configuration.ssl_ca_cert = str(self.authority_file)
+        configuration = self._configuration()
         if user is not None:
             return ApiClient(configuration, header_name="Authorization", header_value=f"Bearer {self.token(user, groups)}")
         configuration.cert_file, configuration.key_file = (str(self._authority.folder / f"admin.{end}") for end in ("crt", "key"))
@@ -135,9 +135,14 @@ class ControlPlane:
 
     def door(self, user: str = "administrator", groups: Sequence[str] = (ADMINISTRATORS,)) -> KubernetesClient:
         """The commands' own door, with a token of the user's."""
+        return KubernetesClient(ApiClient(self._configuration()), lambda: self.token(user, groups))
+
+    def _configuration(self) -> Configuration:
         configuration = Configuration(host=self.server)
         configuration.ssl_ca_cert = str(self.authority_file)
-        return KubernetesClient(ApiClient(configuration), lambda: self.token(user, groups))
+        # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
+        configuration.retries = Retry(1, respect_retry_after_header=False)
+        return configuration
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
         """What kubectl prints, its errors too where it should fail. AssertionError with its words where it fails, or should and does not."""
