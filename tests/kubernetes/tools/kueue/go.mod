@@ -1,7 +1,0 @@
-module trn.example/tools/kueue
-
-go 1.26.0
-
-require sigs.k8s.io/kueue v0.19.2
-
-tool sigs.k8s.io/kueue/cmd/kueue
