@@ -114,7 +114,7 @@ class Api:
 
     def names(self, path: str) -> set[str]:
         """Names of everything that is listed at a path, without the rest: all CRDs together are 10 MB."""
-        return {item["metadata"]["name"] for item in self.call("GET", path, accept=NAMES_ONLY).ok()["items"]}
+        return {item["metadata"]["name"] for item in self.call("GET", path, accept=NAMES_ONLY).ok()["items"] or ()}
 
     def events(self, namespace: str) -> list[str]:
         """Reasons and texts of a namespace's events: what a failing test wants to show."""
