@@ -237,6 +237,8 @@ class ControlPlane:
             "--authorization-mode=Node,RBAC",
             f"--client-ca-file={folder}/ca.crt",
             f"--authentication-token-webhook-config-file={tokens}",
+            # Who a token is may change from one test to the next.
+            "--authentication-token-webhook-cache-ttl=0s",
             f"--tls-cert-file={folder}/api-server.crt",
             f"--tls-private-key-file={folder}/api-server.key",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",

@@ -15,7 +15,8 @@ from tests.kubernetes.charts import Helm, pods
 from tests.kubernetes.control_plane import ControlPlane, free_ports
 from tests.kubernetes.sources import CHARTS, folder
 
-PROGRAMS = {"volcano-admission": "vc-webhook-manager", "volcano-controller": "vc-controller-manager", "volcano-scheduler": "vc-scheduler"}
+ADMISSION = "volcano-admission"
+PROGRAMS = {ADMISSION: "vc-webhook-manager", "volcano-controller": "vc-controller-manager", "volcano-scheduler": "vc-scheduler"}
 """By the label `app` of the pods that run them."""
 SERVICE, SECRET = "volcano-admission-service", "volcano-admission-secret"
 
@@ -27,8 +28,7 @@ class Volcano:
         self._control_plane, self._helm, self._release, self._tools = control_plane, helm, release, tools
         self.api: Api = control_plane.api()
         self.namespace: str = release.inputs["namespace"]
-        self.pods: dict[str, Object] = {}
-        """One of each program's."""
+        self._started: list[str] = []
 
     def start(self) -> None:
         """Install the chart, then start what its pods run."""
@@ -37,13 +37,15 @@ class Volcano:
         chart = next(place for chart, place in CHARTS.items() if chart.name == "volcano")
         self._helm.install(self._release, folder(chart[0]) / chart[1])
         for app, program in PROGRAMS.items():
-            self.pods[app] = pods(self.api, self.namespace, app=app)[0]
-            self._run(app, program, certificates)
+            # Of the others the second replica only waits to be the leader.
+            for number, pod in enumerate(pods(self.api, self.namespace, app=app)):
+                if number == 0 or app == ADMISSION:
+                    self._run(f"{program}-{number}", program, pod, certificates)
 
     def stop(self) -> None:
         """End the programs and delete the release."""
-        for program in PROGRAMS.values():
-            self._control_plane.processes.stop(program)
+        for name in self._started:
+            self._control_plane.processes.stop(name)
         self._helm.uninstall(self._release)
         self.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
 
@@ -56,18 +58,19 @@ class Volcano:
         self.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}).ok()
         return authority.folder
 
-    def _run(self, app: str, program: str, certificates: Path) -> None:
-        pod = self.pods[app]
+    def _run(self, name: str, program: str, pod: Object, certificates: Path) -> None:
         (container,) = pod["spec"]["containers"]
         address = "127." + pod["status"]["podIP"].removeprefix("10.")
         kubeconfig = service_account_kubeconfig(self._control_plane, self.namespace, pod["spec"]["serviceAccountName"])
         health, metrics = free_ports(2)
         flags = [self._here(argument, certificates) for argument in container["args"] if argument != "2>&1"]
         flags = [flag for flag in flags if not flag.startswith(("--leader-elect", "--listen-address", "--healthz-address"))]
-        listens = address if app == "volcano-admission" else f"127.0.0.1:{metrics}"
+        is_webhook = program == PROGRAMS[ADMISSION]
+        listens = address if is_webhook else f"127.0.0.1:{metrics}"
         flags += [f"--kubeconfig={kubeconfig}", f"--listen-address={listens}", f"--healthz-address=127.0.0.1:{health}"]
-        flags += [] if app == "volcano-admission" else ["--leader-elect=false"]
-        self._control_plane.processes.start(program, [self._tools[program], *flags])
+        flags += [] if is_webhook else ["--leader-elect=false"]
+        self._control_plane.processes.start(name, [self._tools[program], *flags])
+        self._started.append(name)
 
     def _here(self, argument: str, certificates: Path) -> str:
         """An argument with the files of a container's volumes where they are here."""
