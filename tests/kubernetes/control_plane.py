@@ -21,7 +21,8 @@ the way into the cluster's network (egress.py): the API server reaches pod 10.24
 logs and exec reach whatever listens there. What is not: nothing routes between pods, there is no kube-proxy and no DNS.
 
 Nodes with the annotation `kwok.x-k8s.io/node: fake` are kwok's: it renews their leases, says they are ready, and plays their
-pods by the stages of stages.yaml (run at once; those of Jobs complete). Any other node is whoever's made it: its kubelet renews
+pods by the stages of stages.yaml (run at once; those of Jobs complete); their logs are `pod_log`, and what is executed in them runs
+here. Any other node is whoever's made it: its kubelet renews
 the lease `kube-node-lease/NAME` and sets status, with the port of its own API in `status.daemonEndpoints.kubeletEndpoint.Port`.
 """
 
@@ -60,6 +61,7 @@ STAGES = (
     "kustomize/stage/pod/fast/pod-delete.yaml",
 )
 """Of kwok's own."""
+POD_LOG = ("first line", "second line")
 COMPONENTS = {
     "kube-controller-manager": "system:kube-controller-manager",
     "kube-scheduler": "system:kube-scheduler",
@@ -110,6 +112,11 @@ class ControlPlane:
     def kubeconfig(self) -> Path:
         """An administrator's."""
         return self.folder / "admin.kubeconfig"
+
+    @property
+    def pod_log(self) -> Path:
+        """What every container on kwok's nodes is said to have printed."""
+        return self.folder / "pods.log"
 
     def token(self, user: str, groups: Sequence[str] = ()) -> str:
         """A bearer token of a user."""
@@ -294,6 +301,10 @@ class ControlPlane:
     def _start_kwok(self) -> None:
         folder = self._authority.folder
         stages = [module_file("kwok", "sigs.k8s.io/kwok", path) for path in STAGES]
+        # As a container runtime writes it (kubernetes.io, CRI logging).
+        self.pod_log.write_text("".join(f"2026-11-22T10:00:00.000000000Z stdout F {line}\n" for line in POD_LOG))
+        kubelet = self.folder / "kubelet.yaml"
+        kubelet.write_text("\n---\n".join(json.dumps(item) for item in _kubelet(self.pod_log)))
         flags = [
             f"--kubeconfig={self.kubeconfig}",
             "--manage-all-nodes=false",
@@ -304,7 +315,7 @@ class ControlPlane:
             f"--tls-private-key-file={folder}/kubelet.key",
             f"--cidr={POD_CIDR}",
             "--node-lease-duration-seconds=40",
-            *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"))),
+            *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"), kubelet)),
         ]
         self.processes.start("kwok", [self.tools["kwok"], *flags])
 
@@ -328,6 +339,17 @@ def free_ports(count: int) -> list[int]:
     finally:
         for each in sockets:
             each.close()
+
+
+def _kubelet(log: Path) -> list[dict[str, Any]]:
+    """kwok's answers to the kubelet's API: one log for all containers, and commands run on this machine (kwok.sigs.k8s.io, Logs and Exec)."""
+    version = "kwok.x-k8s.io/v1alpha1"
+    logs = {"logs": [{"containers": [], "logsFile": str(log), "follow": False}]}
+    commands = {"execs": [{"containers": [], "local": {"workDir": str(log.parent)}}]}
+    return [
+        {"apiVersion": version, "kind": "ClusterLogs", "metadata": {"name": "logs"}, "spec": logs},
+        {"apiVersion": version, "kind": "ClusterExec", "metadata": {"name": "exec"}, "spec": commands},
+    ]
 
 
 def _egress(proxy: Path) -> dict[str, Any]:

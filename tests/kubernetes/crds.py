@@ -146,8 +146,8 @@ def _structural(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> di
         kept["properties"] = {name: _structural(inner, definitions) for name, inner in kept["properties"].items()}
     elif isinstance(schema.get("additionalProperties"), Mapping):
         kept["additionalProperties"] = _structural(schema["additionalProperties"], definitions)
-    if "items" in kept:
-        kept["items"] = _structural(kept["items"], definitions)
+    if kept.get("type") == "array":
+        kept["items"] = _structural(schema.get("items", {}), definitions)
     if "type" not in kept:
         kept = {"x-kubernetes-preserve-unknown-fields": True} if "enum" not in kept else {"type": "string", **kept}
     elif kept["type"] == "object" and not {"properties", "additionalProperties"} & kept.keys():

@@ -44,6 +44,7 @@ def volcano(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[st
     made.api.delete(probe)
     # The scheduler makes these itself.
     wait(lambda: {"default", "root"} <= made.api.names(QUEUES), "Volcano's own queues are there")
+    wait(lambda: state(made.api, "default") == "Open", "jobs are taken")
     yield made
     made.stop()
 
@@ -159,7 +160,8 @@ def job(name: str, namespace: str, workers: int) -> Object:
     """A gang of workers, each with all devices of a node."""
     limits = {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
     container = {"name": "main", "image": IMAGE, "resources": {"limits": limits}}
-    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    stays = {"annotations": {"trn.example/stays": "true"}}
+    template = {"metadata": stays, "spec": {"restartPolicy": "Never", "containers": [container]}}
     spec = {
         "schedulerName": "volcano",
         "queue": "default",

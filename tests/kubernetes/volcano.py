@@ -4,6 +4,7 @@ kwok says that the chart's pods run; what would run in them runs beside them: th
 their containers, under their own ServiceAccounts, so that their rights count, and the admission webhook at its pod's address.
 """
 
+import socket
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,6 +72,9 @@ class Volcano:
         flags += [] if is_webhook else ["--leader-elect=false"]
         self._control_plane.processes.start(name, [self._tools[program], *flags])
         self._started.append(name)
+        if is_webhook:
+            port = next(int(flag.partition("=")[2]) for flag in flags if flag.startswith("--port="))
+            self._control_plane.processes.wait(lambda: listens_at(address, port), name)
 
     def _here(self, argument: str, certificates: Path) -> str:
         """An argument with the files of a container's volumes where they are here."""
@@ -89,6 +93,15 @@ class Volcano:
                 path.write_text(item["data"][key])
                 return path
         raise LookupError(key)
+
+
+def listens_at(address: str, port: int) -> bool:
+    """Whether something takes connections there."""
+    try:
+        socket.create_connection((address, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def service_account_kubeconfig(control_plane: ControlPlane, namespace: str, account: str) -> Path:
