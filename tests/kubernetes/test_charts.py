@@ -25,6 +25,8 @@ pytestmark = pytest.mark.kubernetes
 SETS = ("everything", "DRA in place of the plug-ins")
 """Sets of add-ons whose charts are installed; what other sets change in them is no other chart."""
 AT_HAND: Mapping[str, Chart] = {chart.name: chart for chart in CHARTS}
+PARTS = {"jobset": ("sigs.k8s.io/jobset", "charts/jobset")}
+"""Charts that are parts of others, and the modules that hold them."""
 GROUPS = {"core": {"core"}, "neuron": {"trn1-32xl"}, "all": {"core", "trn1-32xl"}}
 """Node groups of the dev stack that have nodes, by what a contract says that pods are meant for."""
 
@@ -48,6 +50,7 @@ def helm(control_plane: ControlPlane, programs: Programs) -> Helm:
 def clean(api: Api, dev_nodes: list[str]) -> Iterator[Api]:
     """The nodes are there, and no kind of another chart."""
     crds.remove_all(api)
+    wait(lambda: not [item for item in api.items("/api/v1/namespaces") if "deletionTimestamp" in item["metadata"]], "no namespace is going")
     before = api.names("/api/v1/namespaces")
     yield api
     for name in api.names("/api/v1/namespaces") - before:
@@ -121,13 +124,20 @@ def test_a_chart_that_is_at_hand_is_installed_itself(helm: Helm, clean: Api, tmp
 
 
 def copied(name: str, place: Path) -> Path:
-    """A chart from its module, without the charts that it names as parts of it: they come from registries that are no Go module's."""
+    """A chart from its module, with those of the charts that it names as its parts that are a Go module's too."""
     module, path = CHARTS[AT_HAND[name]]
     copy = place / name
-    shutil.copytree(folder(module) / path, copy, copy_function=shutil.copyfile)
-    for inner in (copy, *(item for item in copy.rglob("*") if item.is_dir())):
-        inner.chmod(0o755)
+    _copy(folder(module) / path, copy)
     described = yaml.safe_load((copy / "Chart.yaml").read_text())
-    described.pop("dependencies", None)
-    (copy / "Chart.yaml").write_text(yaml.safe_dump(described))
+    parts = [part for part in described.get("dependencies", ()) if part["name"] in PARTS]
+    for part in parts:
+        _copy(folder(PARTS[part["name"]][0]) / PARTS[part["name"]][1], copy / "charts" / part["name"])
+        part["version"] = yaml.safe_load((copy / "charts" / part["name"] / "Chart.yaml").read_text())["version"]
+    (copy / "Chart.yaml").write_text(yaml.safe_dump({**described, "dependencies": parts}))
     return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copytree(source, target, copy_function=shutil.copyfile)
+    for inner in (target, *(item for item in target.rglob("*") if item.is_dir())):
+        inner.chmod(0o755)
