@@ -4,18 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes check bench mutants docs clean venv
+.PHONY: rehearse test test-kubernetes check bench mutants docs clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
 
 test: $(STAMP)
-	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser"
+	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
 
 # A real control plane, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m tests.kubernetes.build
 	@$(BIN)/pytest -m kubernetes
+
+# A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
+train-demo: $(STAMP)
+	@$(BIN)/python -m operations.train_demo --framework $(or $(FRAMEWORK),jax)
 
 check: $(STAMP)
 	$(BIN)/ruff check .

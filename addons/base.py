@@ -56,6 +56,7 @@ class Addon(Component):
         timeout_s: int,
         after: Sequence[pulumi.Resource] = (),
         hooks: pulumi.ResourceHookBinding | None = None,
+        **options: Any,
     ) -> k8s.helm.v3.Release:
         """The chart as a real Helm release, hooks and all: Volcano's certificate comes from a hook.
 
@@ -74,7 +75,7 @@ class Addon(Component):
             timeout=timeout_s,
             # The CRDs come with a chart of their own where there is one: Helm never upgrades those in `crds/`.
             skip_crds=True if chart.crds_apart else None,
-            opts=self.in_cluster(*after, hooks=hooks),
+            opts=self.in_cluster(*after, hooks=hooks, **options),
         )
         self.ready.append(release)
         return release

@@ -8,19 +8,19 @@ from functools import cache
 from typing import Any
 
 from addons.versions import SUPPORTED_KUBERNETES, Chart, managed_addon_version
-from facts.charts import Contract, contract_file, contracts
+from facts.charts import Contract, ContractError, contract_file, contract_of
 
 
 def load(chart: Chart) -> Contract:
     """The contract of a pinned chart.
 
-    Raises ValueError where it was written for another version than the pinned one.
+    Raises ContractError where there is none, or where it was written for another version than the pinned one.
     """
-    contract = contracts()[chart.name]
+    contract = contract_of(chart.name)
     if contract.version != chart.version:
-        raise ValueError(
-            f"{chart.name} is pinned at {chart.version}, its contract was written for {contract.chart} {contract.version}:"
-            f" read values.yaml of {chart.version} and change {contract_file(chart.name)}"
+        raise ContractError(
+            f"{chart.name} is pinned at {chart.version}, its contract was written for {contract.chart} {contract.version}",
+            f"read values.yaml of {chart.version} and change {contract_file(chart.name)}",
         )
     return contract
 
@@ -28,13 +28,14 @@ def load(chart: Chart) -> Contract:
 def load_managed(addon: str) -> Contract:
     """The contract of a pinned EKS add-on.
 
-    Raises ValueError where a Kubernetes minor has a build that it was not written for.
+    Raises ContractError where there is none, or where a Kubernetes minor has a build that it was not written for.
     """
-    contract = contracts()[addon]
+    contract = contract_of(addon)
     pinned = sorted({managed_addon_version(addon, minor) for minor in SUPPORTED_KUBERNETES})
     if sorted(contract.managed) != pinned:
         written = ", ".join(contract.managed)
-        raise ValueError(f"{addon} is pinned at {', '.join(pinned)}, its contract was written for {written}: change {contract_file(addon)}")
+        wrong = f"{addon} is pinned at {', '.join(pinned)}, its contract was written for {written or 'no build'}"
+        raise ContractError(wrong, f"change {contract_file(addon)}")
     return contract
 
 

@@ -1,5 +1,6 @@
 """What an add-on says about itself: one shape for all, walked by the composition, by the commands and by the tests."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,15 @@ from facts.kubernetes_kinds import DrainedKind
 
 Nodes = Literal["none", "core", "neuron", "all"]
 """Where its pods run: nowhere, on untainted core nodes, on Neuron nodes, or on every node."""
+_KEY = re.compile("[a-z][A-Za-z0-9]*")
+
+
+class DeclarationError(ValueError):
+    """An add-on declares what the registry cannot use."""
+
+    def __init__(self, wrong: str, hint: str) -> None:
+        super().__init__(wrong)
+        self.hint = hint
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,11 @@ class Declaration:
     """Made before the training namespace and deleted after it: it cleans up after objects that users make there."""
     leaves: Sequence[str] = ()
     """What stays in the cluster when it is switched off; nothing of it outlives the cluster."""
+
+    def __post_init__(self) -> None:
+        if self.settings is not None and not _KEY.fullmatch(self.key):
+            hint = "letters and digits, the first a small letter, such as `certManager`: it is a key of the stack file"
+            raise DeclarationError(f"`{self.key}` cannot be the key of an add-on", hint)
 
     @property
     def switch(self) -> bool:

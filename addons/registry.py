@@ -1,10 +1,11 @@
 """All add-ons: the list of their folders, in the order in which users read of them."""
 
+import difflib
 from collections.abc import Mapping
 from importlib import import_module
 
 from addons import core
-from addons.declaration import Declaration
+from addons.declaration import Declaration, DeclarationError
 
 FOLDERS = (
     "neuron",
@@ -42,22 +43,38 @@ FOLDERS = (
 def _declaration(folder: str) -> Declaration:
     found = getattr(import_module(f"addons.{folder}"), "DECLARATION", None)
     if not isinstance(found, Declaration):
-        raise ValueError(f"addons/{folder}/__init__.py has no DECLARATION")
+        wrong = f"addons/{folder}/__init__.py has no DECLARATION"
+        raise DeclarationError(wrong, "write one, or take the folder out of FOLDERS in addons/registry.py")
     return found
 
 
 def refuse_shared_keys(by_folder: Mapping[str, Declaration]) -> None:
-    """Raises ValueError where two folders declare one key: one of them would be lost without a word."""
+    """Raises DeclarationError where two folders declare one key: one of them would be lost without a word."""
     folders: dict[str, str] = {}
     for folder, declaration in by_folder.items():
         if (other := folders.setdefault(declaration.key, folder)) != folder:
-            raise ValueError(f"addons/{other} and addons/{folder} both declare the key {declaration.key}")
+            raise DeclarationError(
+                f"addons/{other} and addons/{folder} both declare the key {declaration.key}", "give one of them another key"
+            )
+
+
+def refuse_unknown_keys(by_folder: Mapping[str, Declaration]) -> None:
+    """Raises DeclarationError where an add-on names another that there is not: what was meant would be neither needed nor awaited."""
+    known = [declaration.key for declaration in by_folder.values()]
+    for folder, declaration in by_folder.items():
+        for name in ("needs", "after", "changes"):
+            for key in getattr(declaration, name):
+                if key not in known or key == declaration.key:
+                    close = difflib.get_close_matches(key, [other for other in known if other != declaration.key], n=1, cutoff=0)
+                    wrong = f"addons/{folder} declares `{name}` {key!r}, which is the key of no other add-on"
+                    raise DeclarationError(wrong, f"did you mean {close[0]!r}? `trn addons` lists all keys")
 
 
 def read_folders() -> Mapping[str, Declaration]:
-    """Declarations by folder. Raises ValueError for a folder without one, and for a key of two."""
+    """Declarations by folder. Raises DeclarationError for a folder without one, a key of two, and a key of none."""
     found = {folder: _declaration(folder) for folder in FOLDERS}
     refuse_shared_keys(found)
+    refuse_unknown_keys(found)
     return found
 
 

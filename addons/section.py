@@ -1,67 +1,14 @@
-"""What all sections of the configuration share: frozen models, camelCase keys, texts that come from a table."""
+"""The sections of add-ons in the configuration: those with a switch, and the section `addons` that holds them."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, core_schema
+from typing import Annotated, TypeVar
 
 from facts import forms
-from facts.forms import Form
-
-KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+from facts.section import Formed, Section
 
 
 def attribute(key: str) -> str:
     """A section's attribute for its key in YAML: `core_dns` for `coreDns`."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a text key that takes one of a table's names: the schema lists them for editors, and an error shows them with a fix."""
-
-    allowed: tuple[str, ...]
-    hint: str
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {**handler(schema), "enum": list(self.allowed)}
-
-    def _check(self, value: str) -> str:
-        if value not in self.allowed:
-            raise PydanticCustomError(
-                "not_offered", "not one of the values allowed", {"allowed": ", ".join(self.allowed), "hint": self.hint}
-            )
-        return value
-
-
-@dataclass(frozen=True)
-class Formed:
-    """Marks a text key that has a form of `facts.forms`: the schema has its pattern for editors, and an error says what is allowed."""
-
-    form: Form
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {**handler(schema), "pattern": f"^(?:{self.form.pattern})$", "maxLength": self.form.longest}
-
-    def _check(self, value: str) -> str:
-        if not self.form.fits(value):
-            context = {"what": self.form.what, "allowed": self.form.allowed, "hint": self.form.hint}
-            raise PydanticCustomError("wrong_form", "not of its form", context)
-        return value
-
-
-class Section(BaseModel):
-    """Base of all sections: frozen, camelCase in YAML, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class AddonSettings(Section):

@@ -69,12 +69,15 @@ class SharedStorage(Addon):
                 "access_modes": ["ReadWriteMany"],
                 # Empty, not absent: absent would ask the default class for a volume of its own.
                 "storage_class_name": "",
-                "volume_name": volume_name,
+                # The same text, said through the volume: a change of the volume is one of the claim.
+                "volume_name": volume.urn.apply(lambda _: volume_name),
                 "resources": {"requests": capacity},
             },
-            # When another file system replaces the volume, the claim must go first: the volume's protection holds it
-            # until nothing is bound to it.
-            opts=self.in_cluster(volume, replace_with=[volume], custom_timeouts=SHORT_DELETE),
+            # When another file system replaces the volume, the claim must be deleted first: the volume's protection holds it
+            # until nothing is bound to it. And before the claim, each pod that mounts it. Pods are `replace_with` the volume;
+            # were the claim too, the engine would delete them in any order (pulumi/pulumi pkg/resource/deploy/step_generator.go,
+            # findDependentCascadeReplacements). What depends on the volume by its inputs is deleted after those.
+            opts=self.in_cluster(replace_on_changes=["spec"], custom_timeouts=SHORT_DELETE),
         )
         self.ready.append(claim)
         if args.dynamic_class:

@@ -57,12 +57,6 @@ NEURON_MONITOR_IMAGE = "public.ecr.aws/neuron/neuron-monitor:1.11.0"
 """That of AWS's chart amazon-cloudwatch-observability 6.4.0 (2026-08); the manifest in aws-neuron-sdk still names 1.3.0."""
 PYTHON_IMAGE = "public.ecr.aws/docker/library/python:3.13.7-alpine3.22"
 """Runs the exporters of EFA and Lustre and the small pods of `trn verify` and `trn shell`, which need the standard library only."""
-NEURON_TRAINING_IMAGES = {
-    sdk: f"public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk{release}-ubuntu24.04"
-    for sdk, release in {"2.27": "2.27.1", "2.28": "2.28.0", "2.29": "2.29.1", "2.30": "2.30.0"}.items()
-}
-"""By Neuron SDK, the last tag of each in AWS's list of Deep Learning Containers (2026-07): with nccom-test, Open MPI, sshd and libfabric
-(aws-neuron/deep-learning-containers pytorch/training/2.9.0/Dockerfile.neuronx). From 2.31 on AWS publishes none."""
 
 SLURM_SIDECAR_TAG = "3.22"
 """Of docker.io/library/alpine, which the Slurm chart takes from `latest`."""

@@ -1,1 +1,1 @@
-"""AWS building blocks of the cluster, one thing per file; each a Pulumi component."""
+"""The AWS parts of the cluster: one Pulumi component in each file."""

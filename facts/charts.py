@@ -6,7 +6,7 @@ webhooks, hook Jobs, finalizers and latencies are what the simulated cluster and
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,14 @@ from facts.resources.latency import Latency, Lifetime
 ADDONS = Path(__file__).parent.parent / "addons"
 # The loader in C, where PyYAML was built with it, reads all contracts eight times as fast; both are safe loaders.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class ContractError(ValueError):
+    """A contract is missing, is not one, or was written for another version than the pinned one."""
+
+    def __init__(self, wrong: str, hint: str) -> None:
+        super().__init__(wrong)
+        self.hint = hint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +99,24 @@ class Contract:
 def contracts() -> Mapping[str, Contract]:
     """All contracts, by the name of chart or EKS add-on.
 
-    Raises ValueError for a chart that two files describe.
+    Raises ContractError for a chart that two files describe, and for a file that is no contract.
     """
     found: dict[str, Contract] = {}
     for contract in _read(ADDONS):
         if contract.chart in found:
-            raise ValueError(f"two contracts of {contract.chart}")
+            raise ContractError(
+                f"two contracts of {contract.chart}", f"delete one of `addons/*/contracts/*.yaml` with `chart: {contract.chart}`"
+            )
         found[contract.chart] = contract
     return found
+
+
+def contract_of(chart: str) -> Contract:
+    """The contract of one chart or EKS add-on. Raises ContractError where there is none."""
+    if chart not in contracts():
+        hint = f"write `addons/NAME/contracts/{chart}.yaml`; docs/contributing/addon.md says what is in it"
+        raise ContractError(f"{chart} has no contract", hint)
+    return contracts()[chart]
 
 
 def contract_file(chart: str) -> Path:
@@ -108,4 +126,15 @@ def contract_file(chart: str) -> Path:
 
 def _read(folder: Path) -> Iterator[Contract]:
     for path in sorted(folder.glob("*/contracts/*.yaml")):
-        yield Contract(**yaml.load(path.read_text(), _LOADER))
+        hint = f"correct {path.relative_to(folder.parent)}; docs/contributing/addon.md says what is in it"
+        try:
+            written = yaml.load(path.read_text(), _LOADER)
+        except yaml.YAMLError as error:
+            raise ContractError(f"{path.name} is not YAML: {' '.join(str(error).split())}", hint) from error
+        keys = set(written) if isinstance(written, dict) else set[str]()
+        known = {item.name: item.default is MISSING and item.default_factory is MISSING for item in fields(Contract)}
+        wrong = [f"no key `{key}` is known" for key in sorted(keys - known.keys())]
+        wrong += [f"`{key}` is missing" for key, needed in known.items() if needed and key not in keys]
+        if wrong:
+            raise ContractError(f"{path.name} is no contract: {', '.join(wrong)}", hint)
+        yield Contract(**written)

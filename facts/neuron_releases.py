@@ -21,21 +21,19 @@ class SdkRelease:
     name: str
     driver: Version
     runtime: Version
-    has_training_image: bool
-    """Whether AWS published `pytorch-training-neuronx` of this release."""
 
 
 SDK_RELEASES = {
     release.name: release
     for release in (
-        SdkRelease("2.27", (2, 25, 4, 0), (2, 29, 40), True),
-        SdkRelease("2.28", (2, 26, 10, 0), (2, 30, 51), True),
-        SdkRelease("2.29", (2, 27, 4, 0), (2, 31, 24), True),
-        SdkRelease("2.30", (2, 28, 0, 0), (2, 32, 31), True),
-        SdkRelease("2.31", (2, 29, 0, 0), (2, 33, 10), False),
-        SdkRelease("2.32", (2, 30, 2, 0), (2, 34, 10), False),
+        SdkRelease("2.27", (2, 25, 4, 0), (2, 29, 40)),
+        SdkRelease("2.28", (2, 26, 10, 0), (2, 30, 51)),
+        SdkRelease("2.29", (2, 27, 4, 0), (2, 31, 24)),
+        SdkRelease("2.30", (2, 28, 0, 0), (2, 32, 31)),
+        SdkRelease("2.31", (2, 29, 0, 0), (2, 33, 10)),
+        SdkRelease("2.32", (2, 30, 2, 0), (2, 34, 10)),
         # 2.33.0 of 2026-10-19 and 2.33.1 of 2026-11-11, which corrects it. Native PyTorch of this release is for Trainium2 and later.
-        SdkRelease("2.33", (2, 31, 7, 0), (2, 35, 30), False),
+        SdkRelease("2.33", (2, 31, 7, 0), (2, 35, 30)),
     )
 }
 
@@ -52,13 +50,11 @@ _DRIVERS: tuple[tuple[str, Version], ...] = (
 NEWEST_AMI_DATE, NEWEST_DRIVER = _DRIVERS[0]
 """The newest driver seen in an AMI, and the date of the first AMI with it; an unpinned group gets this one or a newer."""
 
-AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.0-20260610"}
-"""One AMI release for each Kubernetes minor: the last whose driver runs the newest training image that AWS published, or the
+AMI_RELEASES = {"1.34": "1.34.7-20260505", "1.35": "1.35.4-20260505", "1.36": "1.36.1-20260610"}
+"""One AMI release for each Kubernetes minor: the last whose driver starts the image of the default toolchain, or the
 first of a minor that has none so old."""
-LATER_AMI_RELEASE = "1.35.4-20260610"
+LATER_AMI_RELEASE = "1.35.5-20260610"
 """A release after that of 1.35, to show what a change of release does."""
-PUBLISHED_SDK = max((release for release in SDK_RELEASES.values() if release.has_training_image), key=lambda release: release.runtime).name
-"""Newest SDK release of which AWS published a training image; later ones are built by their users."""
 
 
 def ami_date(release_version: str) -> str:

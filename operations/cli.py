@@ -37,6 +37,11 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.jobs.cancel.command import cancel
+from operations.jobs.lint.command import lint
+from operations.jobs.listing.command import jobs
+from operations.jobs.submit.command import submit
+from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
 from operations.rehearse.change.command import change
@@ -45,6 +50,7 @@ from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
+from operations.streams import open_closed_streams
 
 CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
@@ -52,6 +58,8 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
+JOBS = (submit, lint, jobs, why, cancel)
+"""Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
@@ -156,6 +164,8 @@ def in_practice(context: typer.Context) -> None:
 
 for command in CLUSTER:
     add(app, command)
+for command in JOBS:
+    add(app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
     add(practice_app, command)
@@ -168,4 +178,5 @@ for command in REHEARSALS:
 
 def main() -> None:
     """Run `trn`."""
+    open_closed_streams()
     app()

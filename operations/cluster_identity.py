@@ -48,7 +48,7 @@ def _camel(name: str) -> str:
 def differences(own: ClusterIdentity, seen: ClusterIdentity, *, unfinished: bool = False) -> list[str]:
     """A sentence for each part in which the account shows another cluster than the state holds; empty where they are the same one.
 
-    Where the account has no cluster, ARN and creation time are not compared: one that is deleted is nobody's. `unfinished`: a run
+    Where the account has no cluster, ARN and creation time are not compared: one that is deleted has no owner. `unfinished`: a run
     was killed while it made the cluster, so that the state has no ARN yet; then VPC and stack decide, and must both be known.
     """
     skipped: set[str] = set()
@@ -56,6 +56,9 @@ def differences(own: ClusterIdentity, seen: ClusterIdentity, *, unfinished: bool
         skipped |= {"cluster_arn", "created_at", *(() if seen.vpc_id else ("vpc_id", "stack"))}
     elif unfinished and not own.cluster_arn and own.stack:
         skipped |= {"cluster_arn", "created_at"}
+    if not (own.region or own.cluster_arn or own.vpc_id):
+        # A destroy that was stopped near its end may leave roles only, whose ARNs name no region.
+        skipped.add("region")
     return [
         f"{title}: Pulumi's state has {getattr(own, name) or 'none'}, the account {getattr(seen, name) or 'none'}"
         for name, title in TITLES.items()

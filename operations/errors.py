@@ -21,3 +21,10 @@ class CommandError(Exception):
 
 class OwnershipError(CommandError):
     """The cluster is not the one that the command was given, or another operator changes it: never passed over."""
+
+
+class CompleteError(CommandError):
+    """Several mistakes of a file: their text is complete, with a hint for each."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

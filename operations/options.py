@@ -31,7 +31,8 @@ Identity = Annotated[
     typer.Option("--identity", help="ORGANIZATION/PROJECT/STACK whose objects are meant; `none` for objects without the tag `trn:stack`."),
 ]
 Data = Annotated[
-    list[str] | None, typer.Option("--data", help="Data to delete too: volumes, backups, file-systems, or an id; may be repeated.")
+    list[str] | None,
+    typer.Option("--data", help="Data to delete too: volumes, snapshots, backups, file-systems, or an id; may be repeated."),
 ]
 BreakLock = Annotated[bool, typer.Option("--break-lock", help="Take the lock from the run that holds it.")]
 BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the capacity blocks to look for: whole days or weeks.")]

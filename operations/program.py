@@ -52,7 +52,7 @@ def rehearse_stack(
     Raises ConfigurationError, or what the program raises.
     """
     settings = settings_of(stack_file)
-    met = replace(circumstances or Circumstances(), job=Job(settings.training.neuron_sdk))
+    met = replace(circumstances or Circumstances(), job=Job(settings.training.toolchain))
     with rehearsing():
         return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=notices(settings), circumstances=met, watch=watch)
 

@@ -22,6 +22,10 @@ class StackFileError(CommandError):
         super().__init__(wrong, hint, code=MISUSE)
 
 
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_OWN_FILE = Path(__file__).resolve().relative_to(_CHECKOUT)
+
+
 @dataclass(frozen=True)
 class StackFile:
     """One `Pulumi.NAME.yaml` with its project."""
@@ -59,9 +63,13 @@ def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
 def project_of(start: Path | None = None) -> tuple[Path, str]:
     """Folder and name of the project that `start`, or the working folder, belongs to.
 
-    Raises StackFileError where there is none.
+    Raises StackFileError where there is none, and for another checkout of this repository: its program would be run with modules of
+    this one.
     """
     root = project_root(start or Path.cwd())
+    if (root / _OWN_FILE).is_file() and root != _CHECKOUT:
+        hint = f"run {root}/.venv/bin/trn, which `make venv` makes there; or this one in a folder with the project's files alone"
+        raise StackFileError(f"this trn is that of {_CHECKOUT}, and {root} is another checkout with modules of its own", hint)
     return root, str(_yaml(root / "Pulumi.yaml").get("name"))
 
 

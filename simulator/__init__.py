@@ -1,1 +1,1 @@
-"""The simulated cloud: records what a Pulumi program asks for, and rehearses it with a virtual clock."""
+"""The simulated cloud: records a Pulumi program, rehearses it in virtual time."""

@@ -1,22 +1,41 @@
 """The one reader of stack configuration: from Pulumi's key-value pairs to frozen settings, or to all mistakes at once."""
 
-import difflib
 import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
+from facts.mistakes import File, problems_of
+from facts.toolchains import TOOLCHAINS
 from stacks import rules
-from stacks.problems import ConfigurationError, Problem, missing
+from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 
 NAMESPACE = "trn"
 REHEARSAL_VARIABLE = "TRN_REHEARSAL"
 """Set by `trn rehearse`: the run meets a simulated cloud, so the shipped stack file's example address will do."""
+
+_ZONES = "`pulumi config set --path 'trn:network.zones[0]' usw2-az4`, and a second zone"
+STACK_FILE = File(
+    Settings,
+    page="docs/configuration.md",
+    for_missing={
+        "name": "`pulumi config set trn:name trainium-dev`",
+        "region": "`pulumi config set trn:region us-west-2`",
+        "network": _ZONES,
+        "network.zones": _ZONES,
+    },
+    for_form={"name": "letters, digits and hyphens, at most 28 characters: role names built from it must fit IAM's 64"},
+    for_length={"network.zones": "a control plane needs subnets in two zones"},
+    replaced={
+        "addons.trainer.image": "set `addons.trainer.images` in its place: an image for each toolchain that is not to have AWS's",
+        "training.neuronSdk": f"set `training.toolchain` in its place, to one of: {', '.join(TOOLCHAINS)}; it names the SDK release and all that goes with it",
+    },
+)
+"""How its mistakes are worded."""
 
 
 def load_settings() -> Settings:
@@ -36,9 +55,8 @@ def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: b
     try:
         settings = _validated(configuration)
     except ValidationError as error:
-        details = error.errors()
-        problems = [_problem(detail) for detail in details]
-        broken = {str(detail["loc"][0]) for detail in details}
+        problems = problems_of(error, STACK_FILE)
+        broken = {str(detail["loc"][0]) for detail in error.errors()}
         sound = {key: value for key, value in configuration.items() if key not in broken}
         stand_in = _validated({**_STAND_IN, **sound})
         problems += rules.check(stand_in, rehearsal=rehearsal, without=broken)
@@ -74,92 +92,3 @@ def _plain(value: Any) -> Any:
         except ValueError:
             return value
     return value
-
-
-def _problem(detail: ErrorDetails) -> Problem:
-    """One pydantic error in the house's words."""
-    path, value, context = _path(detail["loc"]), detail["input"], detail.get("ctx", {})
-    kind = detail["type"]
-    if kind == "missing":
-        return missing(path, f"`{path}` is missing", hint=_hint_for_missing(path))
-    if kind == "extra_forbidden":
-        known = _keys_of(detail["loc"][:-1])
-        name = str(detail["loc"][-1])
-        close = difflib.get_close_matches(name, known, n=1)
-        wrong = f"unknown key `{path}`" + (f"; did you mean `{close[0]}`?" if close else "")
-        return missing(path, wrong, allowed=", ".join(known), hint="docs/configuration.md has every key")
-    if kind == "wrong_form":
-        return Problem(path, value, f"not a valid {context['what']}", str(context["allowed"]), str(context["hint"]))
-    if kind == "not_offered":
-        return Problem(path, value, detail["msg"], str(context["allowed"]), str(context["hint"]))
-    if kind == "literal_error":
-        return Problem(
-            path, value, "not one of the values allowed", str(context["expected"]).replace("'", ""), "take one of these, spelt the same way"
-        )
-    if kind == "string_pattern_mismatch":
-        return Problem(path, value, "not of the form expected", f"text that matches {context['pattern']}", _form_hint(path))
-    if kind == "string_type":
-        return Problem(path, value, "text expected", "text", "put it in quotes: YAML reads 1.30 as the number 1.3")
-    limits = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
-    if kind in limits:
-        key, words = limits[kind]
-        return Problem(path, value, "outside its limits", f"{words} {context[key]}", "change the number")
-    if kind in ("too_short", "too_long"):
-        bound = context.get("min_length", context.get("max_length"))
-        words = "at least" if kind == "too_short" else "at most"
-        return Problem(
-            path,
-            value,
-            "wrong number of entries",
-            f"{words} {bound}",
-            "a control plane needs subnets in two zones" if path == "network.zones" else "change the list",
-        )
-    wrong = f"wrong kind of value: {detail['msg'][0].lower()}{detail['msg'][1:]}"
-    return Problem(path, json.dumps(value), wrong, hint="docs/configuration.md has the type of every key")
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    text = ""
-    for part in location:
-        if part == "[key]":
-            continue
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
-
-
-def _keys_of(location: tuple[int | str, ...]) -> list[str]:
-    """Keys allowed at a place in the configuration, found by walking the models."""
-    model: type[BaseModel] | None = Settings
-    for part in location:
-        if model is None:
-            return []
-        field = next((field for field in model.model_fields.values() if field.alias == part), None)
-        if field is not None:
-            model = _model_in(field.annotation)
-    return [str(field.alias) for field in model.model_fields.values()] if model else []
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        found = _model_in(argument)
-        if found is not None:
-            return found
-    return None
-
-
-def _hint_for_missing(path: str) -> str:
-    examples = {
-        "name": "`pulumi config set trn:name trainium-dev`",
-        "region": "`pulumi config set trn:region us-west-2`",
-        "network": "`pulumi config set --path 'trn:network.zones[0]' usw2-az4`, and a second zone",
-        "network.zones": "`pulumi config set --path 'trn:network.zones[0]' usw2-az4`, and a second zone",
-    }
-    return examples.get(path, f"set `{path}`; docs/configuration.md has every key")
-
-
-def _form_hint(path: str) -> str:
-    if path == "name":
-        return "letters, digits and hyphens, at most 28 characters: role names built from it must fit IAM's 64"
-    return "docs/configuration.md has the form of every key"

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from addons.section import KUBERNETES_NAME, Formed, OneOf, Section
 from addons.versions import SUPPORTED_KUBERNETES
 from facts import forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
-from facts.neuron_releases import SDK_RELEASES
+from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
+from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
 
 CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
@@ -191,8 +191,8 @@ class Training(Section):
 
     namespace: str = Field(default="training", pattern=f"^{KUBERNETES_NAME}$")
     """Namespace of jobs, claim and etcd."""
-    neuron_sdk: Annotated[str, OneOf(tuple(SDK_RELEASES), "write it as text in quotes")] | None = None
-    """Neuron SDK release of the training image, in quotes. With it, drivers of pinned and newest AMIs are checked against it."""
+    toolchain: Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")] | None = None
+    """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
 
 
 class Budget(Section):

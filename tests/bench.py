@@ -8,14 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from addons.registry import SWITCHED
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.neuron_releases import AMI_RELEASES
 from facts.regions import zone_id_prefix
+from operations.jobs.job_file import read_job
+from operations.jobs.site import site_of
+from operations.program import settings_of
 from operations.rehearse.chaos.runs import chaotic
 from operations.rehearse.crash.matrix import matrix
-from operations.stack_file import as_pulumi
+from operations.stack_file import as_pulumi, read_stack_file
 from simulator import bounds
 from simulator.account.world import World
 from simulator.comparisons import comparisons
@@ -28,9 +33,11 @@ from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
 from tests.operations.cluster.random_accounts import touched
+from tests.operations.cluster.stopped import Died, whole, wrong_after
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration
+from training.launchers import launchers
 
 SEEDS, CHAOS_RUNS = 200, 500
 RANDOM_ACCOUNTS = 500
@@ -65,7 +72,20 @@ def main() -> None:
     accounts = int(os.environ.get("ACCOUNTS", RANDOM_ACCOUNTS))
     neighbours, wrong = _timed(lambda: [what for seed in range(accounts) for what in touched(seed, COMMANDS[seed % len(COMMANDS)])[0]])
     print(f"sweep, destroy, drain in {accounts} random accounts: {len(wrong)} things of a neighbour touched, {neighbours:.0f} s")
-    commands = [["trn", "--help"], ["trn", "rehearse", "--quiet", "--output", "build/bench"]]
+    stopping, (stops, ended) = _timed(_every_stop)
+    print(f"drain and destroy, Ctrl-C and death after every changing call: {ended} of {stops} ended as an unbroken run, {stopping:.0f} s")
+    sample = site_of(settings_of(read_stack_file("dev", ROOT)), "dev")
+    job = read_job(ROOT / "docs/samples/jobs/bert.yaml")
+    everywhere = replace(sample, addons=frozenset(SWITCHED))
+    for launcher in launchers():
+        rendering, _ = _timed(lambda launcher=launcher: [launcher.render(job, everywhere) for _ in range(1000)])
+        print(f"render 1,000 jobs by {launcher.name}: {rendering:.2f} s")
+    commands = [
+        ["trn", "--help"],
+        ["python", "-c", "import kubernetes.client"],
+        ["trn", "submit", "docs/samples/jobs/bert.yaml", "--dry-run"],
+        ["trn", "rehearse", "--quiet", "--output", "build/bench"],
+    ]
     if shutil.which("pulumi"):
         engine = ["trn", "engine", "--folder", "build/bench/engine", "--"]
         commands += [[*engine, *step] for step in (["preview"], ["up", "--yes", "--skip-preview"], ["destroy", "--yes", "--skip-preview"])]
@@ -132,6 +152,19 @@ def _every_kill() -> tuple[int, int]:
         if left:
             print(f"  {case}: {left[0]}")
     return len(points), empty
+
+
+def _every_stop() -> tuple[int, int]:
+    """Runs of drain and destroy that were stopped, and after how many of them the next run ended as one that nothing stops."""
+    stops = ended = 0
+    for command in ("drain", "destroy"):
+        for number in range(1, whole(command)[0] + 1):
+            for error in (KeyboardInterrupt, Died):
+                wrong = list(wrong_after(command, number, error))
+                stops, ended = stops + 1, ended + (not wrong)
+                if wrong:
+                    print(f"  {command}, call {number}, {error.__name__}: {wrong[0]}")
+    return stops, ended
 
 
 def _import_everything() -> None:

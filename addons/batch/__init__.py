@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings, Formed
+from addons.section import AddonSettings
 from facts import forms
+from facts.section import Formed
 
 NODE_LABEL = "batch.amazonaws.com/compute-environment-uuid"
 """By which an unmanaged environment knows its nodes (Batch user guide, create-compute-environment-unmanaged-eks)."""

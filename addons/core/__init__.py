@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import Section
+from facts.section import Section
 
 DEFAULT_STORAGE_CLASS = "gp3"
 

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings, Formed
+from addons.section import AddonSettings
 from addons.versions import FLUENT_BIT
 from facts import forms
+from facts.section import Formed
 
 NAMESPACE = "logging"
 SERVICE_ACCOUNT = "aws-for-fluent-bit"

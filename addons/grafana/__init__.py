@@ -9,8 +9,9 @@ from pydantic import Field
 from addons import prometheus
 from addons.declaration import Declaration
 from addons.managed_prometheus import ManagedPrometheusSettings
-from addons.section import KUBERNETES_NAME, AddonSettings
+from addons.section import AddonSettings
 from addons.versions import GRAFANA
+from facts.section import KUBERNETES_NAME
 
 NAMESPACE = prometheus.NAMESPACE
 SERVICE_ACCOUNT = "grafana"

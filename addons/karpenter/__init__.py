@@ -5,17 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import KUBERNETES_NAME, AddonSettings, Formed, OneOf, Section
+from addons.section import AddonSettings
 from addons.versions import KARPENTER, KARPENTER_CRD
 from facts import forms
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 from facts.neuron_releases import AMI_RELEASES, ami_date
+from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "karpenter"
-POOL_LABEL = "trn/node-pool"
-"""Label of each node, with the name of its pool."""
 NODE_CLASS, NODE_POOL = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool"
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 
 from addons.images import Values
-from addons.karpenter import POOL_LABEL, KarpenterGeneralPool, KarpenterNeuronPool
+from addons.karpenter import KarpenterGeneralPool, KarpenterNeuronPool
 from facts.catalogue import NEURON_TYPES
 from facts.efa import plan_interfaces
-from facts.names import EFA_LABEL, NEURON_RESOURCE, NEURON_TAINT
+from facts.names import EFA_LABEL, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
 
 CAPACITY_TYPES = {"ON_DEMAND": "on-demand", "SPOT": "spot", "RESERVED": "reserved", "CAPACITY_BLOCK": "reserved"}
 """A capacity block is `reserved` with a label of its own; the value `capacity-block` is accepted and never matches."""

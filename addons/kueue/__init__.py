@@ -3,9 +3,10 @@
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import KUBERNETES_NAME, AddonSettings
+from addons.section import AddonSettings
 from addons.versions import KUEUE
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
+from facts.section import KUBERNETES_NAME
 
 NAMESPACE = "kueue-system"
 API_VERSION = "kueue.x-k8s.io/v1beta2"

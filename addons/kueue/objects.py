@@ -7,10 +7,10 @@ import yaml
 
 from addons.cluster import Cluster, NeuronGroup
 from addons.images import Values
-from addons.karpenter import POOL_LABEL, KarpenterSettings
+from addons.karpenter import KarpenterSettings
 from addons.manifests import TOLERATE_NEURON
 from facts.catalogue import NEURON_TYPES
-from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
+from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
 
 FRAMEWORKS = (
     "batch/job",

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parent / "lustre_exporter.py"
 
 
 def lustre_exporter_spec(image: str, claim: str) -> Values:
-    """`spec` of the Deployment: one pod on a core node, since every client is told the same; it asks for no device."""
+    """`spec` of the Deployment: one pod on a core node, since every client gets the same figures; it asks for no device."""
     container = {
         "name": NAME,
         "image": image,
@@ -61,8 +61,8 @@ class LustreExporter(Addon):
             self.named(name), metadata=metadata, data={SCRIPT.name: SCRIPT.read_text()}, opts=self.in_cluster(site.namespace)
         )
         spec: Any = lustre_exporter_spec(self.image(PYTHON_IMAGE), claim)
-        # Another file system replaces volume and claim, and the pod with them. Named is the volume, which the engine deletes before it makes
-        # the next: with the claim alone it would make the second Deployment beside the first, of the same name.
+        # Another file system replaces volume and claim, and the pod with them, which the engine deletes before both. With the claim named
+        # here it would make the second Deployment beside the first, of the same name.
         opts = self.in_cluster(script, *site.claim, replace_with=site.volume)
         self.ready.append(k8s.apps.v1.Deployment(self.named(name), metadata=metadata, spec=spec, opts=opts))
         self.register_outputs({})

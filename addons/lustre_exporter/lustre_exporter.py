@@ -1,6 +1,6 @@
 """Serves to Prometheus how full a mounted file system is, as statvfs tells a client. Python's standard library only.
 
-A file system that does not answer holds the call for ever. One call at a time is made, and every scrape meanwhile is told so: the target
+A file system that does not answer holds the call for ever. One call at a time is made, and every scrape meanwhile fails: the target
 is then down, which is what an alert looks for.
 """
 

@@ -3,8 +3,9 @@
 from typing import Annotated
 
 from addons.declaration import Declaration
-from addons.section import AddonSettings, Formed
+from addons.section import AddonSettings
 from facts import forms
+from facts.section import Formed
 
 EKS_NAME = "aws-mountpoint-s3-csi-driver"
 NAMESPACE = "kube-system"

@@ -46,6 +46,8 @@ class Slurm(Addon):
             after=[operator, state],
             # Atomic, so that what the webhook refused is gone when it is tried again.
             hooks=self.retry_on_webhook(name),
+            # Its pods mount the file system's claim, which cannot be deleted while one does.
+            replace_with=site.volume,
         )
         self.register_outputs({})
 

@@ -1,12 +1,16 @@
-"""Kubeflow Trainer v2 with JobSet: TrainJobs, and a runtime for torchrun on Neuron nodes."""
+"""Kubeflow Trainer v2 with JobSet: TrainJobs, and a runtime for each toolchain of Neuron nodes."""
 
 from typing import Annotated
 
+from pydantic import Field
+
 from addons.declaration import Declaration
-from addons.section import AddonSettings, Formed
+from addons.section import AddonSettings
 from addons.versions import TRAINER
 from facts import forms
 from facts.kubernetes_kinds import DrainStage, Resource, job_kind
+from facts.section import Formed, OneOf
+from facts.toolchains import TOOLCHAINS
 
 NAMESPACE = "kubeflow-system"
 API_VERSION = "trainer.kubeflow.org/v1alpha1"
@@ -19,8 +23,10 @@ class TrainerSettings(AddonSettings):
     """TrainJobs."""
     job_set: bool = True
     """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
-    image: Annotated[str, Formed(forms.IMAGE)] | None = None
-    """Image of the runtime `torch-neuron`. Without it no runtime is made, and TrainJobs need one of yours."""
+    images: dict[Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")], Annotated[str, Formed(forms.IMAGE)]] = (
+        Field(default_factory=dict)
+    )
+    """Images of the runtimes by toolchain, in place of AWS's: each toolchain with an image has a runtime `neuron-TOOLCHAIN`. Where `addons.volcano` is on, the pods of its TrainJobs start together, or none, in the queue that their annotation `scheduling.volcano.sh/queue-name` names."""
 
 
 TRAIN_JOBS = Resource("TrainJob", f"/apis/{API_VERSION}", "trainjobs")
@@ -34,12 +40,13 @@ DRAINED = (
 DECLARATION = Declaration(
     key="trainer",
     title="Kubeflow Trainer",
-    purpose="TrainJobs and JobSets; with an image set, a runtime for torchrun on Neuron nodes",
+    purpose="TrainJobs and JobSets, with a runtime for each toolchain of Neuron nodes",
     component="trainer",
     namespace=NAMESPACE,
     nodes="core",
     settings=TrainerSettings,
     charts=(TRAINER,),
+    after=("volcano",),
     kinds=(f"{API_VERSION} ClusterTrainingRuntime",),
     leaves=("the CRD jobsets.jobset.x-k8s.io",),
     drained=DRAINED,

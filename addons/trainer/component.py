@@ -3,29 +3,36 @@
 from addons.base import Addon
 from addons.site import Site
 from addons.trainer import API_VERSION, NAMESPACE, TrainerSettings
-from addons.trainer.values import runtime_spec, trainer_values
+from addons.trainer.values import trainer_values
 from addons.versions import TRAINER
-
-RUNTIME = "torch-neuron"
+from facts.toolchains import TOOLCHAINS
+from training.runtimes import runtime_labels, runtime_name, runtime_spec
 
 
 class Trainer(Addon):
-    """Starts when untainted nodes are there; its runtime is deleted before its webhook."""
+    """Starts when untainted nodes are there; its runtimes are deleted before its webhook."""
 
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("Trainer", name, site)
         settings = site.cluster.section(TrainerSettings)
         values = trainer_values(settings)
-        release = self.release(TRAINER, namespace=NAMESPACE, values=values, timeout_s=600, after=[self.namespace(NAMESPACE)])
-        if settings.image is not None:
+        # Its controller looks for Volcano's PodGroups when it starts, and watches none where the kind is not there yet.
+        after = [self.namespace(NAMESPACE), *site.ready("volcano")]
+        release = self.release(TRAINER, namespace=NAMESPACE, values=values, timeout_s=600, after=after)
+        hooks = self.retry_on_webhook(name)
+        for toolchain in TOOLCHAINS.values():
+            # A user's own image is written as it is to be pulled.
+            image = settings.images.get(toolchain.name) or (self.image(toolchain.image) if toolchain.image is not None else None)
+            if image is None:
+                continue
             self.custom_resource(
-                "training-runtime",
+                f"training-runtime-{toolchain.name}",
                 API_VERSION,
                 "ClusterTrainingRuntime",
-                metadata={"name": RUNTIME, "labels": {"trainer.kubeflow.org/framework": "torch"}},
-                spec=runtime_spec(settings.image, site.cluster.claim_name),
+                metadata={"name": runtime_name(toolchain.name), "labels": runtime_labels(toolchain)},
+                spec=runtime_spec(toolchain, image, site.cluster.claim_name, gang="volcano" in site.made),
                 after=[release],
-                hooks=self.retry_on_webhook(name),
+                hooks=hooks,
             )
         self.register_outputs({})
 

@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from addons.declaration import Declaration
-from addons.section import KUBERNETES_NAME, AddonSettings, Formed, Section
+from addons.section import AddonSettings
 from addons.versions import VOLCANO
 from facts import forms
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource, job_kind
+from facts.section import KUBERNETES_NAME, Formed, Section
 
 NEWEST_KUBERNETES = "1.35"
 """The newest minor that Volcano 1.15 lists (volcano-sh/volcano README, Kubernetes compatibility, 2026-08-20). For 1.36 the table
@@ -80,5 +81,6 @@ DECLARATION = Declaration(
     settings=VolcanoSettings,
     charts=(VOLCANO,),
     kinds=(QUEUE, HYPER_NODE),
+    changes=("trainer",),
     drained=DRAINED,
 )

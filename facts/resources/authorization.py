@@ -75,7 +75,7 @@ PASSED_ROLES: Mapping[str, tuple[str, str]] = {
     "aws:eks/nodeGroup:NodeGroup": ("nodeRoleArn", "ec2.amazonaws.com"),
     "aws:eks/podIdentityAssociation:PodIdentityAssociation": ("roleArn", "pods.eks.amazonaws.com"),
 }
-"""Type to the input that names the role which the caller hands over, and the service that gets it."""
+"""Type to the input that names the role which the caller passes on, and the service that gets it."""
 GRANT_FOR_SERVICE = ("Bool", "kms:GrantIsForAWSResource", "true")
 """Condition that holds for a grant which a service asks for in its caller's name, and for no other (KMS developer guide,
 policy conditions)."""

@@ -1,4 +1,4 @@
-"""EC2: launch templates and placement groups; instances, volumes and interfaces that a cluster may leave."""
+"""EC2: launch templates and placement groups; instances, volumes, snapshots and interfaces that a cluster may leave."""
 
 from facts.catalogue import instance_type
 from facts.prices import hourly
@@ -7,7 +7,7 @@ from facts.resources.ec2 import TAGGING, by_name, deletion, described, rights
 from facts.resources.identity import by
 from facts.resources.latency import INSTANT, Latencies
 from facts.resources.outputs import Answer, Draw, Inputs
-from facts.resources.queries import VOLUME_TAGS, Entry, Leftover, Stage, States
+from facts.resources.queries import VOLUME_TAGS, Entry, Leftover, Origin, Stage, States
 from facts.resources.resource_type import Changes, Conflict, Foreign, NameLimit, ResourceType, Without
 from facts.resources.rights import INTERFACES, OWNED
 
@@ -141,17 +141,43 @@ INSTANCE = Foreign(
     ),
     deletion("TerminateInstances", "InstanceIds[]", "InstanceId"),
 )
+_VOLUMES = described(
+    "DescribeVolumes",
+    "Volumes",
+    "VolumeId",
+    states=States("State", "available", ("creating",), ("error",), ("deleting", "deleted")),
+    absent="InvalidVolume.NotFound",
+)
+SNAPSHOT = Foreign(
+    # Of the EBS driver's snapshotter, which tags them as it does volumes (kubernetes-sigs/aws-ebs-csi-driver docs/tagging.md), or made
+    # by hand or by a backup plan, of one of the cluster's volumes.
+    Leftover(
+        "snapshot",
+        # Before volumes: one without tags is the cluster's by its volume.
+        Stage.IN_NETWORK,
+        described(
+            "DescribeSnapshots",
+            "Snapshots",
+            "SnapshotId",
+            states=States("State", "completed", ("pending",), ("error",), ()),
+            absent="InvalidSnapshot.NotFound",
+        ),
+        # Without it EC2 lists every public snapshot, and those that others share.
+        constants={"OwnerIds": ["self"]},
+        origin=Origin(_VOLUMES, "VolumeId", "volume-id"),
+        label="of {VolumeId}, {VolumeSize} GiB",
+        is_data=True,
+        # Billed by the blocks that changed since the snapshot before, which no description has.
+        usd_per_hour=lambda entry: None,
+        scopes=OWNED,
+    ),
+    deletion("DeleteSnapshot", "SnapshotId"),
+)
 VOLUME = Foreign(
     Leftover(
         "volume",
         Stage.IN_NETWORK,
-        described(
-            "DescribeVolumes",
-            "Volumes",
-            "VolumeId",
-            states=States("State", "available", ("creating",), ("error",), ("deleting", "deleted")),
-            absent="InvalidVolume.NotFound",
-        ),
+        _VOLUMES,
         # Those that nothing uses: attached ones go with their instance.
         only={"status": ("available",)},
         label="{Size} GiB {VolumeType}",
@@ -181,4 +207,4 @@ INTERFACE = Foreign(
     ),
     deletion("DeleteNetworkInterface", "NetworkInterfaceId"),
 )
-FOREIGN = (INSTANCE, VOLUME, INTERFACE)
+FOREIGN = (INSTANCE, SNAPSHOT, VOLUME, INTERFACE)

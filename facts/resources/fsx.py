@@ -99,7 +99,7 @@ FILE_SYSTEM = ResourceType(
             Grant("fsx", "DescribeFileSystems"),
             Grant("fsx", "CreateFileSystem TagResource", BEING_TAGGED),
             Grant("fsx", "UpdateFileSystem UntagResource ListTagsForResource", TAGGED),
-            # A final backup is made by the deletion; nobody tags it before.
+            # A final backup is made by the deletion; it has no tags before.
             Grant("fsx", "DeleteFileSystem CreateBackup", (*TAGGED, Scope("arn:{partition}:fsx:{region}:*:backup/*"))),
             # FSx looks at the network in the caller's name (AmazonFSxFullAccess v13).
             Grant("ec2", " ".join(FSX_NETWORK_CALLS)),

@@ -186,6 +186,18 @@ class Stage(IntEnum):
     OUTSIDE = 9
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What an object was copied from. A copy without tags is the cluster's where its original is, for as long as that is there."""
+
+    query: Query
+    """Lists the originals."""
+    id: str
+    """Place of the original's id in a copy."""
+    filter: str
+    """Filter that narrows copies to those of some originals."""
+
+
 Belonging = Literal["tags", "tags or VPC", "exact name", "role name", "with the cluster"]
 """What makes an object the cluster's: its exact tags; those, or its VPC; a name that only this cluster's can have; the tag
 together with the name of a role of this region; or that the EKS cluster, by its own tags, is."""
@@ -215,6 +227,8 @@ class Leftover:
     """Parameter that takes the first part of a name: it only shortens the answer, the tags decide."""
     detail: Detail | None = None
     """Call that returns the tags, where the list does not."""
+    origin: Origin | None = None
+    """What it was copied from, where that makes it the cluster's too."""
     label: str | Callable[[Entry], str] = ""
     """What is shown beside the id, with places of the entry in braces; empty for the `Name` tag."""
     id: str = ""

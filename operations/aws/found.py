@@ -2,20 +2,23 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from facts.names import CLUSTER_TAG, log_group_names, role_name
+from facts.names import CLUSTER_TAG, STACK_TAG, log_group_names, role_name
 from facts.prices import hourly
 from facts.resources.eks import CLUSTER_TYPE
-from facts.resources.queries import Deletion, Entry, Leftover, Step
+from facts.resources.queries import Deletion, Entry, Leftover, Origin, Query, Step
 from facts.resources.table import SWEPT
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.objects import asked, at, detailed, filled, text
-from operations.belonging import NAME_TAGS, owned_key, reason
+from operations.belonging import NAME_TAGS, other_owner, owned_key, reason
 
 HOURS_PER_DAY = 24
+FILTER_VALUES = 200
+"""Most values of one filter (EC2 API, Filter)."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Place:
     cluster: str
     vpc_ids: Collection[str] = ()
     """VPCs that carry the cluster's exact tag."""
+    originals: dict[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
+    """Tags of the cluster's volumes that were seen here, by id: copies of them are still its own when the volume is gone."""
 
     def reason(self, tags: Mapping[str, str], vpc_id: str = "") -> str:
         """Why an object is the cluster's; empty where it is not."""
@@ -102,6 +107,15 @@ class Kind:
         for refused in (answer or {}).get("Unsuccessful", ()):
             raise ClientError({"Error": {"Code": refused["Error"]["Code"], "Message": refused["Error"]["Message"]}}, call.operation)
 
+    def in_vpcs(self, api: Api, place: Place) -> Iterator[Found]:
+        """All that lie in the place's VPCs, whoever owns them; none where the service cannot be asked by VPC."""
+        query = self.leftover.query
+        if not query.vpc_filter or not place.vpc_ids:
+            return
+        for entry in asked(api, query, _in_vpcs(place, self.leftover)):
+            if at(entry, query.vpc) in place.vpc_ids and not self.leftover.leaves(entry):
+                yield self._found(entry, f"in {at(entry, query.vpc)}")
+
     def _found(self, entry: Entry, because: str) -> Found:
         leftover, detail = self.leftover, self.leftover.detail
         tags = _tags(leftover, entry)
@@ -124,7 +138,7 @@ class Kind:
 
 
 _VPC_KEYS = ("VpcId", "VPCId", "Attachments[].VpcId", "resourcesVpcConfig.vpcId")
-_BIRTH_KEYS = ("CreateDate", "CreateTime", "createdAt", "CreationTime", "creationTime", "CreatedTime", "LaunchTime")
+_BIRTH_KEYS = ("CreateDate", "CreateTime", "createdAt", "CreationTime", "creationTime", "CreatedTime", "LaunchTime", "StartTime")
 """Where descriptions have the time at which an object was made (EC2, EKS, ELB, FSx, IAM, Logs and AMP API references)."""
 
 
@@ -164,6 +178,9 @@ def _owned(api: Api, place: Place, leftover: Leftover, owner: str) -> Iterator[t
     if leftover.belongs == "exact name":
         yield from _by_exact_name(api, place, leftover)
         return
+    if leftover.origin is not None:
+        yield from _copies(api, place, leftover, leftover.origin)
+        return
     key, start = leftover.query.id, role_name(place.cluster, api.region, "") if leftover.belongs == "role name" else ""
     entries = (entry for entry in _listed(api, place, leftover) if not start or entry[key].startswith(start))
     told_early = bool(leftover.query.tags)
@@ -200,6 +217,31 @@ def _by_exact_name(api: Api, place: Place, leftover: Leftover) -> Iterator[tuple
                 yield entry, f"named {name}"
 
 
+def _copies(api: Api, place: Place, leftover: Leftover, origin: Origin) -> Iterator[tuple[Entry, str]]:
+    """Copies with the cluster's tags, and those without any mark of an owner whose original has them: these count as its tags too."""
+    for way in _by_tag_keys(place, origin.query):
+        for entry in asked(api, origin.query, way):
+            tags = tags_of(entry, origin.query.tags)
+            if place.reason(tags):
+                place.originals[entry[origin.query.id]] = {key: tags[key] for key in (CLUSTER_TAG, STACK_TAG) if key in tags}
+    names = iter(sorted(place.originals))
+    ways = list(_ways(place, leftover))
+    while batch := list(islice(names, FILTER_VALUES)):
+        ways.append({**leftover.constants, leftover.query.filters: [{"Name": origin.filter, "Values": batch}]})
+    seen = set[str]()
+    for entry in (entry for way in ways for entry in asked(api, leftover.query, way)):
+        which, original = str(entry[leftover.query.id]), str(at(entry, origin.id) or "")
+        if which in seen:
+            continue
+        seen.add(which)
+        own, because = _tags(leftover, entry), _reason(place, leftover, entry, "")
+        if because:
+            yield entry, because
+        elif original in place.originals and not other_owner(place.cluster, own):
+            tags = {**place.originals[original], **own}
+            yield {**entry, leftover.query.tags: [{"Key": key, "Value": value} for key, value in tags.items()]}, f"of {original}"
+
+
 def _listed(api: Api, place: Place, leftover: Leftover) -> Iterator[Entry]:
     """Everything that may be the cluster's, each once.
 
@@ -226,10 +268,24 @@ def _ways(place: Place, leftover: Leftover) -> Iterator[dict[str, Any]]:
     if not query.filters:
         yield parameters
         return
-    always = [{"Name": name, "Values": list(values)} for name, values in leftover.only.items()]
-    yield {**parameters, query.filters: [*always, {"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]}
+    for way in _by_tag_keys(place, query):
+        yield {**parameters, query.filters: [*_always(leftover), *way[query.filters]]}
     if query.vpc_filter and place.vpc_ids:
-        yield {**parameters, query.filters: [*always, {"Name": query.vpc_filter, "Values": sorted(place.vpc_ids)}]}
+        yield {**parameters, **_in_vpcs(place, leftover)}
+
+
+def _by_tag_keys(place: Place, query: Query) -> Iterator[dict[str, Any]]:
+    """What carries any tag that may name the cluster."""
+    yield {query.filters: [{"Name": "tag-key", "Values": [*NAME_TAGS, owned_key(place.cluster)]}]}
+
+
+def _always(leftover: Leftover) -> list[dict[str, Any]]:
+    return [{"Name": name, "Values": list(values)} for name, values in leftover.only.items()]
+
+
+def _in_vpcs(place: Place, leftover: Leftover) -> dict[str, Any]:
+    query = leftover.query
+    return {**leftover.constants, query.filters: [*_always(leftover), {"Name": query.vpc_filter, "Values": sorted(place.vpc_ids)}]}
 
 
 def _make(api: Api, kind: Kind, step: Step, entry: Entry) -> bool:

@@ -29,6 +29,8 @@ def declared_calls() -> Iterator[Call]:
             yield from _looking(lookup.query, lookup.detail)
         if isinstance(item.leftover, Leftover) and isinstance(item.deletion, Deletion):
             yield from _looking(item.leftover.query, item.leftover.detail)
+            if item.leftover.origin is not None:
+                yield call_of(item.leftover.origin.query)
             yield from deleting_calls(item.deletion, item.leftover.scopes)
 
 

@@ -92,7 +92,7 @@ _SAMPLES: Mapping[str, Sample] = {
         "storage.lustre.dataRepository.errorLog=true", "storage.lustre.dataRepository={s3Uri: s3://training-data}"
     ),
     "training.namespace": _one("training.namespace=jobs"),
-    "training.neuronSdk": _one("training.neuronSdk='2.29'"),
+    "training.toolchain": _one("training.toolchain=xla-2.28"),
     "addons.volcano.imageRegistry": _one("addons.volcano.imageRegistry=registry.example.com"),
     "addons.volcano.queues.NAME.capability": _one(f"addons.volcano.queues.{QUEUE}.capability={{cpu: 64}}"),
     "addons.mirror": _one("addons.mirror=registry.example.com/mirror"),
@@ -132,7 +132,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.grafana.adminSecret": _one("addons.grafana.adminSecret=grafana-admin"),
     "addons.fluentBit.s3Bucket": _one("addons.fluentBit.s3Bucket=pod-logs"),
     "addons.kueue.namespace": _one("addons.kueue.namespace=team-jobs"),
-    "addons.trainer.image": _one("addons.trainer.image=registry.example.com/train:1.0"),
+    "addons.trainer.images": _one("addons.trainer.images={xla-2.30: registry.example.com/train:1.0}"),
     "addons.slurm.nodeGroups": _one(f"addons.slurm.nodeGroups=[{GROUP}, trn1n-32xl]"),
     "addons.slurm.sshKeys": _one("addons.slurm.sshKeys=['ssh-ed25519 AAAA demo']"),
     "addons.batch.nodeGroups": _one(

@@ -79,8 +79,9 @@ def _details() -> Iterator[str]:
     yield "Log groups that EKS and Container Insights make themselves carry no tag and are matched by their whole name. A role must carry the tag"
     yield "and the region in its name. `karpenter.sh/discovery` makes nothing the cluster's own: it marks what Karpenter may use."
     yield "Where an EKS cluster of the name exists that this program did not make, nothing is looked for."
+    yield "A snapshot without tags is the cluster's while the volume that it was made of is, and there."
     yield from ("", "What Pulumi's state holds is kept, and while the cluster is in it also what the cluster's own controllers made: their")
-    yield "volumes, load balancers, interfaces and instances. Data is kept unless `--data` names its kind or its id: backups, and the volumes and"
+    yield "volumes, load balancers, interfaces and instances. Data is kept unless `--data` names its kind or its id: backups, snapshots, and the volumes and"
     yield "file systems that PersistentVolumes stand for, since only the cluster knew their reclaim policy. The stack's own file system is backed"
     yield f"up before where `storage.lustre.finalBackup` or its tag `{FINAL_BACKUP_TAG}` says so."
     yield from ("", "## What the commands do in Kubernetes", "")
@@ -99,7 +100,7 @@ def _owned() -> Iterator[str]:
     yield from ("## Whose the cluster is", "")
     yield "Before its first change, a command reads Pulumi's state and the account, and compares account, region, ARN, creation time and VPC of the"
     yield f"cluster, and the stack that made it (`{STACK_TAG}`, on everything that takes tags). All of it is shown; any difference ends the command,"
-    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell and recover do so. Where the backend cannot be reached, `--state`"
+    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit and recover do so. Where the backend cannot be reached, `--state`"
     yield "takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
     yield "cluster's name has to be typed, or given with `--name`: `--yes` alone is not enough. Objects of several stacks need `--identity`."
     yield from (
@@ -120,7 +121,7 @@ def _owned() -> Iterator[str]:
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",
     )
-    yield "that the stack holds this cluster, that neither the stack file nor EKS protects it from deletion, and that nobody else is at it. An API"
+    yield "that the stack holds this cluster, that neither the stack file nor EKS protects it from deletion, and that no other operator changes it. An API"
     yield "server that cannot be reached counts as gone only where EKS says that there is no such cluster."
     yield ""
 
@@ -149,8 +150,8 @@ def _drained() -> Iterator[str]:
 
 def _verification() -> Iterator[str]:
     yield from ("## What verify tries", "", f"After everything that status looks at: {', '.join(TRIALS)}, one after the other.", "")
-    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no image: AWS"
-    yield "publishes a training image up to Neuron SDK 2.30; for later ones name one with `--image`. Each object it starts carries the label"
+    yield "A job that holds a Neuron device is not waited for: gang and collectives then fail as not checked. So does what finds no"
+    yield "image: not every toolchain has one that is published; for those name one with `--image`. Each object it starts carries the label"
     yield "`trn/verify=NAME`, has a deadline of its own, and is removed after each test, after Ctrl-C and SIGTERM, and by the next run."
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from facts.resources import amp, fsx, sqs
+from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.stack_file import read_stack_file
 from simulator.account import kinds
@@ -100,6 +101,4 @@ def table(rehearsed: Rehearsal) -> str:
 def page(text: str, root: Path) -> str:
     """The page about rehearsals with the waits of the shipped stack, as they are today."""
     made = table(rehearse_stack(read_stack_file("dev", root)))
-    before, _, rest = text.partition(f"<!-- {MARKER} -->")
-    _, _, after = rest.partition(f"<!-- /{MARKER} -->")
-    return f"{before}<!-- {MARKER} -->\n{made}\n<!-- /{MARKER} -->{after}"
+    return between(text, MARKER, f"\n{made}\n")

@@ -5,19 +5,18 @@
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
 from rich.console import Console
 
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from operations.docs import architecture, change_table, destroy_time, monitoring_page, practice_page
+from operations.docs import architecture, change_table, destroy_time, job_pages, monitoring_page, practice_page
 from operations.docs.commands import operations_page
-from operations.docs.configuration_keys import section_in
+from operations.docs.key_table import key_table
+from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
@@ -36,6 +35,10 @@ def pages() -> dict[str, str]:
         "docs/report.schema.json": _json(report_schema()),
         "docs/configuration.md": configuration_page(),
         "docs/hardware.md": hardware_page(),
+        "docs/job.schema.json": _json(job_pages.job_schema()),
+        "docs/job-file.md": job_pages.job_file_page(),
+        "docs/jobs.md": job_pages.jobs_page((ROOT / "docs/jobs.md").read_text(), ROOT),
+        "docs/toolchains.md": job_pages.toolchains_page(),
         "docs/rules.md": book.page(),
         "docs/operations.md": operations_page(),
         "docs/monitoring.md": monitoring_page.page(),
@@ -57,15 +60,9 @@ def readme(text: str) -> str:
     with console.capture() as captured:
         print_summary(console, report, written)
     printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
-    text = _between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
-    text = _between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")
-    return _between(text, "idle", f"{report.cost.idle_usd_per_hour:.2f}")
-
-
-def _between(text: str, marker: str, content: str) -> str:
-    before, _, rest = text.partition(f"<!-- {marker} -->")
-    _, _, after = rest.partition(f"<!-- /{marker} -->")
-    return f"{before}<!-- {marker} -->{content}<!-- /{marker} -->{after}"
+    text = between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
+    text = between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")
+    return between(text, "idle", f"{report.cost.idle_usd_per_hour:.2f}")
 
 
 def configuration_schema() -> dict[str, Any]:
@@ -104,47 +101,9 @@ def configuration_page() -> str:
         "",
         f"Everything is also tagged `{CLUSTER_TAG}: NAME` and `{STACK_TAG}: ORGANIZATION/PROJECT/STACK`.",
         "",
-        "| key | type | default | what it does |",
-        "| --- | --- | --- | --- |",
-        *(f"| `{path}` | {kind} | {default} | {text} |" for path, kind, default, text in _keys(Settings, "")),
+        *key_table(Settings),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, str]]:
-    schema = model.model_json_schema(by_alias=True)
-    for info in model.model_fields.values():
-        field, path, text = schema["properties"][info.alias], f"{prefix}{info.alias}", info.description or ""
-        section = section_in(info.annotation)
-        if section is None:
-            default = "**required**" if info.is_required() else _default(info.get_default(call_default_factory=True))
-            yield path, _kind(field), default, text
-        elif field.get("type") == "object":
-            yield path, "sections by name", "", text
-            yield from _keys(section, f"{path}.NAME.")
-        else:
-            yield path, "section", "", text
-            yield from _keys(section, f"{path}.")
-
-
-def _kind(field: dict[str, Any]) -> str:
-    if "enum" in field:
-        return "one of " + ", ".join(f"`{value}`" for value in field["enum"])
-    if "anyOf" in field:
-        return " or ".join(_kind(option) for option in field["anyOf"] if option.get("type") != "null")
-    if field.get("type") == "array":
-        return f"list of {_kind(field['items'])}"
-    if field.get("type") == "object":
-        return "mapping"
-    return {"string": "text", "integer": "number", "boolean": "yes or no"}.get(str(field.get("type")), str(field.get("type")))
-
-
-def _default(value: Any) -> str:
-    if value is None or value == {} or value == ():
-        return "none"
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    return f"`{', '.join(map(str, value)) if isinstance(value, tuple) else value}`"
 
 
 def hardware_page() -> str:

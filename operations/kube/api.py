@@ -17,6 +17,10 @@ from operations.errors import CommandError
 TIMEOUT_S = 30
 TOO_MANY_REQUESTS, THROTTLE_WAITS_S = 429, (1, 2, 4, 8)
 """What the API server answers when it has too much to do, and how long is waited before each further try."""
+FIELD_MANAGER = "trn"
+"""Under this name the API server keeps which fields of an object are ours (Kubernetes, server-side apply)."""
+APPLY = "application/apply-patch+yaml"
+"""Media type of server-side apply; JSON is YAML."""
 TOKEN_LIFE_S = 60
 """Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
 TOKEN_RENEWAL_S = 600
@@ -39,14 +43,15 @@ class Kubernetes(Protocol):
         """What the API serves at a path; None for what is not there."""
         ...
 
-    def text(self, path: str) -> str | None:
-        """What the API serves at a path, as it is: a log. None for what is not there."""
+    def text(self, path: str, *, timeout_s: float = TIMEOUT_S) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
         ...
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it; raises CommandError where another one has the name by now.
+        `uid`: only the object that has it; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
+        to end, in place of its own.
         """
         ...
 
@@ -56,6 +61,13 @@ class Kubernetes(Protocol):
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """Merge fields into an object; one that is gone already is no error."""
+        ...
+
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+
+        Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
+        """
         ...
 
 
@@ -75,17 +87,20 @@ class KubernetesClient:
         """What the API serves at a path; None for what is not there."""
         return self._call("GET", path)
 
-    def text(self, path: str) -> str | None:
-        """What the API serves at a path, as it is: a log. None for what is not there."""
-        answer = self._answer("GET", path)
+    def text(self, path: str, *, timeout_s: float = TIMEOUT_S) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
+        answer = self._answer("GET", path, timeout_s=timeout_s)
         return None if answer is None else answer.decode(errors="replace")
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
         `uid`: only the object that has it, by DeleteOptions' preconditions; raises CommandError where another one has the name by now.
+        `grace_s`: seconds that a pod gets to end, in place of its own.
         """
-        options = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        if grace_s is not None:
+            options["gracePeriodSeconds"] = grace_s
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
@@ -97,21 +112,32 @@ class KubernetesClient:
         """Merge fields into an object; one that is gone already is no error."""
         self._call("PATCH", f"{_path(resource, namespace)}/{name}", body)
 
-    def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+
+        Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
+        """
+        query = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Strict" + ("&dryRun=All" if dry_run else "")
+        answer = self._call("PATCH", f"{_path(resource, namespace)}/{body['metadata']['name']}{query}", body, APPLY)
+        if answer is None:
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+        return answer
+
+    def _call(self, method: str, path: str, body: Object | None = None, sends: str = "") -> Object | None:
         """The same as JSON."""
-        answer = self._answer(method, path, body)
+        answer = self._answer(method, path, body, sends)
         return None if answer is None else json.loads(answer)
 
-    def _answer(self, method: str, path: str, body: Object | None = None) -> bytes | None:
-        """The answer, None for a 404. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
+    def _answer(self, method: str, path: str, body: Object | None = None, sends: str = "", timeout_s: float = TIMEOUT_S) -> bytes | None:
+        """The answer, None for a 404. `sends`: media type of the body, where it is not the method's own. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
         from urllib3.exceptions import HTTPError
 
-        sends = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        sends = sends or ("application/merge-patch+json" if method == "PATCH" else "application/json")
         headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer()}"}
         url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:
             while True:
-                answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=TIMEOUT_S)
+                answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=timeout_s)
                 text = answer.read()
                 if answer.status != TOO_MANY_REQUESTS or not waits:
                     break

@@ -25,19 +25,19 @@ def known_jobs(kubernetes: Kubernetes, namespace: str) -> str:
 
 
 def _pods_with_jobs(kubernetes: Kubernetes, namespace: str) -> list[tuple[Object, set[str]]]:
-    owners = _owners(kubernetes, namespace)
+    owners = owners_of(kubernetes, namespace)
     pods = [pod for pod in kubernetes.list(PODS) or () if pod["metadata"]["namespace"] == namespace]
-    return [(pod, _jobs(pod, owners)) for pod in pods]
+    return [(pod, jobs_of(pod, owners)) for pod in pods]
 
 
-def _jobs(pod: Object, owners: Mapping[str, str]) -> set[str]:
+def jobs_of(pod: Object, owners: Mapping[str, str]) -> set[str]:
     """Names of all jobs that a pod is part of: a TrainJob's is its JobSet's too, and that of a Kubernetes Job."""
-    labels = pod["metadata"].get("labels", {})
+    labels = pod["metadata"].get("labels") or {}
     names = {labels[key] for key in JOB_LABELS if key in labels}
     return names | {owners[name] for name in names if name in owners}
 
 
-def _owners(kubernetes: Kubernetes, namespace: str) -> dict[str, str]:
+def owners_of(kubernetes: Kubernetes, namespace: str) -> dict[str, str]:
     """Jobs by the name of what was made for them, which alone their pods bear."""
     made = [(item["metadata"], label) for kind, label in OWNER_LABELS.items() for item in kubernetes.list(kind) or ()]
     return {

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
+from operations.jobs.listing.kinds import JOB_KINDS
+from operations.jobs.listing.look import LOOKED_AT
+from training.launchers import launchers
 
 Rules = Mapping[str, tuple[str, ...]]
 """Verbs by resource; a resource of an API group other than the core one is written `resource.group`."""
@@ -13,6 +16,18 @@ _LOOKED_AT: Rules = {
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
 }
+_MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh", "trainingruntimes.trainer.kubeflow.org")
+"""What launchers make beside the job itself. It is deleted again where the job is refused."""
+_SUBMIT: Rules = {
+    "nodes": ("list",),
+    "persistentvolumeclaims": ("get",),
+    "priorityclasses.scheduling.k8s.io": ("get",),
+    "queues.scheduling.volcano.sh": ("get",),
+    **dict.fromkeys(_MADE_WITH_A_JOB, ("create", "delete", "patch")),
+    **{kind.resource.qualified: ("create", "get", "patch") for kind in launchers() if kind.resource is not None},
+}
+_JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kind.resource for kind in JOB_KINDS))}
+"""One look at all jobs, and at what can hold one up."""
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
@@ -32,6 +47,15 @@ _OWN: Mapping[str, Rules] = {
     },
     "logs": {
         "pods": ("list",),
+        "pods/log": ("get",),
+    },
+    "submit": _SUBMIT,
+    "jobs": _JOBS,
+    "why": _JOBS,
+    "cancel": {
+        **_JOBS,
+        **{kind.resource.qualified: ("delete", "list") for kind in JOB_KINDS},
+        "pods": ("delete", "list"),
         "pods/log": ("get",),
     },
 }

@@ -24,16 +24,20 @@ class PracticeAccount:
         """Hold the folder and read it. Raises AccountInUse, DamagedAccount."""
         self._lock.enter_context(held(self.folder.account))
         try:
-            state = AccountState()
-            self._kept = AccountFolder(self.folder.account)
-            self._kept.load_into(state)
+            self.read()
         except BaseException:
             self._lock.close()
             raise
+        return self
+
+    def read(self) -> None:
+        """Take what is on disk for all there is, as the next command does: what was not written did not happen. Raises DamagedAccount."""
+        state = AccountState()
+        self._kept = AccountFolder(self.folder.account)
+        self._kept.load_into(state)
         self.world.state = state
         self._settle_kubernetes()
         self._is_unwritable = False
-        return self
 
     def save(self) -> None:
         """Write what has changed. Raises UnwritableAccount."""

@@ -28,7 +28,7 @@ def job(stack: Stack = "dev", name: JobName = "bert", nodes: Nodes = None, json_
     """
     from operations.practice.users import start_job
 
-    return _happened(stack, json_file, lambda kubernetes, settings, _world: start_job(kubernetes, settings, name, nodes))
+    return _happened(stack, json_file, lambda kubernetes, settings, _world: start_job(kubernetes, settings, stack, name, nodes))
 
 
 def event(stack: Stack = "dev", what: What = "load-balancer", json_file: JsonFile = None) -> int:

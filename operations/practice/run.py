@@ -71,7 +71,7 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
     settings = settings_of(stack_file)
     account.pass_time()
     world = account.world
-    world.state.job = Job(settings.training.neuron_sdk)
+    world.state.job = Job(settings.training.toolchain)
     world.faults = Faults.of([parse_fault(text) for text in faults])
     engine = RehearsalEngine(account, stack_file)
     graph = engine.state.load().recording() if down else record_stack(stack_file)
@@ -86,6 +86,8 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
                 lambda made: made.destroy(kill=kill, listener=listener) if down else made.up(graph, kill=kill, listener=listener)
             )
     except KeyboardInterrupt:
+        # It may come between two writes: an object that the state was not to know of yet would be nothing that `recover` looks for.
+        account.read()
         account.pass_time()
         return Outcome("rehearsal", False, under_way=engine.state.load().pending, interrupted=True)
     if down and phase.ended_well:

@@ -19,15 +19,16 @@ IMAGE = "public.ecr.aws/docker/library/busybox:1.37"
 """Nothing pulls it: no container runs in practice."""
 
 
-def start_job(kubernetes: Kubernetes, settings: Settings, name: str, nodes: int | None) -> str:
+def start_job(kubernetes: Kubernetes, settings: Settings, stack: str, name: str, nodes: int | None) -> str:
     """One worker for each Neuron node, with all its devices; what was started, in words.
 
-    Raises CommandError where there is no Neuron node.
+    Raises CommandError where there is no Neuron node: `stack` is the one that its hint names.
     """
     there = [node for node in kubernetes.list(NODES) or () if NEURON_RESOURCE in node["status"]["allocatable"]]
     if not there:
-        group = next(iter(settings.node_groups), "GROUP")
-        raise CommandError("no Neuron node is up", f"`trn --practice scale {group} 2` starts two")
+        group = next(iter(settings.node_groups), None)
+        hint = f"`trn --practice scale {group} 2 --stack {stack}` starts two" if group else "add a group below `nodeGroups`"
+        raise CommandError("no Neuron node is up", hint)
     count = nodes or len(there)
     body = (
         _volcano_job(settings, name, count, there[0])

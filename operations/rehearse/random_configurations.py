@@ -80,7 +80,7 @@ def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
     addons["etcd"]["persistent"] = chance.random() < 0.4
     addons["kueue"]["namespace"] = "kueue-jobs"
     addons["mountpointS3"]["buckets"] = ["corpus"]
-    addons["trainer"]["image"] = chance.choice([None, "registry.example/train:1.0"])
+    addons["trainer"]["images"] = chance.choice([{}, {"xla-2.30": "registry.example/train:1.0"}])
     addons["coreDns"] = {"autoscaled": chance.random() < 0.5}
     pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": chance.random() < 0.5, "zoneId": chance.choice(zones)}
     addons["karpenter"] |= {

@@ -23,5 +23,5 @@ class Allowances:
 class Job:
     """The training job that the cluster is for."""
 
-    neuron_sdk: str | None = None
-    """Neuron SDK release of its image; without it nothing is known about its runtime."""
+    toolchain: str | None = None
+    """Toolchain of its image (`facts.toolchains`); without it nothing is known about its runtime."""

@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -15,14 +16,26 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import quote
 
+from facts.resources.table import TYPES
 from simulator.account.objects import CloudObject, Status, Stray
 from simulator.account.state import AccountState
 from simulator.errors import SimulationError
 from simulator.recording import Registration
 
 _CREATIONS, _STRAYS, _OTHERS, _SCHEDULED = "creations.json", "strays.json", "others.json", "scheduled.json"
+_RECORDS = (_CREATIONS, _STRAYS, _OTHERS, _SCHEDULED)
 _FORMAT_FILE, FORMAT = "format.json", 1
 """Raised whenever what is written here can no longer be read by what read it before."""
+_MAPPINGS = frozenset(
+    (
+        "accessConfig", "accessScope", "certificateAuthority", "data", "eksConfiguration", "eksProperties", "encryptionConfig", "labels",
+        "launchTemplate", "metadata", "metadataOptions", "nodeRepairConfig", "parameters", "repositoryOpts", "roleRef", "scalingConfig",
+        "spec", "tag", "tags", "tagsAll", "updateConfig", "upgradePolicy", "values", "vpcConfig",
+    )
+)  # fmt: skip
+"""Inputs and outputs that are mappings in every type that has them: rules and consequences look into them."""
+_USERS_KIND = re.compile(r"kubernetes:[^:]+:\w+")
+"""Objects behind the API server that users make are of any kind."""
 _NAME_LENGTH = 200
 """Of a file, in characters; file systems allow 255 bytes."""
 Key = tuple[str, str]
@@ -64,6 +77,22 @@ class Object:
             raise ValueError(f"unknown status {self.status}")
 
     @classmethod
+    def read(cls, written: Mapping[str, Any]) -> "Object":
+        """An object from what a file says of it. Raises ValueError or TypeError for what the account could not work with."""
+        found = cls(**written)
+        if not (isinstance(found.type, str) and (found.type in TYPES or _USERS_KIND.fullmatch(found.type))):
+            raise ValueError(f"unknown type {found.type}")
+        if not (isinstance(found.id, str) and found.id and isinstance(found.urn, str) and found.urn):
+            raise ValueError("id and urn are texts")
+        for name, values in (("inputs", found.inputs), ("state", found.state)):
+            if not isinstance(values, dict):
+                raise ValueError(f"{name} is no mapping")
+            for key in sorted(_MAPPINGS & values.keys()):
+                if not isinstance(values[key], dict):
+                    raise ValueError(f"{name}.{key} is no mapping")
+        return found
+
+    @classmethod
     def of(cls, item: CloudObject) -> "Object":
         """An object of the account, as it is written down."""
         made = item.registration
@@ -91,6 +120,7 @@ class AccountFolder:
     _creations: dict[str, int] = field(default_factory=dict)
     _others: str = "{}"
     _scheduled: tuple[Registration, ...] = ()
+    _has_format: bool = False
 
     def load_into(self, state: AccountState) -> None:
         """Fill an empty account with what the folder holds; a folder that is not there holds nothing.
@@ -100,7 +130,7 @@ class AccountFolder:
         self._refuse_other_formats()
         for path in sorted(self.folder.glob("*/*.json")):
             with _whole(path, "no object of the simulated account"):
-                found = Object(**json.loads(path.read_text()))
+                found = Object.read(json.loads(path.read_text()))
                 state.add(found.registration, found.status)
         records: Mapping[str, Callable[[Any], None]] = {
             _CREATIONS: state.creations.update,
@@ -117,19 +147,22 @@ class AccountFolder:
 
     def save(self, state: AccountState) -> None:
         """Write what has changed since the last time: each file whole or not at all, whenever the process ends."""
-        if self._creations != state.creations:
+        strays, scheduled, others = tuple(state.strays.values()), tuple(state.scheduled.values()), json.dumps(state.others)
+        there = {(existing.registration.type, existing.registration.id): existing for existing in state}
+        if self._creations != state.creations or (
+            not self._has_format and (there or state.creations or strays or scheduled or state.others)
+        ):
+            # Before all else: a folder with anything in it says how it was written.
             write_whole(self.folder / _FORMAT_FILE, json.dumps({"format": FORMAT}))
+            self._has_format = True
+        if self._creations != state.creations:
             write_whole(self.folder / _CREATIONS, json.dumps(state.creations))
-        strays = tuple(state.strays.values())
         if self._strays != strays:
             write_whole(self.folder / _STRAYS, json.dumps([asdict(stray) for stray in strays]))
-        others = json.dumps(state.others)
         if self._others != others:
             write_whole(self.folder / _OTHERS, others)
-        scheduled = tuple(state.scheduled.values())
         if self._scheduled != scheduled:
             write_whole(self.folder / _SCHEDULED, json.dumps([asdict(Object.of(CloudObject(item, "deleting"))) for item in scheduled]))
-        there = {(existing.registration.type, existing.registration.id): existing for existing in state}
         for key, existing in there.items():
             before = self._objects.get(key)
             if before is None or before[0] is not existing.registration or before[1] != existing.status:
@@ -141,9 +174,16 @@ class AccountFolder:
     def _refuse_other_formats(self) -> None:
         path = self.folder / _FORMAT_FILE
         if not path.exists():
+            if any(self.folder.glob("*/*.json")) or any((self.folder / name).exists() for name in _RECORDS):
+                error = DamagedAccount(f"{path} is not there: nothing says in which format the account was written")
+                error.hint = (
+                    f'write {{"format": {FORMAT}}} there if this version of trn wrote it, or delete {self.folder.parent} to begin again'
+                )
+                raise error
             return
         with _whole(path, "no record of the simulated account"):
             written = int(json.loads(path.read_text())["format"])
+        self._has_format = True
         if written != FORMAT:
             error = DamagedAccount(f"{path}: the account was written in format {written}, and this version of trn reads format {FORMAT}")
             error.hint = f"delete {self.folder.parent} to begin again, or use the version of trn that wrote it"
@@ -160,7 +200,7 @@ class AccountFolder:
 
 def _put_scheduled(state: AccountState, written: list[dict[str, Any]]) -> None:
     for entry in written:
-        gone = Object(**entry).registration
+        gone = Object.read(entry).registration
         state.scheduled[gone.id] = gone
 
 

@@ -5,7 +5,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 
 from collections.abc import Callable, Collection, Iterator
 
-from stacks.problems import Problem
+from facts.problems import Problem
 from stacks.rules import addons, control_plane, network, node_groups, queues, scaling, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
@@ -29,6 +29,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.efa: ("nodeGroups",),
     node_groups.capacity: ("nodeGroups",),
     node_groups.ami_releases: ("region", "controlPlane", "coreNodes", "nodeGroups", "training"),
+    node_groups.toolchain: ("nodeGroups", "training", "addons"),
     node_groups.labels: ("nodeGroups",),
     workloads.file_system: ("storage",),
     workloads.backups: ("storage",),

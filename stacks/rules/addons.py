@@ -26,8 +26,8 @@ from addons.versions import VOLCANO
 from addons.volcano import NEWEST_KUBERNETES, VolcanoSettings
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_versions import kubernetes_order
+from facts.problems import Problem, missing
 from facts.regions import partition
-from stacks.problems import Problem, missing
 from stacks.rules.workloads import NOT_OURS
 from stacks.settings import LOG_RETENTION_DAYS, Settings
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
+from facts.problems import Problem
 from facts.regions import partition
-from stacks.problems import Problem
 from stacks.settings import LOG_RETENTION_DAYS, Settings
 
 

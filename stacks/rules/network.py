@@ -11,9 +11,9 @@ from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
+from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
 from stacks.cluster import cluster_of
-from stacks.problems import Problem
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
 WIDEST_PUBLIC_ACCESS = 2**24
@@ -130,7 +130,12 @@ def way_out(settings: Settings) -> Iterator[Problem]:
             yield Problem("network.nat", "none", wrong, "single, per-zone", hint)
 
 
-_INSTEAD = {"karpenter": "; `addons.clusterAutoscaler` sizes node groups, from zero too, and calls autoscaling, ec2 and eks only"}
+_INSTEAD = {
+    "karpenter": ": Karpenter makes the instance profiles of its nodes itself, by IAM; `addons.clusterAutoscaler` sizes node groups, from zero too,"
+    " and calls autoscaling, ec2 and eks only"
+}
+"""What to take instead. Without prices Karpenter works (`settings.isolatedVPC`); without IAM only where each node class names an
+instance profile that is there already (Karpenter 1.14 docs, private clusters), and the program makes none."""
 
 
 def public_access(settings: Settings) -> Iterator[Problem]:

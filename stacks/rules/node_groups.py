@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
+from addons.karpenter import KarpenterSettings
+from facts import ami_releases as published
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
 from facts.forms import LABEL_KEY, LABEL_VALUE, is_date
 from facts.names import EFA_LABEL, GROUP_LABEL
-from stacks.problems import Problem, missing
+from facts.problems import Problem, missing
+from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 
 LABEL_LIMIT = 63
@@ -152,29 +155,59 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
                 f"{minor}.<patch>-<date>, such as {neuron_releases.AMI_RELEASES['1.35']}",
                 hint,
             )
-    if settings.training.neuron_sdk is not None:
+        elif match["date"] <= published.NEWEST_KNOWN and release not in published.PUBLISHED.get(minor, (release,)):
+            close = published.near(match["date"], published.PUBLISHED[minor])
+            hint = "take one of these: EKS refuses a release that it does not have, when it makes the group"
+            yield Problem(f"{base}.releaseVersion", release, "an AMI release that AWS did not publish", ", ".join(close), hint)
+    if settings.training.toolchain is not None:
+        toolchain = TOOLCHAINS[settings.training.toolchain]
         for name, group in settings.node_groups.items():
-            yield from _driver_and_runtime(name, group, neuron_releases.SDK_RELEASES[settings.training.neuron_sdk], minor)
+            # Of a type that cannot run it at all, jobs name another toolchain.
+            if hardware_conflict(toolchain, NEURON_TYPES[group.instance_type]) is None:
+                yield from _driver_and_runtime(name, group, toolchain, minor)
 
 
-def _driver_and_runtime(name: str, group: NodeGroup, sdk: neuron_releases.SdkRelease, minor: str) -> Iterator[Problem]:
+def release_notices(settings: Settings) -> Iterator[str]:
+    """Releases that are newer than the table of them."""
+    releases = {"coreNodes.releaseVersion": settings.core_nodes.release_version}
+    releases |= {f"nodeGroups.{name}.releaseVersion": group.release_version for name, group in settings.node_groups.items()}
+    for path, release in releases.items():
+        if release is not None and neuron_releases.ami_date(release) > published.NEWEST_KNOWN:
+            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `trn check` asks AWS whether it is there"
+
+
+def _driver_and_runtime(name: str, group: NodeGroup, toolchain: Toolchain, minor: str) -> Iterator[Problem]:
     try:
         driver = neuron_releases.ami_driver(group.release_version)
     except ValueError:
         return  # reported already as a malformed release version
-    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    conflict = driver_conflict(toolchain, driver)
     if conflict is None:
         return
-    first, last = neuron_releases.fitting_ami_dates(sdk.runtime)
+    first, last = toolchain.ami_dates
     dates = f"{minor}.<patch>-{first} or later" + (f", before {last}" if last else "")
-    runtime, brought = neuron_releases.version_text(sdk.runtime), neuron_releases.version_text(driver)
+    runtime, brought = neuron_releases.version_text(toolchain.sdk.runtime), neuron_releases.version_text(driver)
     path = f"nodeGroups.{name}.releaseVersion"
-    wrong = f"the AMI brings Neuron driver {brought}, the training image of SDK {sdk.name} has runtime {runtime}: {conflict}"
-    hint = f"pin an AMI release of those dates, or take an image of another SDK and say so in `training.neuronSdk` (now {sdk.name})"
+    wrong = f"the AMI brings Neuron driver {brought}, the image of {toolchain.name} has runtime {runtime}: {conflict}"
+    hint = f"pin an AMI release of those dates, or take another `training.toolchain` (now {toolchain.name})"
     if group.release_version is None:
         yield missing(path, f"{wrong}; `{path}` is not set, so the newest AMI is used", allowed=dates, hint=hint)
     else:
         yield Problem(path, group.release_version, wrong, dates, hint)
+
+
+def toolchain(settings: Settings) -> Iterator[Problem]:
+    """Some group or pool can run the toolchain: with none, no job of the stack can start."""
+    name = settings.training.toolchain
+    karpenter = settings.addons.of(KarpenterSettings)
+    types = {group.instance_type for group in settings.node_groups.values()}
+    types |= {pool.instance_type for pool in karpenter.neuron_pools.values()} if karpenter.enabled else set()
+    if name is None or not types or any(hardware_conflict(TOOLCHAINS[name], NEURON_TYPES[entry]) is None for entry in types):
+        return
+    fitting = [other for other, entry in TOOLCHAINS.items() if types & entry.workers.keys()]
+    wrong = f"no group of the stack runs it: it needs {', '.join(TOOLCHAINS[name].workers)}, the stack has {', '.join(sorted(types))}"
+    hint = "take one of these, or add a group of a type that it runs on; remove the key where nothing is trained"
+    yield Problem("training.toolchain", name, wrong, ", ".join(fitting) or "no toolchain trains on these types", hint)
 
 
 def labels(settings: Settings) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.regions import zone_id_prefix
 from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
+from stacks.rules.node_groups import release_notices
 from stacks.rules.scaling import scaling_notices
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 
@@ -18,7 +19,7 @@ def notices(settings: Settings) -> list[str]:
     said: list[str] = []
     plane, prefix = settings.control_plane, zone_id_prefix(settings.region)
     if any(True for _ in documentation_addresses(settings)):
-        said.append("publicAccessCidrs holds a documentation address: a rehearsal accepts it, `pulumi up` refuses it")
+        said.append("publicAccessCidrs holds a documentation address: it is accepted in a rehearsal and in practice, and refused on AWS")
     if not plane.public_access_cidrs:
         said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
     if settings.network.nat == "none":
@@ -52,7 +53,7 @@ def notices(settings: Settings) -> list[str]:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
     if settings.node_groups and not settings.addons.of(NeuronSettings).enabled:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
-    said += [*scaling_notices(settings), *addon_notices(settings)]
+    said += [*release_notices(settings), *scaling_notices(settings), *addon_notices(settings)]
     return said
 
 

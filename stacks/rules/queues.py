@@ -7,8 +7,8 @@ from decimal import Decimal
 from addons.volcano import VolcanoSettings
 from facts.forms import RESOURCE_NAME
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from facts.problems import Problem
 from facts.volcano_queues import LARGEST, MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
-from stacks.problems import Problem
 from stacks.settings import Settings
 
 KNOWN_RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods", NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)

@@ -7,8 +7,10 @@ from addons.efa import EfaSettings
 from addons.karpenter import KarpenterSettings
 from addons.neuron import NeuronSettings
 from facts import neuron_releases
+from facts.ami_releases import AMI_DATES, NEWEST_KNOWN, near
 from facts.catalogue import NEURON_TYPES
-from stacks.problems import Problem
+from facts.problems import Problem
+from facts.toolchains import TOOLCHAINS, driver_conflict, hardware_conflict
 from stacks.settings import Settings, uses_efa
 
 
@@ -83,18 +85,25 @@ def karpenter_pools(settings: Settings) -> Iterator[Problem]:
 
 
 def karpenter_image(settings: Settings) -> Iterator[Problem]:
-    """The Neuron driver of Karpenter's nodes fits the training image."""
-    karpenter, sdk_name = settings.addons.of(KarpenterSettings), settings.training.neuron_sdk
-    if not (karpenter.enabled and karpenter.neuron_pools and sdk_name):
+    """The AMI release of Karpenter's nodes was published, and its Neuron driver fits the training image."""
+    karpenter, name = settings.addons.of(KarpenterSettings), settings.training.toolchain
+    day = karpenter.ami_version[1:]
+    if karpenter.enabled and day <= NEWEST_KNOWN and day not in AMI_DATES:
+        close = ", ".join(f"v{release}" for release in near(day, AMI_DATES))
+        hint = "take one of these: with another no node class becomes ready, and no node is made"
+        yield Problem("addons.karpenter.amiVersion", karpenter.ami_version, "an AMI release that AWS did not publish", close, hint)
+    if not (karpenter.enabled and karpenter.neuron_pools and name):
         return
-    sdk = neuron_releases.SDK_RELEASES[sdk_name]
+    toolchain = TOOLCHAINS[name]
+    if all(hardware_conflict(toolchain, NEURON_TYPES[pool.instance_type]) for pool in karpenter.neuron_pools.values()):
+        return  # no job of the default toolchain can run there at all
     driver = neuron_releases.ami_driver(f"{settings.control_plane.kubernetes_version}.0-{karpenter.ami_version[1:]}")
-    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    conflict = driver_conflict(toolchain, driver)
     if conflict is not None:
-        first, last = neuron_releases.fitting_ami_dates(sdk.runtime)
+        first, last = toolchain.ami_dates
         dates = f"v{first} or later" + (f", before v{last}" if last else "")
-        brought, runtime = neuron_releases.version_text(driver), neuron_releases.version_text(sdk.runtime)
-        wrong = f"the AMI brings Neuron driver {brought}, the training image of SDK {sdk.name} has runtime {runtime}: {conflict}"
+        brought, runtime = neuron_releases.version_text(driver), neuron_releases.version_text(toolchain.sdk.runtime)
+        wrong = f"the AMI brings Neuron driver {brought}, the image of {toolchain.name} has runtime {runtime}: {conflict}"
         yield Problem("addons.karpenter.amiVersion", karpenter.ami_version, wrong, dates, "take a release of those dates")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from addons.registry import REGISTRY
 from facts.names import RESERVED_TAG_PREFIXES, RESERVED_TAGS
-from stacks.problems import Problem
+from facts.problems import Problem
 from stacks.settings import Settings
 
 NOT_OURS = {"default", "kube-public", "kube-node-lease", *(name for declaration in REGISTRY for name in declaration.namespaces)}

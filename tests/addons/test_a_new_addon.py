@@ -11,7 +11,7 @@ import yaml
 
 from tests.support import ROOT, dev_configuration, merged
 
-PACKAGES = ("addons", "components", "facts", "operations", "simulator", "stacks")
+PACKAGES = ("addons", "components", "facts", "operations", "simulator", "stacks", "training")
 FILES = ("__main__.py", "Pulumi.yaml", "pyproject.toml")
 PIN = 'PODINFO = Chart("podinfo", "6.9.0", "podinfo", "https://stefanprodan.github.io/podinfo")\n'
 DECLARATION = '''"""podinfo: a small web service, for trying things."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from addons.registry import REGISTRY
 from addons.versions import EFA_DEVICE_PLUGIN, NEURON, SUPPORTED_KUBERNETES, VOLCANO, Chart
 from addons.volcano import VolcanoSettings
 from addons.volcano.values import volcano_values
-from facts.charts import Contract
+from facts.charts import Contract, ContractError, contracts
 from tests.addons.cases import CASES
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import merged, record_stack
@@ -105,9 +106,36 @@ def test_a_contract_is_of_the_pinned_version(chart: Chart) -> None:
 
 def test_a_chart_pinned_anew_is_refused_until_its_contract_is_read() -> None:
     """With a new version the chart's values must be read again; the message names the file."""
-    with pytest.raises(ValueError, match=r"volcano is pinned at 9\.9\.9, its contract was written for volcano 1\.15\.0") as refusal:
+    with pytest.raises(ContractError, match=r"volcano is pinned at 9\.9\.9, its contract was written for volcano 1\.15\.0") as refusal:
         load(Chart("volcano", "9.9.9", "volcano"))
-    assert "addons/volcano/contracts/volcano.yaml" in str(refusal.value)
+    assert "addons/volcano/contracts/volcano.yaml" in refusal.value.hint
+
+
+def test_a_chart_without_a_contract_is_named_with_the_file_to_write() -> None:
+    """The first step of a new add-on that is easily forgotten."""
+    with pytest.raises(ContractError, match="podinfo has no contract") as refusal:
+        load(Chart("podinfo", "6.9.0", "podinfo"))
+    assert "addons/NAME/contracts/podinfo.yaml" in refusal.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("chart: a\nsource: here\nlatency_s: {}\nvalue: {}\n", "no key `value` is known"),
+        ("chart: a\n", "`source` is missing, `latency_s` is missing"),
+        ("- a\n", "`chart` is missing"),
+        ("chart: [a\n", "is not YAML"),
+    ],
+)
+def test_a_file_that_is_no_contract_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str) -> None:
+    """Not with what Python says of a call."""
+    file = tmp_path / "addons" / "a" / "contracts" / "a.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    monkeypatch.setattr("facts.charts.ADDONS", tmp_path / "addons")
+    with pytest.raises(ContractError, match=says) as refusal:
+        contracts.__wrapped__()
+    assert "correct addons/a/contracts/a.yaml" in refusal.value.hint
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -20,18 +20,19 @@ from addons.karpenter.pools import (
 from addons.kueue.objects import Flavor, cluster_queue_spec, flavor_spec
 from addons.manifests import NODE_SHARE, TOLERATE_NEURON
 from addons.registry import REGISTRY
-from addons.trainer.values import runtime_spec
 from addons.volcano import Queue
 from addons.volcano.values import hyper_node_spec, queue_spec, scheduler_configuration
 from facts.catalogue import NEURON_TYPES
 from facts.names import GROUP_LABEL
 from facts.neuron_releases import AMI_RELEASES, ami_date
+from facts.toolchains import TOOLCHAINS
 from stacks.config import parse_settings
 from tests.addons.cases import GROUPS
 from tests.addons.custom_resources import errors, schemas
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import custom_kind, recorded
 from tests.support import ROOT, dev_configuration
+from training.runtimes import runtime_spec
 
 CLASS, POOL, QUEUE = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool", "scheduling.volcano.sh/v1beta1 Queue"
 FLAVOR, CLUSTER_QUEUE, LOCAL_QUEUE = (f"kueue.x-k8s.io/v1beta2 {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue"))
@@ -57,7 +58,7 @@ BASES: dict[tuple[str, str], dict[str, Any]] = {
     (FLAVOR, ""): flavor_spec(TRN1_FLAVOR),
     (CLUSTER_QUEUE, ""): cluster_queue_spec("training", {"trn1-32xl": TRN1_FLAVOR}),
     (LOCAL_QUEUE, ""): {"clusterQueue": "training"},
-    (RUNTIME, ""): runtime_spec("registry.example/train:1.0", "fsx-claim"),
+    (RUNTIME, ""): runtime_spec(TOOLCHAINS["xla-2.30"], "registry.example/train:1.0", "fsx-claim", gang=True),
     (NETWORK, ""): hyper_node_spec("trn1-32xl"),
     (RAY, ""): SAMPLES["ray-cluster"]["spec"],
     (QUEUE, ""): queue_spec(Queue(capability={"aws.amazon.com/neuron": 32})),
@@ -69,6 +70,7 @@ SOUND: list[tuple[str, dict[str, Any]]] = [
     (POOL, general_node_pool_spec("general", KarpenterGeneralPool(max_vcpu=64, spot=True))),
     (POOL, neuron_node_pool_spec("block", BLOCK, ZONE)),
     (CLASS, neuron_node_class_spec(SHARED, SMALL, SUBNET)),
+    (RUNTIME, runtime_spec(TOOLCHAINS["jax-2.32"], "registry.example/train:1.0", None, gang=False)),
     (QUEUE, queue_spec(Queue(weight=3, reclaimable=True, capability={"cpu": "96", "memory": "1.5Ti"}))),
 ]
 REFUSALS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text())

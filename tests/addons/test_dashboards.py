@@ -101,7 +101,7 @@ def test_every_label_of_a_query_is_one_that_a_metric_of_it_has(query: str):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_job_that_a_query_names_is_one_of_an_exporter(query: str):
-    """`up` of a job that nobody scrapes is never 1."""
+    """`up` of a job that is not scraped is never 1."""
     named = set(re.findall(r'job="([^"]*)"', query))
     assert named <= {exporter["job"] for exporter in EXPORTERS.values()}
     assert named or "up" not in metric_names(query)
@@ -115,7 +115,7 @@ def test_a_rate_follows_the_interval_of_the_panel(name: str, panel: dict[str, An
 
 
 def test_grafana_knows_how_often_prometheus_scrapes():
-    """`$__rate_interval` is four times the data source's interval, 15 s unless it is told."""
+    """`$__rate_interval` is four times the data source's interval, 15 s unless it is set."""
     values = prometheus_values(cluster())
     assert values["prometheus"]["prometheusSpec"]["scrapeInterval"] == SCRAPE_INTERVAL
     (source,) = grafana_values(GrafanaSettings())["datasources"]["datasources.yaml"]["datasources"]

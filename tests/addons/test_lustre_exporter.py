@@ -116,7 +116,7 @@ def test_its_pod_is_replaced_with_the_volume():
 
 
 def test_without_a_file_system_there_is_nothing_to_watch():
-    """A pod that waits for a claim which nobody makes would wait for ever."""
+    """A pod that waits for a claim which is never made would wait for ever."""
     configuration = only_with_needs(DECLARATION.key)
     names = [item.name for item in record_stack(configuration) if item.type.endswith(":Deployment")]
     assert names == ["lustre-exporter"]

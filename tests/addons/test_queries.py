@@ -105,7 +105,7 @@ def test_the_alerts_of_a_situation_fire_and_no_others(answers: Mapping[str, Any]
 
 
 def test_an_alert_says_where(answers: Mapping[str, Any]):
-    """A text with an empty label sends nobody anywhere."""
+    """A text with an empty label names no node and no job."""
     texts = [item["annotations"]["summary"] for answer in answers.values() for item in answer["fired"]]
     assert texts
     assert [text for text in texts if "<no value>" in text or "  " in text or text.startswith(" ") or " of :" in text] == []

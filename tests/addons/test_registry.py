@@ -1,17 +1,19 @@
 """What every add-on declares, checked against the charts' contracts, the pinned versions and the configuration."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
 from addons import registry, versions
 from addons.contract import load, load_managed
-from addons.declaration import Declaration
+from addons.declaration import Declaration, DeclarationError
 from addons.images import mirror_values, mirrored, overlaid, value_at
-from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys
+from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys, refuse_unknown_keys
 from addons.versions import SUPPORTED_KUBERNETES, Chart
-from facts.charts import contracts
+from facts.charts import ContractError, contracts
+from operations.run_command import run_command
 from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
 
@@ -31,6 +33,35 @@ def test_two_folders_with_one_key_are_refused():
     """The registry looks add-ons up by key."""
     with pytest.raises(ValueError, match="addons/kuberay and addons/copy both declare the key kubeRay"):
         refuse_shared_keys({"kuberay": SWITCHED["kubeRay"], "copy": SWITCHED["kubeRay"]})
+
+
+@pytest.mark.parametrize("field", ["needs", "after", "changes"])
+def test_a_key_that_no_add_on_has_is_refused_with_the_near_one(field: str):
+    """A misspelt one would be needed by nothing and awaited by nothing, and a rehearsal would pass."""
+    misspelt = {**SWITCHED, "slurm": replace(SWITCHED["slurm"], **{field: ("certManger",)})}
+    with pytest.raises(DeclarationError, match=f"addons/slurm declares `{field}` 'certManger'") as refusal:
+        refuse_unknown_keys(misspelt)
+    assert "did you mean 'certManager'?" in refusal.value.hint
+
+
+def test_a_key_that_is_no_key_of_a_stack_file_is_refused():
+    """In our words: pydantic would speak of its own fields."""
+    with pytest.raises(DeclarationError, match="`Vol-cano` cannot be the key of an add-on") as refusal:
+        replace(SWITCHED["volcano"], key="Vol-cano")
+    assert "certManager" in refusal.value.hint
+
+
+def test_what_is_wrong_in_the_tree_is_one_sentence_of_a_command(capsys: pytest.CaptureFixture[str]):
+    """Who adds an add-on reads it, not a traceback."""
+
+    def misspelt() -> int:
+        replace(SWITCHED["volcano"], key="Vol-cano")
+        return 0
+
+    assert run_command(misspelt) == 1
+    assert run_command(lambda: len(load(Chart("podinfo", "6.9.0", "podinfo")).pods)) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert [line.split(":")[0] for line in lines] == ["error", "hint", "error", "hint"]
 
 
 def test_a_folder_without_a_declaration_is_named(monkeypatch: pytest.MonkeyPatch):
@@ -88,8 +119,9 @@ def test_every_managed_add_on_has_a_contract_of_its_pinned_builds(declaration: D
 def test_a_managed_add_on_pinned_anew_is_refused_until_its_contract_is_read(monkeypatch: pytest.MonkeyPatch):
     """The message names the file."""
     monkeypatch.setattr("addons.contract.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
-    with pytest.raises(ValueError, match=r"coredns is pinned at v9\.9\.9-eksbuild\.1.*addons/core/contracts/coredns\.yaml"):
+    with pytest.raises(ContractError, match=r"coredns is pinned at v9\.9\.9-eksbuild\.1") as refusal:
         load_managed("coredns")
+    assert "addons/core/contracts/coredns.yaml" in refusal.value.hint
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)

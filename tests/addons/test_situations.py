@@ -18,7 +18,7 @@ def test_a_cluster_at_work_has_every_metric():
 
 @pytest.mark.parametrize("series", EVERYTHING.values(), ids=EVERYTHING.keys())
 def test_each_series_has_the_labels_that_its_exporter_is_declared_with(series: Series):
-    """A test over labels that nobody exports shows nothing."""
+    """A test over labels that no exporter has shows nothing."""
     own = series.labels.keys() - {"__name__", "endpoint"} - TARGET_LABELS
     assert own <= set(METRICS[series.name])
     assert set(METRICS[series.name]) <= series.labels.keys()
@@ -26,10 +26,10 @@ def test_each_series_has_the_labels_that_its_exporter_is_declared_with(series: S
 
 
 def test_every_alert_fires_in_one_situation_and_is_silent_in_others():
-    """One that always fires is switched off, and then nobody hears the rest."""
+    """One that always fires is switched off, and the others with it."""
     fired = [{name for name, _ in situation.fires} for situation in SITUATIONS.values()]
     assert set().union(*fired) == {alert["alert"] for alert in ALERTS}
-    assert not fired[0], "a cluster at work wakes nobody"
+    assert not fired[0], "an alert fires in a cluster that works"
 
 
 def test_a_scrape_sees_what_is_there_when_it_comes():

@@ -18,14 +18,15 @@ from addons.kueue.objects import cluster_queue_spec, flavors
 from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
-from addons.trainer.values import runtime_spec
 from addons.training_operator.kinds import KINDS, job_crd_spec
 from addons.training_operator.manifests import training_operator_spec, webhooks
 from addons.volcano import Queue
 from addons.volcano.values import queue_spec, scheduler_configuration
 from addons.webhook_retry import TRIES, retry_delay_s
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
+from facts.toolchains import TOOLCHAINS
 from tests.addons.cases import CASES, cluster
+from training.runtimes import runtime_spec
 
 GOLDEN = Path(__file__).parent / "golden"
 OBJECTS: dict[str, Any] = {
@@ -37,7 +38,8 @@ OBJECTS: dict[str, Any] = {
     **{f"{kind.kind.lower()}-crd": job_crd_spec(kind) for kind in KINDS},
     "mpi-operator": mpi_operator_spec("registry.example/mpi:1", volcano=True),
     "mpi-job-crd": mpi_job_crd_spec(),
-    "training-runtime": runtime_spec("registry.example/train:1", "fsx-claim"),
+    "training-runtime": runtime_spec(TOOLCHAINS["xla-2.30"], "registry.example/train:1", "fsx-claim", gang=True),
+    "training-runtime-alone": runtime_spec(TOOLCHAINS["jax-2.32"], "registry.example/train:1", None, gang=False),
     "kueue-cluster-queue": cluster_queue_spec(
         "training", flavors(cluster(karpenter={"neuronPools": {"spare": {"instanceType": "trn1.32xlarge", "maxNodes": 2}}}))
     ),

@@ -123,14 +123,14 @@ def test_what_no_waiting_fixes_is_not_tried_again_and_the_next_up_goes_on(engine
     engine.destroy_all()
 
 
-def test_another_file_system_takes_the_claim_before_the_volume(engine: Engine):
-    """A volume is held by its protection until no claim is bound to it: the other order hangs for ten minutes."""
+def test_another_file_system_takes_pod_claim_and_volume_in_this_order(engine: Engine):
+    """A claim is held while a pod mounts it, a volume while a claim is bound to it: any other order hangs for ten minutes."""
     engine.configure("addons.lustreExporter.enabled", "true")
     engine.up()
     engine.configure("storage.lustre.zoneId", "usw2-az1")
     engine.up()
     deleted = [kind_of(call.urn) for call in engine.calls("Delete")]
-    wanted = ["PersistentVolumeClaim", "PersistentVolume", "LustreFileSystem"]
+    wanted = ["Deployment", "PersistentVolumeClaim", "PersistentVolume", "LustreFileSystem"]
     assert [kind for kind in deleted if kind in wanted] == wanted
 
 

@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from facts import iam, names, neuron_releases, prices, regions
+from facts.ami_releases import AMI_DATES, PUBLISHED, near
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.kubernetes_versions import leaves_standard_support_soon
+from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, NEWEST_AMI_DATE
 from facts.node_config import node_config, user_data
 from facts.regions import REGIONS
+from facts.toolchains import DEFAULT_TOOLCHAIN, TOOLCHAINS
 from tests.support import dev_configuration
 
 NAME = st.from_regex(r"[ab](-?[ab]){0,3}", fullmatch=True)
@@ -193,9 +196,9 @@ def test_regions_are_those_that_have_eks():
     assert set(REGIONS) == known
 
 
-def test_the_releases_that_samples_pin_run_the_newest_published_image():
+def test_the_releases_that_samples_pin_start_the_default_toolchain():
     """What `trn init` writes, the shipped stack pins and the random stacks take is one table: a new release is one line."""
-    runtime = neuron_releases.SDK_RELEASES[neuron_releases.PUBLISHED_SDK].runtime
+    runtime = TOOLCHAINS[DEFAULT_TOOLCHAIN].sdk.runtime
     for minor, release in neuron_releases.AMI_RELEASES.items():
         assert release.startswith(f"{minor}.")
         assert neuron_releases.runtime_conflict(neuron_releases.ami_driver(release), runtime) is None
@@ -210,3 +213,13 @@ def test_the_newest_sdk_runs_on_the_newest_ami_and_not_on_a_driver_of_last_year(
     assert (neuron_releases.version_text(newest.driver), newest.runtime) == ("2.31.7.0", (2, 35, 30))
     assert neuron_releases.runtime_conflict(neuron_releases.NEWEST_DRIVER, newest.runtime) is None
     assert neuron_releases.runtime_conflict((2, 26, 10, 0), newest.runtime) is not None
+
+
+def test_the_releases_that_the_program_names_were_published():
+    """A default that EKS refuses would stop every first `up`; a driver comes with a release."""
+    assert list(AMI_DATES) == sorted(AMI_DATES, reverse=True)
+    named = {minor: {release} for minor, release in AMI_RELEASES.items()}
+    named["1.35"] |= {LATER_AMI_RELEASE}
+    assert {minor: releases - set(PUBLISHED[minor]) for minor, releases in named.items()} == {minor: set() for minor in named}
+    assert NEWEST_AMI_DATE in AMI_DATES
+    assert near("20260501", AMI_DATES) == ("20260505", "20260423")

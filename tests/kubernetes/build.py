@@ -74,6 +74,7 @@ TOOLS: Mapping[str, Tool] = {
         "github.com/kubeflow/training-operator", {"training-operator": "."},
         files={"github.com/kubeflow/training-operator": ("manifests/base/crds/*.yaml",)},
     ),
+    "kubelet-streams": Tool("k8s.io/kubelet", ("kubelet-streams",)),
     "trainer": Tool(
         "github.com/kubeflow/trainer/v2", {"trainer": "."},
         files={
@@ -94,6 +95,11 @@ def version(name: str) -> str:
 def tools(*names: str, built: Callable[[str, float], None] = lambda name, seconds: None) -> dict[str, Path]:
     """Path of every program of these tools, those that are missing built. `built` hears of each build and its seconds. Raises Missing."""
     return {program: _kept(name, built) / program for name in names for program in TOOLS[name].programs}
+
+
+def there(name: str) -> bool:
+    """Whether a tool has been built before. Raises Missing without Go, of whose release it must be."""
+    return _place(name).is_dir()
 
 
 def module_file(name: str, module: str, path: str) -> Path:

@@ -18,6 +18,8 @@ PINS = {
     "volcano": f"v{VOLCANO.version}",
     # The second scheduler is Kubernetes' own, at the patch that is pinned for the minor.
     "kubernetes": NEURON_SCHEDULER_TAGS[KUBERNETES],
+    # Kubernetes' libraries are v0 where it is v1.
+    "kubelet-streams": "v0" + NEURON_SCHEDULER_TAGS[KUBERNETES].removeprefix("v1"),
     "etcd": ETCD_IMAGE.rpartition(":")[2],
     "trainer": f"v{TRAINER.version}",
     "training-operator": TRAINING_OPERATOR_VERSION,
@@ -69,7 +71,7 @@ def test_a_module_is_pinned_whole(name: str):
 
 
 def test_a_tool_is_built_once(fake_go: Path):
-    """And each build is told of."""
+    """And each build is reported."""
     heard: list[str] = []
     for _ in range(2):
         found = build.tools("etcd", built=lambda name, _: heard.append(name))

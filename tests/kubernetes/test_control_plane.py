@@ -153,7 +153,7 @@ def test_the_api_server_reaches_a_pod_by_its_address(dev_nodes: list[str], api: 
 
 
 def test_a_token_is_a_user(control_plane: ControlPlane):
-    """What tests of rights rest on: this user, these groups, and none for a token that nobody gave."""
+    """What tests of rights rest on: this user, these groups, and none for a token that was not given."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     found = control_plane.api("alice", ["team-a"]).call("POST", path, review).ok()["status"]["userInfo"]

@@ -63,17 +63,17 @@ class FakeCluster:
         """What is served there."""
         return self.served.get(path)
 
-    def text(self, path: str) -> str | None:
+    def text(self, path: str, *, timeout_s: float = 30) -> str | None:
         """What is served there, as it is."""
         return self.texts.get(path)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Starts to go, unless a finalizer holds it; refused where another one has the name by now."""
         self._refuse(name)
-        there = next((item["metadata"]["uid"] for item in self.objects[resource] if item["metadata"]["name"] == name), uid)
+        there = next((item["metadata"]["uid"] for item in self.objects.get(resource, ()) if item["metadata"]["name"] == name), uid)
         if uid and there != uid:
             raise CommandError(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
-        self.log.append(f"delete {resource.kind} {name}")
+        self.log.append(f"delete {resource.kind} {name}" + ("" if grace_s is None else f" in {grace_s} s"))
         if name not in self.stuck:
             self._going.setdefault((resource, name, there), self._lag)
 
@@ -90,6 +90,17 @@ class FakeCluster:
                 item["spec"] |= body["spec"]
                 if resource == slurm.NODE_SETS and name not in self.stuck:
                     item["status"] = {"replicas": body["spec"]["replicas"]}
+
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """Kept under its path, unless it is only judged."""
+        name = body["metadata"]["name"]
+        self.log.append(f"{'judge' if dry_run else 'apply'} {resource.kind} {name}")
+        if not dry_run:
+            self._refuse(f"{resource.kind} {name}")
+        kept = {**body, "metadata": {**body["metadata"], "uid": f"uid-{name}"}}
+        if not dry_run:
+            self.served[f"{resource.path}/namespaces/{namespace}/{resource.plural}/{name}"] = kept
+        return kept
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Volcano acts on its commands."""

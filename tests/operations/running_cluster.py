@@ -7,7 +7,7 @@ from addons import volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
 from operations.cluster.status.subject import NODES
-from operations.cluster.verify.objects import TEST_LABEL
+from operations.cluster.verify.jobs import TEST_LABEL
 from operations.errors import CommandError
 from operations.kube.api import Object
 from operations.kube.job_pods import PODS
@@ -55,10 +55,16 @@ class RunningCluster(FakeCluster):
         self.objects[resource].append(_made(body))
         self._place(_pods_of(body), gang=resource == volcano.JOBS)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
+        """As before. The server wants both rights of whoever may make an object in this way (Kubernetes, server-side apply)."""
+        self._note("create", resource)
+        self._note("patch", resource)
+        return super().apply(resource, namespace, body, dry_run=dry_run)
+
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """As before."""
         self._note("delete", resource)
-        super().delete(resource, name, namespace, uid=uid)
+        super().delete(resource, name, namespace, uid=uid, grace_s=grace_s)
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """As before."""
@@ -83,13 +89,13 @@ class RunningCluster(FakeCluster):
                     self._go_on(pod)
         return super().list(resource, namespace=namespace, label=label)
 
-    def text(self, path: str) -> str | None:
+    def text(self, path: str, *, timeout_s: float = 30) -> str | None:
         """The log of a pod."""
         self.seen.add(("get", path))
         name = path.split("/pods/")[-1].split("/")[0]
         pod = next((item for item in self.objects[PODS] if item["metadata"]["name"] == name), None)
         if pod is None or not _test(pod):
-            return super().text(path)
+            return super().text(path, timeout_s=timeout_s)
         return self.logs.get(name, self.logs.get(_test(pod), ""))
 
     def _note(self, verb: str, resource: Resource) -> None:

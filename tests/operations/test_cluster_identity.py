@@ -56,6 +56,16 @@ def test_without_a_cluster_account_region_and_vpc_decide():
     assert of_account(ACCOUNT, REGION, None, {"vpc-b": {}}, OWN) == gone
 
 
+def test_a_state_that_holds_roles_only_needs_no_region():
+    """A destroy that was stopped near its end; a cluster of the name is still another one."""
+    gone = ClusterIdentity(OWN.account, OWN.region)
+    roles = ClusterIdentity(OWN.account, stack=OWN.stack)
+    assert differences(roles, gone) == []
+    assert len(differences(replace(roles, account=""), gone)) == 1
+    assert differences(roles, OWN) != []
+    assert len(differences(replace(roles, vpc_id=OWN.vpc_id), gone)) == 1
+
+
 def test_a_cluster_that_a_killed_run_made_is_taken_by_its_vpc_and_stack_alone():
     """Only where recovery asks, and only where both are known."""
     own = replace(OWN, cluster_arn="", created_at="")

@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "shell": ("shell dev --node-group trn1-32xl",),
     "top": ("top dev", "top dev bert"),
     "logs": ("logs bert",),
+    "jobs": ("jobs",),
+    "why": ("why bert",),
 }
 
 

@@ -17,7 +17,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         },
     },
     "kueue": {"namespace": "kueue-jobs"},
-    "trainer": {"image": "registry.example/train:1.0"},
+    "trainer": {"images": {"torch-2.33": "registry.example/train:1.0"}},
     "slurm": {"nodeGroups": ["trn1-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
     "batch": {"nodeGroups": ["trn1n-32xl"], "image": "registry.example/train:1.0"},
     "kubeRay": {"batchScheduler": "none"},

@@ -9,6 +9,7 @@ import pytest
 
 from addons.declaration import Declaration
 from addons.registry import SWITCHED
+from facts.toolchains import TOOLCHAINS
 from simulator.recording import Recording, Registration
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.stacks.edges import label
@@ -67,6 +68,29 @@ def test_each_declared_order_has_its_edge():
     assert declared - edges == set()
     fenced = {key for key, declaration in SWITCHED.items() if declaration.fenced}
     assert fenced - {dependent for dependent, _ in edges} == set()
+
+
+def test_the_runtime_of_trainer_is_a_gang_where_volcano_is():
+    """Half of a TrainJob's pods would hold nodes and wait for the other half."""
+    runtimes = [item for item in recorded("everything") if item.name.startswith("training-runtime-")]
+    assert {item.inputs["metadata"]["name"] for item in runtimes} == {f"neuron-{name}" for name in TOOLCHAINS}
+    runtime = runtimes[0]
+    (job,) = runtime.inputs["spec"]["template"]["spec"]["replicatedJobs"]
+    assert runtime.inputs["spec"]["podGroupPolicy"] == {"volcano": {}}
+    assert job["template"]["spec"]["template"]["spec"]["schedulerName"] == "volcano"
+
+
+def test_what_mounts_the_claim_is_replaced_with_its_volume():
+    """Another file system replaces claim and volume: with a pod on it, the claim would wait for ever. Jobs are their users' to end."""
+    recording = recorded("everything")
+    (claim,) = [item for item in recording if label(item) == "PersistentVolumeClaim fsx-claim"]
+    (volume,) = [item for item in recording if label(item) == "PersistentVolume fsx-claim"]
+    with_pods = [
+        item for item in recording.resources() if item.type.rsplit(":", 1)[-1] in ("Release", "Deployment", "DaemonSet", "StatefulSet")
+    ]
+    mounting = {item.name: item for item in with_pods if f"'claimName': '{claim.name}'" in str(item.inputs)}
+    assert mounting.keys() == {"lustre-exporter", "slurm"}
+    assert {name: item.options.get("replace_with") for name, item in mounting.items()} == {name: [volume.urn] for name in mounting}
 
 
 @pytest.mark.parametrize(

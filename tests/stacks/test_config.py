@@ -136,3 +136,11 @@ def test_settings_cannot_be_changed():
     settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
     with pytest.raises(ValueError, match="frozen"):
         settings.name = "other"
+
+
+def test_the_key_that_the_toolchain_replaced_names_it():
+    """A stack file of before still has it; a slip of the pen is not what happened."""
+    (text,) = mistakes(merged(dev_configuration(), training={"neuronSdk": "2.30"}))
+    assert "unknown key `training.neuronSdk`" in text
+    assert "did you mean" not in text
+    assert "hint: set `training.toolchain` in its place, to one of: xla-2.28, xla-2.30, jax-2.32, torch-2.33" in text

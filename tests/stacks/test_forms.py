@@ -35,7 +35,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "addons.mirror": ({"addons": {"mirror": "mirror"}}, "not a valid registry"),
     "addons.volcano.imageRegistry": ({"addons": {"volcano": {"imageRegistry": "https://docker.io"}}}, "not a valid registry"),
-    "addons.trainer.image": ({"addons": {"trainer": {"image": "Train:1"}}}, "not a valid image reference"),
+    "addons.trainer.images.xla-2.30": ({"addons": {"trainer": {"images": {"xla-2.30": "Train:1"}}}}, "not a valid image reference"),
     "addons.batch.image": ({"addons": {"batch": {"image": "train:"}}}, "not a valid image reference"),
     "addons.fluentBit.s3Bucket": ({"addons": {"fluentBit": {"s3Bucket": "192.168.0.1"}}}, "not a valid name of an S3 bucket"),
     "addons.mountpointS3.buckets[0]": ({"addons": {"mountpointS3": {"buckets": ["a..b"]}}}, "not a valid name of an S3 bucket"),

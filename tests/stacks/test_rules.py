@@ -129,8 +129,19 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
     "AMI of another Kubernetes": (group(releaseVersion=AMI_RELEASES["1.36"]), "no AMI release of Kubernetes 1.35"),
     "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
+    "AMI release of a day without one": (group(releaseVersion="1.35.4-20260501"), "allowed: 1.35.4-20260505, 1.35.4-20260423"),
+    "AMI release with the patch of another": (group(releaseVersion="1.35.6-20260505"), "an AMI release that AWS did not publish"),
+    "core AMI of a day without one": (
+        {"coreNodes": {"releaseVersion": "1.35.2-20260311"}},
+        "`coreNodes.releaseVersion` is `1.35.2-20260311`",
+    ),
+    "Karpenter's AMI of a day without one": (
+        {"addons": {"karpenter": {"enabled": True, "amiVersion": "v20260501"}}},
+        "allowed: v20260505, v20260423",
+    ),
     "driver too new for the image": (group(releaseVersion=f"1.35.6-{NEWEST_AMI_DATE}"), "driver 2.29 and later need runtime 2.33 or later"),
     "newest AMI with an old image": ({"nodeGroups": {"g": {"instanceType": "trn1.32xlarge"}}}, "is not set, so the newest AMI is used"),
+    "toolchain that no group runs": ({"training": {"toolchain": "torch-2.33"}}, "no group of the stack runs it"),
     "driver too old for the image": (group(releaseVersion=f"1.35.1-{first_ami_date((2, 26, 10, 0))}"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
@@ -453,7 +464,7 @@ FINE: dict[str, dict[str, Any]] = {
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
-    "no image named, newest AMI": {"training": {"neuronSdk": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
+    "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }
 
 
@@ -467,12 +478,16 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     "scheduler older than Kubernetes": (
         {
             "controlPlane": {"kubernetesVersion": "1.36"},
-            "training": {"neuronSdk": None},
+            "training": {"toolchain": None},
             "nodeGroups": {"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}, "trn1n-32xl": {"releaseVersion": AMI_RELEASES["1.36"]}},
         },
         "Volcano 1.15.0 lists 1.35 and older",
     ),
     "many nodes far apart": (group(size=0, maxSize=8), "nodeGroups.g may have 8 nodes without a placement group"),
+    "AMI release newer than the table": (
+        {"coreNodes": {"releaseVersion": "1.35.9-20261101"}},
+        "coreNodes.releaseVersion 1.35.9-20261101 is newer than 20260714, the newest release known here",
+    ),
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
     "zone never seen to offer the type": (

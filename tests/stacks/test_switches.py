@@ -59,10 +59,12 @@ def test_a_larger_file_system_leaves_volume_and_claim_as_they_are():
         assert only(kind, "fsx-claim", grown).inputs == named(kind, "fsx-claim").inputs
 
 
-def test_the_claim_is_replaced_with_its_volume():
-    """Otherwise the claim's protection holds the old volume, and the run hangs."""
+def test_the_claim_is_replaced_with_its_volume_and_behind_its_pods():
+    """Otherwise the claim's protection holds the old volume, and the run hangs; pods that are `replace_with` the volume go before it."""
     claim, volume = named("PersistentVolumeClaim", "fsx-claim"), named("PersistentVolume", "fsx-claim")
-    assert claim.options["replace_with"] == [volume.urn]
+    assert claim.property_dependencies["spec"] == {volume.urn}
+    assert claim.options["replaceOnChanges"] == ["spec"]
+    assert "replace_with" not in claim.options
 
 
 def test_another_namespace_is_another_volume():

@@ -93,7 +93,14 @@ def vcpu_needs(settings: Settings) -> Iterator[Need]:
 
 VPCS, INTERNET_GATEWAYS, NAT_GATEWAYS = ("vpc", "L-F678F1CE"), ("vpc", "L-A4707A72"), ("vpc", "L-FE5A380F")
 ADDRESSES, CLUSTERS, LUSTRE_STORAGE = ("ec2", "L-0263D0A3"), ("eks", "L-1194D53C"), ("fsx", "L-8F1B9C74")
-"""Service Quotas codes, read in public infrastructure code, 2022-2026."""
+NODE_GROUPS = ("eks", "L-6D54EA21")
+"""Service Quotas codes, read in public infrastructure code, 2022-2026. Of node groups a cluster has 30 by default (EKS user guide,
+service quotas)."""
+
+
+def node_group_names(settings: Settings) -> frozenset[str]:
+    """Managed node groups of the stack: the core group, and the Neuron groups."""
+    return frozenset({"core", *settings.node_groups})
 
 
 def nat_zone_ids(settings: Settings) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
 from operations.aws import usage
+from operations.aws.control_plane import node_group_names
 from operations.aws.eks import cluster_names
 from operations.aws.fsx import persistent_storage_gib
 from operations.aws.quotas import Quota, console_link, quota
@@ -51,6 +52,14 @@ def clusters(subject: Subject) -> Iterator[Finding]:
     """EKS clusters of the region."""
     others = [name for name in cluster_names(subject.api) if name != subject.cluster]
     yield judged(subject, Need(*needs.CLUSTERS, "cluster", 1), len(others))
+
+
+def node_groups(subject: Subject) -> Iterator[Finding]:
+    """Managed node groups of the one cluster: those that others made in it count too."""
+    own = needs.node_group_names(subject.settings)
+    there = node_group_names(subject.api, subject.cluster) if subject.cluster in cluster_names(subject.api) else ()
+    others = [name for name in there if name not in own]
+    yield judged(subject, Need(*needs.NODE_GROUPS, "node group", len(own)), len(others))
 
 
 def lustre_storage(subject: Subject) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ CHECKS: dict[str, Check] = {
     "vCPU quotas": quotas.vcpus,
     "network quotas": quotas.network,
     "cluster quota": quotas.clusters,
+    "node group quota": quotas.node_groups,
     "storage quota": quotas.lustre_storage,
     "AMI releases": software.ami_releases,
     "Kubernetes": software.kubernetes_support,

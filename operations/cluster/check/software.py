@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 from addons.batch import BatchSettings
+from facts.catalogue import NEURON_TYPES
 from facts.names import BATCH_ROLE
-from facts.neuron_releases import RELEASE_PATTERN, SDK_RELEASES, ami_driver, runtime_conflict, version_text
+from facts.neuron_releases import RELEASE_PATTERN, ami_driver, version_text
+from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
 from operations.aws.eks import addon_versions, support_dates
 from operations.aws.identity import has_role
 from operations.aws.releases import recommended_release, release_exists
@@ -49,15 +51,24 @@ def _driver(subject: Subject, name: str, release: str) -> Finding:
     if RELEASE_PATTERN.fullmatch(release) is None:
         do = f"pin `nodeGroups.{name}.releaseVersion`: `trn check` then knows the driver"
         return failed("driver", f"AWS's newest release is called {release}, which this version of trn cannot read", do)
-    driver, sdk = ami_driver(release), subject.settings.training.neuron_sdk
+    driver, name_of_toolchain = ami_driver(release), subject.settings.training.toolchain
     brings = f"release {release} of nodeGroups.{name} brings driver {version_text(driver)}"
-    if sdk is None:
-        return warned("driver", f"{brings}; the training image's SDK is not known", "set `training.neuronSdk` to have them compared")
-    conflict = runtime_conflict(driver, SDK_RELEASES[sdk].runtime)
+    if name_of_toolchain is None:
+        return warned("driver", f"{brings}; the toolchain of the jobs is not known", "set `training.toolchain` to have them compared")
+    toolchain = TOOLCHAINS[name_of_toolchain]
+    if hardware := hardware_conflict(toolchain, NEURON_TYPES[subject.settings.node_groups[name].instance_type]):
+        do = "jobs there name another toolchain; docs/toolchains.md says which"
+        return warned("driver", f"{brings}; {hardware}", do)
+    conflict = driver_conflict(toolchain, driver)
     if conflict:
-        what = f"{brings}, an image of SDK {sdk} has runtime {version_text(SDK_RELEASES[sdk].runtime)}: {conflict}"
+        what = f"{brings}, an image of {toolchain.name} has runtime {version_text(toolchain.sdk.runtime)}: {conflict}"
         return failed("driver", what, f"pin `nodeGroups.{name}.releaseVersion`; docs/hardware.md has the drivers")
-    return passed("driver", f"{brings}, which runs images of SDK {sdk}")
+    return passed("driver", f"{brings}, which runs images of {toolchain.name}{_unknown_driver(toolchain)}")
+
+
+def _unknown_driver(toolchain: Toolchain) -> str:
+    """What is not established of the drivers that a toolchain starts on."""
+    return f", as far as is known: {toolchain.marks['driver']}" if "driver" in toolchain.marks else ""
 
 
 def kubernetes_support(subject: Subject) -> Iterator[Finding]:

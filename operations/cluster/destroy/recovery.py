@@ -64,7 +64,9 @@ def refuse_misuse(stack: str, printed: str) -> None:
     """Raises CommandError where Pulumi failed for a reason that only a person can fix."""
     if says(printed, NO_STACK):
         raise CommandError(
-            f"Pulumi knows no stack `{stack}` here", "`pulumi stack ls` lists them; `pulumi login` chooses where", code=MISUSE
+            f"Pulumi knows no stack `{stack}` here",
+            f"`pulumi stack ls` lists them, `pulumi login` chooses where; if it was destroyed, `trn sweep {stack} --delete` ends what is left of it",
+            code=MISUSE,
         )
     if says(printed, LOCKED):
         hint = f"wait for the other run; if there is none, `pulumi cancel --stack {stack}`, then run this again"

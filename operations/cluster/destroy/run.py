@@ -30,6 +30,8 @@ class Report:
     undrained: list[Target] = field(default_factory=list)
     tries: int = 0
     destroyed: bool = False
+    cleared: list[Found] = field(default_factory=list)
+    """What was deleted between two tries, as Pulumi's resources hung on it."""
     outcome: Outcome | None = None
     kept: list[tuple[Found, str]] = field(default_factory=list)
     """What the sweep leaves alone, with the reason."""
@@ -78,10 +80,13 @@ def drain(busy: Busy, report: Report, watching: Watching, check: Callable[[], No
         watching.tell(f"the drain ended, going on: {error.args[0]}")
 
 
-def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None], status: Callable[[], str]) -> tuple[int, bool]:
+def pulumi_destroy(
+    stack: str, runner: Runner, tell: Callable[[str], None], status: Callable[[], str], clear: Callable[[], None] = lambda: None
+) -> tuple[int, bool]:
     """Tries until one succeeds; the number of tries and whether the stack is destroyed.
 
-    `status`: EKS's word for the cluster, empty where EKS says that there is none. Raises CommandError where another try would be wrong.
+    `status`: EKS's word for the cluster, empty where EKS says that there is none. `clear` is called before each further try: it
+    deletes what Pulumi does not know and its resources hang on. Raises CommandError where another try would be wrong.
     """
     tried: list[Attempt] = []
     attempt: Attempt | None = first(stack)
@@ -89,6 +94,7 @@ def pulumi_destroy(stack: str, runner: Runner, tell: Callable[[str], None], stat
         tried.append(attempt)
         if attempt.why:
             tell(f"try {len(tried)}: {attempt.why}")
+            clear()
         code, printed = 0, ""
         for command in attempt.commands:
             code, printed = runner(command, dict(attempt.environment))
@@ -110,7 +116,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "unconfirmed": [str(target) for target in report.unconfirmed],
         "tries": report.tries,
         "destroyed": report.destroyed,
-        "swept": [f"{item.kind} {item.id}" for item in outcome.deleted] if outcome else [],
+        "swept": [f"{item.kind} {item.id}" for item in (*report.cleared, *(outcome.deleted if outcome else ()))],
         "kept": [{"kind": item.kind, "id": item.id, "why": why} for item, why in report.kept],
         "left": [{"kind": item.kind, "id": item.id, "said": said} for item, said in outcome.left] if outcome else [],
     }
@@ -127,7 +133,7 @@ def report_lines(report: Report, stack: str) -> list[str]:
         lines[1] = f"destroy  not begun: {len(report.unconfirmed)} objects appeared in the cluster after the question, and would go with it"
         lines += [f"new      {target}" for target in report.unconfirmed]
     if report.outcome is not None:
-        lines.append(f"sweep    {len(report.outcome.deleted)} deleted, {len(report.outcome.left)} left")
+        lines.append(f"sweep    {len(report.cleared) + len(report.outcome.deleted)} deleted, {len(report.outcome.left)} left")
         lines += [f"kept     {item.kind} {item.id}: {why}" for item, why in report.kept]
         lines += [f"left     {item.kind} {item.id}: {said}" for item, said in report.outcome.left]
     return lines if report.is_clean else [*lines, f"next     trn destroy {stack}: it may be run again"]

@@ -1,7 +1,7 @@
 """A destroy of one stack from its first look to its end: what must hold before anything is drained, the question, and the steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from operations.aws.api import Api
 from operations.aws.control_plane import described
@@ -68,8 +68,12 @@ def destroy_stack(
         if report.unconfirmed:
             return report
         check()
+
+        def clear() -> None:
+            report.cleared += _clear(api, before, choices, watching, check_state)
+
         report.tries, report.destroyed = run.pulumi_destroy(
-            subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", "")
+            subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", ""), clear
         )
         if report.destroyed:
             _sweep(api, before, choices, watching, check_state, consent, report, swept)
@@ -113,6 +117,18 @@ def question(before: Before) -> str:
         f"Destroy stack {subject.stack}: cluster {subject.cluster} in {identity.region}, account {identity.account},"
         f" {before.ownership.state.count} resources{more}, with its data?"
     )
+
+
+def _clear(api: Api, before: Before, choices: Choices, watching: Watching, check: Callable[[], frozenset[str]]) -> list[Found]:
+    """Delete what was shown before the question, Pulumi does not hold, and no controller looks after any more: an instance of
+    Karpenter's, say, in a subnet that Pulumi deletes. Nothing while there is a cluster: its controllers do it.
+    """
+    if described(api, before.ownership.subject.cluster) is not None:
+        return []
+    sweep = sweep_of(api, Keeping(before.keeping.owner, check(), choices.data), choices, watching)
+    shown = {found.key for found in before.found}
+    confirmed = SweepPlan(tuple(found for found in sweep.plan().deletions if found.key in shown))
+    return replace(sweep, check=check).run(confirmed).deleted if confirmed.deletions else []
 
 
 def _sweep(

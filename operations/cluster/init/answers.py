@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from facts.catalogue import NEURON_TYPES, known_zone_ids
-from facts.neuron_releases import AMI_RELEASES, PUBLISHED_SDK
+from facts.neuron_releases import AMI_RELEASES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
+from facts.toolchains import DEFAULT_TOOLCHAIN, running_on
 from operations.errors import MISUSE, CommandError
 
 REGIONS = (
@@ -15,8 +16,8 @@ REGIONS = (
 CAPACITY = {"on-demand": "ON_DEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
 ADDONS = ("neuron", "efa", "volcano", "etcd")
 """On without a word, and named in the file where they are off."""
-RELEASE, SDK = AMI_RELEASES["1.35"], PUBLISHED_SDK
-"""AMI release and Neuron SDK that fit each other: the last training images AWS published do not start on newer drivers."""
+RELEASE = AMI_RELEASES["1.35"]
+"""AMI release on which the image of the default toolchain starts: newer drivers do not run it."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,14 @@ def stack_file_text(answers: Answers) -> str:
         f"      size: {answers.count}",
         *([f"      maxSize: {max(1, answers.count)}"] if answers.count == 0 else []),
         *_capacity(answers),
-        f"      # An AMI release whose Neuron driver runs images of SDK {SDK}; the newest one's does not.",
+        f"      # An AMI release whose Neuron driver runs images of {toolchain_for(answers.instance_type)}"
+        + ("; the newest one's does not." if toolchain_for(answers.instance_type) == DEFAULT_TOOLCHAIN else "."),
         f"      releaseVersion: {RELEASE}",
         "  trn:storage:",
         "    lustre:",
         *_lustre(answers),
         "  trn:training:",
-        f'    neuronSdk: "{SDK}"',
+        f"    toolchain: {toolchain_for(answers.instance_type)}",
         "  trn:addons:",
         *(
             line
@@ -115,6 +117,12 @@ def stack_file_text(answers: Answers) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def toolchain_for(instance_type: str) -> str:
+    """The default toolchain where the type runs it, else the first that it runs."""
+    fitting = running_on(NEURON_TYPES[instance_type])
+    return DEFAULT_TOOLCHAIN if DEFAULT_TOOLCHAIN in fitting else fitting[0]
 
 
 def _allow_list(answers: Answers) -> list[str]:

@@ -65,6 +65,8 @@ class Recovery:
 
     def seen(self, pending: Pending) -> tuple[Sighting, ...] | None:
         """What may have been made of one creation; None where that cannot be known."""
+        if not pending.is_custom:
+            return ()
         try:
             if pending.type.startswith("kubernetes:"):
                 return tuple(self.objects.find(pending.type, pending.inputs)) if self.objects else ()

@@ -23,6 +23,8 @@ class Pending:
     parent: str = ""
     provider: str = ""
     """URN of the provider, without its id."""
+    is_custom: bool = True
+    """False for a component and for a provider: they exist in the state alone, so nothing of them can be left over."""
 
     @property
     def name(self) -> str:
@@ -66,12 +68,16 @@ def read_preview(text: str) -> tuple[Pending, ...]:
 def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:
     for step in steps:
         made = step.get("newState", {})
-        if step["op"] == "create" and made.get("custom") and not made["type"].startswith("pulumi:"):
-            # A value that is known only after `up` cannot be used to look for an object.
-            inputs = {key: value for key, value in (made.get("inputs") or {}).items() if UNKNOWN not in json.dumps(value)}
-            yield _pending({**made, "inputs": inputs}, "creating")
+        if step["op"] != "create":
+            continue
+        # A value that is known only after `up` cannot be used to look for an object.
+        inputs = {key: value for key, value in (made.get("inputs") or {}).items() if UNKNOWN not in json.dumps(value)}
+        creation = _pending({**made, "inputs": inputs}, "creating")
+        if creation.is_custom:
+            yield creation
 
 
 def _pending(resource: Mapping[str, Any], doing: str) -> Pending:
     provider = resource.get("provider", "").rpartition("::")[0]
-    return Pending(resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider)
+    is_custom = bool(resource.get("custom")) and not resource["type"].startswith("pulumi:")
+    return Pending(resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider, is_custom)

@@ -28,7 +28,6 @@ def shell(
     from operations.asking import consent
     from operations.cluster.shell import pod
     from operations.cluster.status.subject import Subject, name_of
-    from operations.cluster.verify.objects import SHARED_PATH
     from operations.interruption import interrupted_by_signals
     from operations.kube.cluster import cluster_of
     from operations.kube.job_pods import PODS
@@ -36,6 +35,7 @@ def shell(
     from operations.ownership import StackCluster, agreed, read_ownership
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from training.job import SHARED_PATH
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)

@@ -10,7 +10,7 @@ from operations.access import access
 from operations.aws.api import Api
 from operations.cluster.status.subject import Subject, name_of
 from operations.cluster.verify.devices import whole_nodes
-from operations.cluster.verify.objects import TEST_LABEL, Work, pod_spec
+from operations.cluster.verify.jobs import TEST_LABEL
 from operations.cluster.verify.stage import Stage, phase, states
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Kubernetes, Object
@@ -19,6 +19,9 @@ from operations.kube.kubectl import kubectl
 from operations.output import step_line
 from stacks.images import small_image, training_image
 from stacks.settings import Settings
+from training.job import SHARED_PATH
+from training.plan import Mounted
+from training.pod import Pod, pod_spec
 
 SHELL_LABEL = "trn/shell"
 """Its value is the cluster's name."""
@@ -46,7 +49,7 @@ def _default_image(settings: Settings, *, neuron: bool) -> str:
     """Image of the pod where none is named. Raises CommandError where none is known."""
     image = training_image(settings) if neuron else small_image(settings)
     if image is None:
-        hint = "name one with --image, or set `training.neuronSdk` to a release that has one"
+        hint = "name one with --image, or set `training.toolchain` to one that has one"
         raise CommandError("no image with Neuron's tools is known for this stack", hint, code=MISUSE)
     return image
 
@@ -58,10 +61,10 @@ def pod(
 
     Raises CommandError where no node, or no image, can be had.
     """
-    settings = subject.settings
+    settings, lustre = subject.settings, subject.settings.storage.lustre
     group = _node_group(subject, stack, node_group, neuron=neuron)
     devices = next((nodes.devices for nodes in whole_nodes(subject) if nodes.group == group), {}) if neuron else {}
-    work = Work(
+    shell = Pod(
         image=image or _default_image(settings, neuron=neuron),
         command=("sleep", str(life_s)),
         life_s=life_s,
@@ -69,13 +72,13 @@ def pod(
         devices=devices,
         cpu="500m",
         memory="1Gi",
-        claim=settings.storage.lustre.claim_name if settings.storage.lustre.enabled else None,
-        shared_memory=neuron,
+        mounts=(Mounted(lustre.claim_name, SHARED_PATH),) if lustre.enabled else (),
+        shared_memory_gib=0 if neuron else None,
     )
     name = f"trn-shell-{secrets.token_hex(3)}"
     labels = {SHELL_LABEL: settings.name, TEST_LABEL: name}
     metadata = {"name": name, "namespace": settings.training.namespace, "labels": labels}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod_spec(work)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod_spec(shell)}
 
 
 def remove_ended(kubernetes: Kubernetes, settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from botocore.exceptions import ClientError
 
@@ -13,6 +14,7 @@ from operations.aws.found import CLUSTERS, KINDS, Found, Kind, Place
 from operations.aws.fsx import deletion_constants
 from operations.aws.network import cluster_vpcs
 from operations.belonging import Owner
+from operations.cluster.sweep.holders import holder_of
 from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
 from operations.errors import CommandError
 
@@ -73,7 +75,7 @@ class Sweep:
     show: Callable[[int, int], None] = lambda gone, seen: None
     """Called with the number of deleted objects and the number of all that were seen."""
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """Where it looks."""
         return Place(self.owner.cluster, self.owner.vpc_ids)
@@ -97,7 +99,8 @@ class Sweep:
         for number in range(ROUNDS):
             if number:
                 self.pause(PAUSE_S)
-            plan = self._round(confirmed, refused, self.check())
+            blocked = set[str]()
+            plan = self._round(confirmed, refused, blocked, self.check())
             new = tuple(found for found in plan.new_since(confirmed) if found.key not in refused)
             if new and self.agree(new):
                 confirmed = SweepPlan((*confirmed.deletions, *new))
@@ -106,8 +109,11 @@ class Sweep:
             before, there = there, {found.key for found in plan.deletions}
             seen |= {found.key: found for found in plan.deletions}
             # What is being deleted needs its time, whatever else has been refused.
-            unchanged = unchanged + 1 if there == before and not any(found.going for found in plan.deletions) else 0
+            going = any(found.going for found in plan.deletions)
+            unchanged = unchanged + 1 if there == before and not going else 0
             self.show(len(seen) - len(there), len(seen))
+            if not going and there <= refused.keys() | blocked:
+                self._add_held(plan, blocked - refused.keys(), refused)
             if there <= refused.keys() or ((refused or plan.kept) and unchanged >= STALLED_ROUNDS):
                 break
         said = {found.key: refused.get(found.key, "still held, or still going, when the time was up") for found in plan.deletions}
@@ -116,8 +122,25 @@ class Sweep:
             left=[(found, said[found.key]) for found in plan.deletions],
         )
 
-    def _round(self, confirmed: SweepPlan, refused: dict[str, str], held: frozenset[str]) -> SweepPlan:
-        """One pass over all kinds, in the order in which they can be deleted; what was seen in it."""
+    def _add_held(self, plan: SweepPlan, blocked: Collection[str], refused: dict[str, str]) -> None:
+        """Say what is held for good by an object that stays: another try is of no use while that lives."""
+        listed = {found.key for found in plan.deletions}
+        strangers = (found for kind in KINDS for found in kind.in_vpcs(self.api, self.place) if found.key not in listed)
+        staying = [*plan.kept, *((found, why) for found in strangers if (why := self.owner.objection(found)))]
+        # In the order of deletion: what is held holds what comes after it.
+        for found in plan.deletions:
+            holder = holder_of(found, staying) if found.key in blocked else None
+            if holder is not None:
+                refused[found.key] = f"held by {holder[0].kind} {holder[0].id}, which stays: {holder[1]}"
+                self.tell(f"{found.kind} {found.id} is {refused[found.key]}")
+            if found.key in refused:
+                staying.append((found, refused[found.key]))
+
+    def _round(self, confirmed: SweepPlan, refused: dict[str, str], blocked: set[str], held: frozenset[str]) -> SweepPlan:
+        """One pass over all kinds, in the order in which they can be deleted; what was seen in it.
+
+        `blocked` takes what AWS refused because something hangs on it.
+        """
         seen = list[Found]()
         # Whether the cluster stays decides on what its controllers look after, and is known before any kind is looked at.
         clusters = list(CLUSTERS.find(self.api, self.place))
@@ -128,12 +151,12 @@ class Sweep:
             new = {item.key for item in now.new_since(confirmed)}
             for item in now.deletions:
                 if item.key not in new and item.key not in refused:
-                    self._delete(kind, item, refused)
+                    self._delete(kind, item, refused, blocked)
             seen += found
         return self.judged(seen, held)
 
-    def _delete(self, kind: Kind, found: Found, refused: dict[str, str]) -> None:
-        """Delete one object, and keep what AWS says where another try is of no use."""
+    def _delete(self, kind: Kind, found: Found, refused: dict[str, str], blocked: set[str]) -> None:
+        """Delete one object, and keep what AWS says: where another try is of no use, and where something hangs on it."""
         if found.going:
             return
         try:
@@ -141,9 +164,14 @@ class Sweep:
         except ClientError as error:
             code = code_of(error)
             text = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
+            if code in IN_USE:
+                blocked.add(found.key)
             # Already gone, or blocked by an object that is deleted later: continue.
             if code not in NOT_FOUND and code not in IN_USE and code not in THROTTLED:
                 self.tell(f"refused {found.kind} {found.id}: {text}")
                 refused[found.key] = text
             return
+        except KeyboardInterrupt:
+            self.tell(f"stopped while deleting {found.kind} {found.id}: it may be done")
+            raise
         self.tell(f"deleting {found.kind} {found.id}")

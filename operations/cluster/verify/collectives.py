@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from operations.cluster.status.subject import core_count, efa_count, hardware
 from operations.cluster.verify.bandwidth import EXAMPLES_GB_PER_S, FRACTION, GIB, bound_gb_per_s, rows
 from operations.cluster.verify.devices import Nodes, hindrance, queue, whole_nodes
-from operations.cluster.verify.objects import Work, volcano_job
+from operations.cluster.verify.jobs import volcano_job
 from operations.cluster.verify.stage import Stage, last_lines, phase, state, states
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.kube.api import Object
+from training.environment import neuron_environment
+from training.pod import Pod
 
 CHECK, TEST = "collectives", "trn-verify-collectives"
 LIMIT_S, LIFE_S = 1800, 2100
@@ -45,14 +47,7 @@ timeout $RUN_S nccom-test allr -b 1GB -e 1GB -n 20 -w 5 "${options[@]}"
 Hosts and ssh keys are those of Volcano's plug-ins `svc`, `env` and `ssh`; nccom-test's options as in aws/aws-k8s-tester
 test/cases/neuron/manifests/multi-node-test-neuron.yaml.
 """
-ENVIRONMENT = {
-    # Without it libfabric would fall back to TCP without a word where EFA does not work.
-    "FI_PROVIDER": "efa",
-    "FI_EFA_USE_DEVICE_RDMA": "1",
-    "CCOM_SOCKET_IFNAME": "eth0",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 PLUGINS = {"svc": ["--publish-not-ready-addresses"], "env": [], "ssh": []}
 
 
@@ -63,7 +58,7 @@ def check(stage: Stage) -> Iterator[Finding]:
         return
     image = stage.training_image
     if image is None:
-        do = "set `training.neuronSdk` to a release with an image, or name one with --image that has nccom-test, Open MPI and sshd"
+        do = "set `training.toolchain` to one with an image, or name one with --image that has nccom-test, Open MPI and sshd"
         yield failed(CHECK, "could not check: no image with nccom-test is known for this stack", do)
         return
     for number, nodes in enumerate(whole_nodes(stage.subject)):
@@ -96,7 +91,7 @@ def first_ended(pods: list[Object], test: str) -> Object | None:
 def job(stage: Stage, test: str, nodes: Nodes, count: int, image: str) -> Object:
     """The Volcano Job: one pod for each node, with all its devices."""
     efa, size = efa_count(nodes.settings) > 0, nodes.settings.logical_core_size
-    work = Work(
+    pod = Pod(
         image=image,
         command=("bash", "-c", SCRIPT),
         life_s=LIFE_S,
@@ -106,15 +101,14 @@ def job(stage: Stage, test: str, nodes: Nodes, count: int, image: str) -> Object
         cpu="1",
         memory="4Gi",
         environment={
-            **{key: value for key, value in ENVIRONMENT.items() if efa or not key.startswith("FI_")},
-            # The node's own setting is no matter of the container's.
-            **({"NEURON_LOGICAL_NC_CONFIG": str(size)} if size else {}),
+            **neuron_environment("none", efa=efa, logical_core_size=size),
+            **AS_ROOT,
             "RANKS": str(count * core_count(nodes.settings)),
             "RUN_S": str(RUN_S),
         },
-        shared_memory=True,
+        shared_memory_gib=0,
     )
-    return volcano_job(test, stage.namespace, stage.cluster, queue(stage.subject.settings), {"worker": (count, work)}, PLUGINS)
+    return volcano_job(test, stage.namespace, stage.cluster, queue(stage.subject.settings), {"worker": (count, pod)}, PLUGINS)
 
 
 def judged(what: str, nodes: Nodes, count: int, pod: Object, log: str) -> Finding:

@@ -16,7 +16,7 @@ def verify(
     image: Annotated[
         str | None,
         typer.Option(
-            "--image", help="Image of the collective test, with nccom-test, Open MPI and sshd. Else AWS's of `training.neuronSdk`."
+            "--image", help="Image of the collective test, with nccom-test, Open MPI and sshd. Else AWS's of `training.toolchain`."
         ),
     ] = None,
     state: StateFile = None,

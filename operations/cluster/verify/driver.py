@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from facts.neuron_releases import SDK_RELEASES, Version, runtime_conflict, version_text
+from facts.neuron_releases import Version, version_text
+from facts.toolchains import TOOLCHAINS, driver_conflict
 from operations.cluster.status.subject import name_of
-from operations.cluster.verify.objects import Work, kubernetes_job
+from operations.cluster.verify.jobs import TEST_LABEL, kubernetes_job
 from operations.cluster.verify.stage import Stage, phase, states
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.kube.api import Object
+from training.pod import Pod
 
 CHECK, TEST = "driver", "trn-verify-driver"
 LIMIT_S, LIFE_S = 180, 300
@@ -30,7 +32,7 @@ def check(stage: Stage) -> Iterator[Finding]:
     if late:
         do = "`kubectl describe node` of it; a node that runs no pod trains nothing"
         yield failed(CHECK, f"could not check {', '.join(late)} within {LIMIT_S} s: {states(pods)}", do)
-    yield from judged(said, stage.subject.settings.training.neuron_sdk)
+    yield from judged(said, stage.subject.settings.training.toolchain)
 
 
 def _over(phases: list[str], count: int) -> bool:
@@ -40,17 +42,17 @@ def _over(phases: list[str], count: int) -> bool:
 
 def job(stage: Stage, count: int) -> Object:
     """One pod for each node, never two on one. No device is asked for: it runs beside training."""
-    work = Work(
+    pod = Pod(
         image=stage.small_image,
         command=("cat", VERSION_FILE),
         life_s=LIFE_S,
-        apart=TEST,
+        apart=(TEST_LABEL, TEST),
         groups=stage.groups,
     )
-    return kubernetes_job(TEST, stage.namespace, stage.cluster, work, count)
+    return kubernetes_job(TEST, stage.namespace, stage.cluster, pod, count)
 
 
-def judged(said: Mapping[str, str], sdk: str | None) -> Iterator[Finding]:
+def judged(said: Mapping[str, str], toolchain: str | None) -> Iterator[Finding]:
     """What the nodes said, beside what the SDK of the training image takes."""
     drivers: dict[Version, list[str]] = {}
     for node, text in sorted(said.items()):
@@ -62,16 +64,16 @@ def judged(said: Mapping[str, str], sdk: str | None) -> Iterator[Finding]:
         else:
             drivers.setdefault(tuple(int(part) for part in match.group().split(".")), []).append(node)
     for driver, nodes in drivers.items():
-        yield _against(driver, ", ".join(nodes), sdk)
+        yield _against(driver, ", ".join(nodes), toolchain)
 
 
-def _against(driver: Version, nodes: str, sdk: str | None) -> Finding:
+def _against(driver: Version, nodes: str, toolchain: str | None) -> Finding:
     has = f"{nodes}: driver {version_text(driver)}"
-    if sdk is None:
-        return warned(CHECK, f"{has}; the training image's SDK is not known", "set `training.neuronSdk` to have them compared")
-    runtime = SDK_RELEASES[sdk].runtime
-    conflict = runtime_conflict(driver, runtime)
+    if toolchain is None:
+        return warned(CHECK, f"{has}; the toolchain of the jobs is not known", "set `training.toolchain` to have them compared")
+    found = TOOLCHAINS[toolchain]
+    runtime, conflict = version_text(found.sdk.runtime), driver_conflict(found, driver)
     if conflict:
         do = "pin `releaseVersion` of the node group; docs/hardware.md has the drivers"
-        return failed(CHECK, f"{has} cannot run images of SDK {sdk}, runtime {version_text(runtime)}: {conflict}", do)
-    return passed(CHECK, f"{has} runs images of SDK {sdk}, runtime {version_text(runtime)}")
+        return failed(CHECK, f"{has} cannot run images of {toolchain}, runtime {runtime}: {conflict}", do)
+    return passed(CHECK, f"{has} runs images of {toolchain}, runtime {runtime}")

@@ -9,10 +9,13 @@ from facts.names import CLUSTER_TAG
 from operations.aws.api import tags_of
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from operations.cluster.verify import throughput
-from operations.cluster.verify.objects import SHARED_PATH, Work, kubernetes_job
+from operations.cluster.verify.jobs import kubernetes_job
 from operations.cluster.verify.stage import Stage, ended, last_lines, phase, state, states
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.kube.api import Object
+from training.job import SHARED_PATH
+from training.plan import Mounted
+from training.pod import Pod
 
 CHECK, TEST = "throughput", "trn-verify-throughput"
 LIMIT_S, LIFE_S = 300, 420
@@ -79,16 +82,16 @@ def bought(stage: Stage) -> list[Bought]:
 
 def job(stage: Stage) -> Object:
     """The Job: on a Neuron node where there is one, for that is where the file system is used. It asks for no device."""
-    work = Work(
+    pod = Pod(
         image=stage.small_image,
         command=("python3", "-c", inspect.getsource(throughput), SHARED_PATH),
         life_s=LIFE_S,
         groups=stage.groups,
         cpu="1",
         memory="512Mi",
-        claim=stage.subject.settings.storage.lustre.claim_name,
+        mounts=(Mounted(stage.subject.settings.storage.lustre.claim_name, SHARED_PATH),),
     )
-    return kubernetes_job(TEST, stage.namespace, stage.cluster, work)
+    return kubernetes_job(TEST, stage.namespace, stage.cluster, pod)
 
 
 def judged(log: str, size: Bought) -> Finding:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from operations.cluster.verify.devices import Nodes, hindrance, queue, whole_nodes
-from operations.cluster.verify.objects import Work, volcano_job
+from operations.cluster.verify.jobs import volcano_job
 from operations.cluster.verify.stage import Stage, phase, states
 from operations.findings import Finding, failed, passed
 from operations.kube.api import Object
+from training.pod import Pod
 
 CHECK, TEST = "gang", "trn-verify-gang"
 LIMIT_S, LIFE_S = 300, 600
@@ -41,7 +42,7 @@ def job(stage: Stage, nodes: Sequence[Nodes], queue_name: str) -> Object:
     tasks = {
         f"group-{number}": (
             entry.count,
-            Work(
+            Pod(
                 image=stage.small_image,
                 command=("sleep", str(LIFE_S)),
                 life_s=LIFE_S,

@@ -9,7 +9,7 @@ from facts.kubernetes_kinds import Resource
 from facts.names import NEURON_RESOURCE
 from operations.cluster.drain.kinds import JOBS
 from operations.cluster.status.subject import Subject, name_of
-from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
+from operations.cluster.verify.jobs import CLUSTER_LABEL, TEST_LABEL
 from operations.kube.api import Object
 from operations.kube.job_pods import PODS
 

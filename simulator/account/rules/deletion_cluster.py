@@ -1,5 +1,8 @@
 """What EKS and Kubernetes do not let go, or let go only by force."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, kinds_with_finalizers, runs_delete_jobs
 from simulator.account.objects import CloudObject
@@ -10,6 +13,7 @@ from simulator.account.timeouts import HELM_S, KUBERNETES_DELETE_S
 from simulator.account.webhooks import answers, guards_of
 from simulator.recording import Registration
 
+_WITH_PODS = (kinds.DEPLOYMENT, kinds.STATEFUL_SET, kinds.DAEMON_SET, kinds.RELEASE)
 _MEASURED = "measured with pulumi-kubernetes 4.34.2 and Kubernetes 1.35.4, 2026-11-21"
 
 
@@ -143,24 +147,47 @@ def delete_jobs_need_node(state: AccountState, request: Registration) -> Refusal
 @rule("delete", kinds.CLAIM, kinds.VOLUME, source="Kubernetes storage protection finalizers; kubernetes-csi/external-provisioner#1217")
 def storage_in_use(state: AccountState, request: Registration) -> Refusal | None:
     """A claim stays while a pod mounts it, a volume while a claim is bound to it."""
-    name = request.inputs["metadata"]["name"]
+    name, own = request.inputs["metadata"]["name"], list[str]()
     if request.type == kinds.CLAIM:
         holders = [stray.what for stray in state.strays.values() if stray.name.startswith(f"pod on {name}")]
+        own = [f"pods of {workload.name}" for workload in _mounting(state, name, request.inputs["metadata"].get("namespace"))]
         finalizer = "kubernetes.io/pvc-protection"
     else:
         bound = (existing.registration for existing in state.existing(kinds.CLAIM))
         holders = [claim.name for claim in bound if claim.inputs["spec"].get("volumeName") == name]
         finalizer = "kubernetes.io/pv-protection"
-    if not holders:
+    if not holders and not own:
         return None
+    # The program's own pods are deleted by the program: a drain leaves them.
+    drain, switch_off = "`trn drain` ends the jobs that mount it; then `pulumi destroy` again", "switch off the add-on that mounts it first"
     return Refusal(
         "DeadlineExceeded",
         f"finalizers might be preventing deletion ({finalizer}); timed out waiting for the condition",
-        f"{name} is used by {', '.join(holders)}",
-        "`trn drain` ends the jobs that mount it; then `pulumi destroy` again",
+        f"{name} is used by {', '.join([*holders, *own])}",
+        drain if holders else switch_off,
         retry_s=delete_timeout_s(request),
-        remedy="drain",
+        remedy="drain" if holders else "configure",
     )
+
+
+def _mounting(state: AccountState, claim: str, namespace: str | None) -> list[Registration]:
+    """What the program made whose pods mount a claim."""
+    workloads = [item.registration for kind in _WITH_PODS for item in state.existing(kind)]
+    return [
+        workload
+        for workload in workloads
+        if namespace in (workload.inputs.get("namespace"), workload.inputs.get("metadata", {}).get("namespace"))
+        and claim in _claims(workload.inputs)
+    ]
+
+
+def _claims(value: Any) -> Iterator[Any]:
+    """Every `claimName` at any depth: in a pod's volumes, and in a chart's values."""
+    if isinstance(value, Mapping):
+        yield from (item for key, item in value.items() if key == "claimName")
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for item in inside:
+        yield from _claims(item)
 
 
 @rule("delete", kinds.NAMESPACE, source="kubernetes/kubernetes NamespaceContentRemaining; measured with Kubernetes 1.35.4")

@@ -1,6 +1,7 @@
 """What lets a cluster come up well and its jobs hang: EFA between nodes, and Neuron software that does not fit."""
 
 from facts import neuron_releases
+from facts.toolchains import TOOLCHAINS, driver_conflict, hardware_conflict
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -60,17 +61,20 @@ def efa_in_one_zone(state: AccountState, request: Registration) -> Refusal | Non
 @rule("verify", kinds.NODE_GROUP, source="aws-neuron/aws-neuron-sdk release-notes, runtime; awslabs/amazon-eks-ami CHANGELOG")
 def driver_fits_runtime(state: AccountState, request: Registration) -> Refusal | None:
     """The Neuron driver of the AMI release and the runtime of the training image go together."""
-    sdk = neuron_releases.SDK_RELEASES.get(state.job.neuron_sdk or "")
-    if sdk is None or request.inputs.get("amiType") != "AL2023_x86_64_NEURON":
+    toolchain = TOOLCHAINS.get(state.job.toolchain or "")
+    if toolchain is None or request.inputs.get("amiType") != "AL2023_x86_64_NEURON":
         return None
+    instance = view.instance_type_of(state, request)
+    if instance is not None and hardware_conflict(toolchain, instance) is not None:
+        return None  # its jobs bring another image, of which nothing is known
     driver = neuron_releases.ami_driver(request.inputs.get("releaseVersion"))
-    conflict = neuron_releases.runtime_conflict(driver, sdk.runtime)
+    conflict = driver_conflict(toolchain, driver)
     if conflict is None:
         return None
     return Refusal(
         "ready, but the image does not start",
         "nrt_init failed: the runtime does not support the installed driver",
-        f"{request.inputs['nodeGroupName']} brings driver {neuron_releases.version_text(driver)}, SDK {sdk.name} has runtime"
-        f" {neuron_releases.version_text(sdk.runtime)}: {conflict}",
+        f"{request.inputs['nodeGroupName']} brings driver {neuron_releases.version_text(driver)}, {toolchain.name} has runtime"
+        f" {neuron_releases.version_text(toolchain.sdk.runtime)}: {conflict}",
         "pin `releaseVersion` to an AMI release with a fitting driver; that rolls the nodes",
     )

@@ -160,6 +160,16 @@ class ApiServer:
 
     def _patch(self, place: _Place, body: Object) -> Answer:
         item = find(self.world.state, place.kind, place.namespace, place.name)
+        if "fieldManager" in place.query:
+            # Server-side apply makes what is not there (Kubernetes, server-side apply).
+            if place.kind.is_namespaced and not view.namespace_exists(self.world.state, place.namespace):
+                return _NOT_FOUND
+            if "dryRun" in place.query:
+                return _json(
+                    _merged(shown(item), body) if item is not None else {**body, "metadata": {**body["metadata"], "uid": "dry-run"}}
+                )
+            if item is None:
+                return self._create(place, body)
         if item is None:
             return _NOT_FOUND
         made = item.registration

@@ -156,6 +156,7 @@ KINDS = (
     Kind("placement group", ec2_compute.PLACEMENT_GROUP, _placement_group),
     Kind("instance", ec2_compute.INSTANCE, is_missed=True),
     Kind("volume", ec2_compute.VOLUME),
+    Kind("snapshot", ec2_compute.SNAPSHOT),
     Kind("interface", ec2_compute.INTERFACE),
     Kind("lb", balancing.LOAD_BALANCER),
     Kind("target group", balancing.TARGET_GROUP),

@@ -64,7 +64,7 @@ class Eks:
         return {"update": self._as_it_is(which, update)}
 
     def _as_it_is(self, which: str, update: Entry) -> Entry:
-        """How far an update is: nobody hears of its end before the group shows it."""
+        """How far an update is: its end is not reported before the group shows it."""
         if self._inventory.is_changing("node group", which):
             return {"id": update["id"], "type": update["type"], "status": "InProgress"}
         return update

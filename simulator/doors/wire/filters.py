@@ -40,6 +40,7 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any]], list[Any]]] = {
     "launch-template-name": _member("LaunchTemplateName"),
     "route-table-id": _member("RouteTableId"),
     "association.subnet-id": _of_list("Associations", "SubnetId"),
+    "volume-id": _member("VolumeId"),
     "file-system-id": _member("FileSystemId"),
     "auto-scaling-group": _member("ResourceId"),
     "key": _member("Key"),

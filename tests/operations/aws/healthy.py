@@ -16,7 +16,7 @@ OFFERED = {
 }
 QUOTAS = {
     "L-2C3B7624": 256, "L-6B0D517C": 256, "L-1216C47A": 64, "L-F678F1CE": 5, "L-A4707A72": 5, "L-FE5A380F": 5, "L-0263D0A3": 5,
-    "L-1194D53C": 100, "L-8F1B9C74": 100800,
+    "L-1194D53C": 100, "L-6D54EA21": 30, "L-8F1B9C74": 100800,
 }  # fmt: skip
 ADDONS = {
     "vpc-cni": "v1.23.0-eksbuild.1", "eks-pod-identity-agent": "v1.4.0-eksbuild.1", "aws-ebs-csi-driver": "v1.66.0-eksbuild.1",

@@ -71,10 +71,21 @@ def leave_compute(cloud: Cloud, cluster: str, mark: str) -> None:
     ):
         tags = csi if state == "available" else {}
         cloud.put("volume", which, {"VolumeId": which, "Size": 100, "VolumeType": kind, "State": state, "Tags": tag_list(tags)})
+    _snapshots(cloud, mark, csi)
     template = {"LaunchTemplateId": f"lt-{mark}", "LaunchTemplateName": f"{cluster}-core", "Tags": tag_list(cluster_tags(cluster, STACK))}
     cloud.put("template", f"lt-{mark}", template)
     group = {"GroupName": f"{cluster}-trn-{mark}", "State": "available", "Tags": tag_list(cluster_tags(cluster, STACK))}
     cloud.put("placement group", f"{cluster}-trn-{mark}", group)
+
+
+def _snapshots(cloud: Cloud, mark: str, csi: dict[str, str]) -> None:
+    """One of the snapshotter's, whose volume is gone, and one that somebody made by hand, without a tag."""
+    base = {"VolumeSize": 100, "State": "completed", "OwnerId": ACCOUNT, "StartTime": "2026-11-01T00:00:00Z"}
+    for which, volume, tags in (
+        (f"snap-csi-{mark}", f"vol-gone-{mark}", {**csi, "CSIVolumeSnapshotName": "snapcontent-1"}),
+        (f"snap-hand-{mark}", f"vol-{mark}", {}),
+    ):
+        cloud.put("snapshot", which, {**base, "SnapshotId": which, "VolumeId": volume, "Tags": tag_list(tags)})
 
 
 def leave_balancers(cloud: Cloud, cluster: str, mark: str) -> None:

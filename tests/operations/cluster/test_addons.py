@@ -130,7 +130,7 @@ def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.Monkey
     mirrored = parse_settings(merged(dev_configuration(), addons={"mirror": "mirror.example"}), "dev", rehearsal=True)
     assert small_image(mirrored) == "mirror.example/docker/library/python:3.13.7-alpine3.22"
     assert str(training_image(mirrored)).startswith("mirror.example/neuron/pytorch-training-neuronx:")
-    unknown = parse_settings(merged(dev_configuration(), training={"neuronSdk": None}), "dev", rehearsal=True)
+    unknown = parse_settings(merged(dev_configuration(), training={"toolchain": None}), "dev", rehearsal=True)
     assert training_image(unknown) is None
 
 

@@ -98,6 +98,12 @@ def _add_running(count: int, kind: str = "m5.xlarge", **entry: Any):
     return spoil
 
 
+def _add_groups(aws: HealthyAccount, cluster: str, *names: str) -> None:
+    aws.put("cluster", cluster, {"name": cluster, "status": "ACTIVE"})
+    for name in names:
+        aws.put("node group", name, {"clusterName": cluster, "nodegroupName": name, "status": "ACTIVE"})
+
+
 def _add_vpcs(count: int, tags: dict[str, str] | None = None):
     def spoil(aws: HealthyAccount) -> None:
         for number in range(count):
@@ -143,6 +149,8 @@ def _use_up_the_zone(aws: HealthyAccount) -> None:
         ("network quotas", _set("quotas", **{"L-A4707A72": 0}), "fail", "internet gateway", "quotas/L-A4707A72"),
         ("cluster quota", _set("quotas", **{"L-1194D53C": 1}), "fail", "1 in use by others", "services/eks"),
         ("cluster quota", lambda aws: aws.put("cluster", "trainium-dev", {"name": "trainium-dev", "status": "ACTIVE"}), "pass", "1 in use by others", ""),
+        ("node group quota", _set("quotas", **{"L-6D54EA21": 2}), "fail", "needs 3 node group, 0 in use by others", "services/eks/quotas/L-6D54EA21"),
+        ("node group quota", lambda aws: _add_groups(aws, "trainium-dev", "core", "by-hand"), "pass", "1 in use by others", ""),
         ("storage quota", _set("quotas", **{"L-8F1B9C74": 1199}), "fail", "needs 1200 GiB", "services/fsx"),
         ("AMI releases", lambda aws: aws.around.images.clear(), "fail", f"neuron release {AMI_RELEASES['1.35']} is not in us-west-2", "describe-images"),
         ("AMI releases", lambda aws: aws.around.recommended.pop("standard"), "fail", "publishes no standard AMI", "another minor"),
@@ -329,7 +337,7 @@ def test_the_driver_is_held_against_the_training_images_runtime():
     aws = HealthyAccount()
     unpinned = subject_of(aws, nodeGroups={"trn1-32xl": {"releaseVersion": AMI_RELEASES["1.35"]}})
     assert worst(check("AMI releases", unpinned)).verdict == "pass"
-    configuration = merged(dev_configuration(), training={"neuronSdk": "2.31"})
+    configuration = merged(dev_configuration(), training={"toolchain": "jax-2.32"})
     for group in configuration["nodeGroups"].values():
         del group["releaseVersion"]
     aws.around.recommended["neuron"] = AMI_RELEASES["1.35"]
@@ -355,9 +363,9 @@ def test_batch_is_missed_its_role():
     assert worst(check("add-ons", subject_of(aws))).verdict == "pass"
 
 
-def test_without_a_known_sdk_the_driver_is_a_warning():
+def test_without_a_known_toolchain_the_driver_is_a_warning():
     """It may still be wrong, and the image that will run is not known."""
-    configuration = merged(dev_configuration(), training={"neuronSdk": None})
+    configuration = merged(dev_configuration(), training={"toolchain": None})
     subject = replace(subject_of(HealthyAccount()), settings=settings_of(_stack_file(configuration)))
     assert {finding.verdict for finding in check("AMI releases", subject) if finding.check == "driver"} == {"warn"}
 

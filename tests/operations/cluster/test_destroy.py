@@ -179,7 +179,7 @@ def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
 def test_it_drains_destroys_and_sweeps(world: Any):
     """In this order, with one report."""
     account, cluster, pulumi = world
-    code, out, _ = trn("dev", "--yes", "--data", "backups", "--json", "destroy.json")
+    code, out, _ = trn("dev", "--yes", "--data", "backups", "--data", "snapshots", "--json", "destroy.json")
     assert code == 0
     assert cluster.log
     assert [name for name, _ in pulumi.ran] == ["destroy"]
@@ -188,6 +188,16 @@ def test_it_drains_destroys_and_sweeps(world: Any):
     data = json.loads(Path("destroy.json").read_text())
     assert (data["drained"], data["destroyed"], data["left"]) == (True, True, [])
     assert trn("dev", "--yes")[0] == 0
+
+
+def test_data_is_not_said_to_go_with_the_cluster(world: Any):
+    """The snapshotter's snapshots are tagged as what the cluster looks after, and nothing deletes them with it."""
+    account, _, _ = world
+    code, out, err = trn("dev", "--yes")
+    assert "snapshot snap-csi-a is data: it stays after the destroy, unless --data names it" in err
+    assert "goes with the cluster: snapshot" not in err
+    assert (code, account.of("snapshot").keys()) == (0, {"snap-csi-a", "snap-hand-a"})
+    assert "kept     snapshot snap-csi-a: data: --data snapshots deletes it too" in out
 
 
 def test_no_means_that_nothing_happens(world: Any):

@@ -175,7 +175,7 @@ class Watched:
 
 
 def test_the_operator_may_delete_what_carries_the_clusters_tags():
-    """A sweep with these documents is refused nothing but what belongs by its VPC alone."""
+    """A sweep with these documents is refused nothing but what belongs by its VPC alone, or by the volume that it is a snapshot of."""
     cloud = Cloud()
     leave_everything(cloud, "train")
     leave_control_plane(cloud, "train")
@@ -183,18 +183,23 @@ def test_the_operator_may_delete_what_carries_the_clusters_tags():
     found = {item.id: item for item in look(cloud.api, place_of(cloud.api, "train"))}
     refused = set()
     sweep = Sweep(
-        watched, owner_of(cloud, "train"), pause=lambda _: None, tell=lambda _: None, keeping=Keeping(data=frozenset({"backups"}))
+        watched,
+        owner_of(cloud, "train"),
+        pause=lambda _: None,
+        tell=lambda _: None,
+        keeping=Keeping(data=frozenset({"backups", "snapshots"})),
     )
     plan = sweep.plan()
     for item in plan.deletions:
         before = len(watched.changes)
-        sweep._delete(kind_named(item.kind), item, {})
-        context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
+        sweep._delete(kind_named(item.kind), item, {}, set())
+        own = {} if item.because.startswith("of ") else item.tags
+        context = {f"aws:ResourceTag/{key}": value for key, value in own.items()}
         for call, _ in watched.changes[before:]:
             if not allows(operator(), call.action, _arn(item.kind, item.id), context):
                 refused.add(item.id)
-    assert {found[which].because for which in refused} == {"in vpc-a"}
-    assert refused == {"eni-bare-a"}
+    assert {found[which].because for which in refused} == {"in vpc-a", "of vol-a"}
+    assert refused == {"eni-bare-a", "snap-hand-a"}
     # Every call that was made is in the documents.
     assert watched.calls <= set(declared_calls())
 
@@ -211,7 +216,7 @@ def test_the_operator_of_one_cluster_may_change_nothing_of_a_neighbour(cluster: 
     )
     for item in sweep.plan().deletions:
         before = len(watched.changes)
-        sweep._delete(kind_named(item.kind), item, {})
+        sweep._delete(kind_named(item.kind), item, {}, set())
         context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
         for call, _ in watched.changes[before:]:
             assert not allows(operator(), call.action, _arn(item.kind, item.id), context), (call, item)

@@ -159,7 +159,7 @@ def exported(*pending: Pending, ids: dict[str, str] | None = None) -> str:
         {
             "type": item.doing,
             "resource": {
-                "urn": item.urn, "custom": True, "type": item.type, "inputs": dict(item.inputs), "parent": item.parent,
+                "urn": item.urn, "custom": item.is_custom, "type": item.type, "inputs": dict(item.inputs), "parent": item.parent,
                 "provider": f"{item.provider}::4f2c",
             },
         }
@@ -176,6 +176,14 @@ def test_the_state_is_read_as_pulumi_writes_it():
     replaced = json.dumps({"deployment": {"resources": [{"urn": urn(VPC), "id": "vpc-1", "delete": True}]}})
     assert read_state(replaced) == State((), {})
     assert read_state('{"deployment": {"resources": null}}') == State(())
+
+
+@pytest.mark.parametrize("token", ["trn:components:Role", "pulumi:providers:kubernetes"])
+def test_what_exists_in_the_state_alone_was_never_made(token: str):
+    """The engine notes the begin of a component and of a provider too: a kill between begin and end leaves nothing outside of the state."""
+    state = read_state(exported(replace(creating(token), is_custom=token != "trn:components:Role")))
+    plan = recovery(Cloud(), []).plan(state)
+    assert ([item.type for item in plan.never_made], plan.unclear) == ([token], ())
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"deployment": null}', '{"deployment": {"pending_operations": [{}]}}'])

@@ -15,7 +15,7 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
@@ -208,7 +208,7 @@ def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     leave_control_plane(cloud, CLUSTER)
     for mark, cluster in (("b", "train-2"), ("c", "my-train")):
         leave_everything(expected, cluster, mark)
-    sweep = sweep_of(cloud, "backups")
+    sweep = sweep_of(cloud, *DATA_NAMES)
     outcome = sweep.run(sweep.plan())
     assert outcome.left == []
     entries_of_a_gone_cluster = {*cloud.of("access entry")}
@@ -234,13 +234,73 @@ def test_a_file_system_is_deleted_without_making_a_backup():
     assert given["LustreConfiguration"] == {"SkipFinalBackup": True}
 
 
-def test_backups_are_kept_unless_they_are_asked_for():
+def test_backups_and_snapshots_are_kept_unless_they_are_asked_for():
     """Somebody made them on purpose."""
     cloud = full()
     plan = sweep_of(cloud).plan()
-    assert [(item.kind, why) for item, why in plan.kept] == [("backup", "data: --data backups deletes it too")]
+    assert [(item.kind, item.id.partition("-")[0], why) for item, why in plan.kept] == [
+        ("snapshot", "snap", "data: --data snapshots deletes it too"), ("snapshot", "snap", "data: --data snapshots deletes it too"),
+        ("backup", "backup", "data: --data backups deletes it too"),
+    ]  # fmt: skip
     sweep_of(cloud).run(plan)
-    assert len(cloud.of("backup")) == 3
+    assert (len(cloud.of("backup")), len(cloud.of("snapshot"))) == (3, 6)
+
+
+def test_snapshots_are_found_by_their_tags_and_by_their_volume():
+    """The driver's snapshotter tags them as it tags volumes; what is made in the console names its volume only."""
+    cloud = full()
+    found = {item.id: (item.because, item.usd_per_day) for item in found_by(cloud) if item.kind == "snapshot"}
+    assert found == {"snap-csi-a": (f"{CLUSTER_TAG}={CLUSTER}", None), "snap-hand-a": ("of vol-a", None)}
+    owners = {str(parameters.get("OwnerIds")) for name, parameters in cloud.wire.calls if name == "ec2.DescribeSnapshots"}
+    assert owners == {"['self']"}, "EC2 would list every public snapshot"
+
+
+def test_one_snapshot_goes_by_its_id_and_the_volume_with_it_in_the_same_sweep():
+    """It is still known by its volume when that has gone first."""
+    cloud = full()
+    cloud.wire.faults["ec2.DeleteSnapshot"] = [Refused("RequestLimitExceeded")]
+    sweep = sweep_of(cloud, "snap-hand-a")
+    outcome = sweep.run(sweep.plan())
+    assert outcome.left == []
+    assert {"vol-a", "snap-hand-a"} <= {item.id for item in outcome.deleted}
+    assert cloud.of("snapshot").keys() == {"snap-csi-a", *(f"snap-{how}-{mark}" for how in ("csi", "hand") for mark in "bc")}
+
+
+THEIR_SNAPSHOTS = {
+    "another cluster's mark": {"Tags": {CLUSTER_TAG: "peer"}},
+    "another stack's mark": {"Tags": {CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}},
+    "kOps' mark": {"Tags": {"KubernetesCluster": CLUSTER}},
+    "another account": {"OwnerId": "999999999999", "Tags": {}},
+    "another volume": {"VolumeId": "vol-peer", "Tags": {}},
+    "a volume of another stack's": {"VolumeId": "vol-twin", "Tags": {}},
+    "a volume of kOps'": {"VolumeId": "vol-kops", "Tags": {}},
+}
+
+
+@pytest.mark.parametrize("theirs", THEIR_SNAPSHOTS)
+@pytest.mark.parametrize("blind", [False, True])
+def test_a_snapshot_of_another_owner_is_never_deleted(theirs: str, blind: bool):
+    """Although it was made of our volume, or of one with our cluster's name."""
+    cloud = Cloud(ignores_filters=blind)
+    leave_everything(cloud, CLUSTER)
+    for which, tags in (
+        ("vol-twin", {CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}),
+        ("vol-kops", {CLUSTER_TAG: CLUSTER, "KubernetesCluster": CLUSTER}),
+        ("vol-peer", {CLUSTER_TAG: "peer"}),
+    ):
+        cloud.put("volume", which, _volume(which, tags))
+    entry = {
+        "SnapshotId": "snap-x",
+        "VolumeId": "vol-a",
+        "VolumeSize": 1,
+        "State": "completed",
+        "OwnerId": ACCOUNT,
+        **THEIR_SNAPSHOTS[theirs],
+    }
+    cloud.put("snapshot", "snap-x", {**entry, "Tags": tag_list(entry["Tags"])})
+    sweep = sweep_of(cloud, *DATA_NAMES, "snap-x")
+    sweep.run(sweep.plan())
+    assert set(cloud.of("snapshot")) == {"snap-x"}
 
 
 @pytest.mark.parametrize("stop_at", range(0, 23, 2))
@@ -311,6 +371,45 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
     outcome = sweep.run(sweep.plan())
     assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
     assert len(pauses) < 2 * STALLED_ROUNDS
+
+
+NEIGHBOURS_IN_VPC = {
+    "kOps' instance": ("instance", {"SubnetId": "subnet-a", "VpcId": "vpc-a", "InstanceType": "m5.large", "State": {"Name": "running"}}, {"KubernetesCluster": CLUSTER}),
+    "another stack's gateway": ("nat", {"NatGatewayId": "x", "SubnetId": "subnet-a", "VpcId": "vpc-a", "State": "available", "NatGatewayAddresses": [{}]}, {CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}),
+    "another account's interface": ("interface", {"SubnetId": "subnet-a", "VpcId": "vpc-a", "Status": "available", "Groups": [], "OwnerId": "999999999999"}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS_IN_VPC)
+def test_what_only_a_neighbour_holds_ends_the_sweep_at_once(neighbour: str):
+    """It says whose; another 20 minutes would change nothing."""
+    cloud, pauses, said = full(), list[float](), list[str]()
+    kind, entry, tags = NEIGHBOURS_IN_VPC[neighbour]
+    ids = {"instance": "InstanceId", "nat": "NatGatewayId", "interface": "NetworkInterfaceId"}
+    cloud.put(kind, "x-peer", {**entry, ids[kind]: "x-peer", "TagSet" if kind == "interface" else "Tags": tag_list(tags)})
+    sweep = sweep_of(cloud, *DATA_NAMES, pause=pauses.append, tell=said.append)
+    left = {item.kind: text for item, text in sweep.run(sweep.plan()).left}
+    assert {"subnet", "VPC"} <= left.keys() <= {"subnet", "VPC", "internet gateway"}
+    assert "x-peer, which stays: " in left["subnet"]
+    assert sum("subnet-a is held by" in line for line in said) == 1
+    assert len(pauses) <= 4
+    assert "x-peer" in cloud.of(kind)
+
+
+def test_a_neighbour_that_is_leaving_is_waited_for():
+    """An instance that shuts down holds its subnet for a minute more."""
+    cloud, pauses = full(), list[float]()
+    kind, entry, tags = NEIGHBOURS_IN_VPC["kOps' instance"]
+    entry = {**entry, "InstanceId": "x-peer", "State": {"Name": "shutting-down"}, "Tags": tag_list(tags)}
+    cloud.put(kind, "x-peer", entry)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 6:
+            cloud.of(kind).pop("x-peer")
+
+    sweep = sweep_of(cloud, *DATA_NAMES, pause=pause)
+    assert sweep.run(sweep.plan()).left == []
 
 
 # Orphans

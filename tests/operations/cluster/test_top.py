@@ -140,7 +140,7 @@ def test_a_section_that_is_null_costs_its_own_figures_only(group: str):
 
 
 def test_one_failed_process_does_not_lose_the_node():
-    """The others are shown, and the failed one is told with neuron-monitor's words."""
+    """The others are shown, and the failed one is reported in neuron-monitor's words."""
     failed = {"pid": 9, "address": "", "neuron_runtime_tag": "llama", "error": "runtime is gone", "report": None}
     found = from_monitor(json.dumps(monitored(failed, process())))
     assert (found.cores, found.device_bytes, found.unread) == ({0: 0.425, 1: 0}, 7, ("process llama: runtime is gone",))

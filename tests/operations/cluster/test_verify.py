@@ -17,7 +17,7 @@ from operations.cli import app
 from operations.cluster.drain import kinds
 from operations.cluster.status.checks import CHECKS
 from operations.cluster.status.subject import NODES
-from operations.cluster.verify.objects import CLUSTER_LABEL, TEST_LABEL
+from operations.cluster.verify.jobs import CLUSTER_LABEL, TEST_LABEL
 from operations.cluster.verify.stage import CLEARING_S, Stage
 from operations.cluster.verify.trials import TRIALS, tried, verdict
 from operations.findings import Finding, failed, passed, skipped, warned
@@ -67,7 +67,7 @@ def test_a_healthy_cluster_is_ready():
     healthy = Healthy()
     found = tried(stage_of(healthy), list(TRIALS))
     assert found == [
-        passed("driver", "node-1, node-2: driver 2.27.4.0 runs images of SDK 2.30, runtime 2.32.31"),
+        passed("driver", "node-1, node-2: driver 2.27.4.0 runs images of xla-2.30, runtime 2.32.31"),
         passed("throughput", "one pod wrote 240 and read 612 MB/s; 1200 GiB at 125 MB/s per TiB give 146"),
         passed("gang", "2 pods ran at once on 2 x trn1.32xlarge, each with all devices of its node (queue training)"),
         passed(
@@ -218,9 +218,9 @@ def test_without_an_image_there_is_no_collective_test():
     assert (finding.verdict, "no image with nccom-test is known" in finding.what, "--image" in finding.do) == ("fail", True, True)
 
 
-def test_an_sdk_that_is_not_configured_is_not_guessed():
+def test_a_toolchain_that_is_not_configured_is_not_guessed():
     """A warning, and each driver once."""
-    healthy = of(training={"neuronSdk": None})
+    healthy = of(training={"toolchain": None})
     healthy.cluster.logs["trn-verify-driver-1"] = "2.29.0.0"
     found = trial(healthy, "driver")
     assert [(item.verdict, item.what.partition(";")[0]) for item in found] == [

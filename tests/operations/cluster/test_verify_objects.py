@@ -14,7 +14,7 @@ from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from operations.cluster.status.subject import NODES, efa_count
 from operations.cluster.verify import collectives, driver, file_system, gang
 from operations.cluster.verify.devices import Nodes, queue, whole_nodes
-from operations.cluster.verify.objects import CLUSTER_LABEL, KEPT_S, TEST_LABEL, pod_spec
+from operations.cluster.verify.jobs import CLUSTER_LABEL, KEPT_S, TEST_LABEL
 from operations.cluster.verify.stage import Stage
 from operations.kube.api import Object
 from stacks.settings import NodeGroup, Settings
@@ -22,6 +22,7 @@ from tests.operations.cluster.test_status import of
 from tests.operations.cluster.test_verify import stage_of
 from tests.operations.healthy_cluster import GROUP, NAME, Healthy
 from tests.operations.running_cluster import RunningCluster
+from training.pod import Pod, pod_spec
 
 KUBERNETES = "1.35"
 VOLCANO_JOB = yaml.safe_load((Path(__file__).parent / "volcano_job.yaml").read_text())
@@ -177,4 +178,4 @@ def test_the_claim_is_mounted_where_the_script_writes():
     assert spec["volumes"] == [{"name": "memory", "emptyDir": {"medium": "Memory"}}]
     spec = templates(bodies(stage)["trn-verify-driver"])[0]["spec"]
     assert (spec["volumes"], spec["automountServiceAccountToken"]) == ([], False)
-    assert "affinity" in pod_spec(driver.Work("x", ("x",), 1, groups=("a",)))
+    assert "affinity" in pod_spec(Pod("x", ("x",), life_s=1, groups=("a",)))

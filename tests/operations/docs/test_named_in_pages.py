@@ -19,6 +19,7 @@ PAGES = (
     "docs/recovery.md",
     "docs/rehearsal.md",
     "docs/batch.md",
+    "docs/jobs.md",
 )
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
 LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)

@@ -50,6 +50,31 @@ def test_an_account_of_another_format_is_refused(up: Path):
     assert (code, f"this version of trn reads format {disk.FORMAT}" in err, "to begin again" in err) == (1, True, True)
 
 
+def test_an_account_without_its_format_is_refused(up: Path):
+    """The file was deleted; whatever version wrote the rest, this one would take it for its own."""
+    (practice_folder("dev").account / "format.json").unlink()
+    code, _, err = trn("--practice status dev")
+    assert (code, "format.json is not there" in err, f'write {{"format": {disk.FORMAT}}} there' in err) == (1, True, True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("type", "no-type", "unknown type no-type"),
+        ("id", 5, "id and urn are texts"),
+        ("inputs", [], "inputs is no mapping"),
+        ("inputs", {"metadata": "training"}, "inputs.metadata is no mapping"),
+        ("state", {"tags": ["a"]}, "state.tags is no mapping"),
+    ],
+)
+def test_an_object_edited_to_another_form_is_named(up: Path, key: str, value: object, says: str):
+    """A slip while editing: rules look into these, and would stop with Python's words."""
+    file = next(iter(sorted(practice_folder("dev").root.glob("account/kubernetes.*/*.json"))))
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    code, _, err = trn("--practice status dev")
+    assert (code, f"{file} is no object of the simulated account: {says}" in err, "hint: correct the file" in err) == (1, True, True)
+
+
 def test_a_folder_that_is_none_is_named(up: Path):
     """A file in its place, say."""
     folder = practice_folder("dev").account
@@ -148,9 +173,10 @@ def killed(monkeypatch: pytest.MonkeyPatch, command: str, at: int) -> None:
         trn(command)
 
 
-def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """It says what was begun, and how to go on; the next up ends well."""
-    code, out, _ = stopped(monkeypatch, UP, 260)
+@pytest.mark.parametrize("at", [259, 260])
+def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch, at: int):
+    """It says what was begun, and how to go on; the next up ends well. Also at the write of what begins: the account must not have it then."""
+    code, out, _ = stopped(monkeypatch, UP, at)
     assert (code, "stopped  by Ctrl-C" in out, "next     trn --practice recover dev" in out) == (130, True, True)
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn(UP)[0] == 0

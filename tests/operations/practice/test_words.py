@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from operations.practice.words import in_practice
+from stacks.config import parse_settings
+from stacks.rules import notices
 from tests.operations.practice.commands import trn
+from tests.support import dev_configuration
 
 SENTENCES = {
     "next     pulumi up --stack dev": "next     trn practice up dev",
@@ -44,9 +47,17 @@ def test_a_command_that_stops_before_it_reads_anything_names_its_own_stack(proje
     assert (code, "`trn practice up other`" in err) == (2, True)
 
 
+def test_a_notice_is_as_true_in_practice():
+    """What AWS refuses, practice accepts: no command of Pulumi, or of practice, may be named as refusing it."""
+    (said,) = [text for text in notices(parse_settings(dev_configuration(), "dev", rehearsal=True)) if "documentation address" in text]
+    assert in_practice(said, "dev") == said
+
+
 def test_findings_and_reports_name_them(up: Path):
     """On the screen and in JSON; the kubeconfig says that it leads nowhere."""
     assert trn("--practice scale trn1-32xl 0")[1].startswith("practice: ")
+    code, _, err = trn("practice job dev bert")
+    assert (code, "hint: `trn --practice scale trn1-32xl 2 --stack dev` starts two" in err) == (1, True)
     assert "the next `trn practice up dev` sets it back" in trn("--practice scale trn1-32xl 1")[1]
     code, out, err = trn("--practice kubeconfig dev")
     assert (code, "it leads nowhere" in err, "it leads nowhere" in out) == (0, True, False)

@@ -194,6 +194,16 @@ def test_a_file_that_is_no_yaml_is_reported_with_its_line(project: Path):
         read_stack_file("dev", project)
 
 
+def test_another_checkout_is_refused(project: Path):
+    """Its program would run with the modules of this one. A folder with the project's own files alone has none to mix."""
+    own = project / "operations" / "stack_file.py"
+    own.parent.mkdir()
+    own.write_text("")
+    with pytest.raises(StackFileError, match=f"this trn is that of {ROOT}, and {project} is another checkout") as refusal:
+        read_stack_file("dev", project)
+    assert (refusal.value.code, f"run {project}/.venv/bin/trn" in refusal.value.hint) == (2, True)
+
+
 def test_help_answers_without_loading_pulumi():
     """The SDKs take a second; help must not."""
     script = "import sys; from operations.cli import app\ntry: app(['rehearse', '--help'])\nexcept SystemExit: pass\nprint([m for m in sys.modules if m.split('.')[0] in ('pulumi', 'pulumi_aws', 'botocore')])"

@@ -254,7 +254,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "block-is-empty-for-an-update": (
         _with(
             lambda world: world.state.put(group(capacityType="CAPACITY_BLOCK")),
-            group(capacityType="CAPACITY_BLOCK", releaseVersion="1.35.4-20260610"),
+            group(capacityType="CAPACITY_BLOCK", releaseVersion=LATER_AMI_RELEASE),
         ),
         "uses a Capacity Block and must be scaled to 0",
     ),
@@ -298,7 +298,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "one-minor-at-a-time": (_request(changed(only(kinds.CLUSTER), version="1.37")), "version update from 1.35 to 1.37"),
     "efa-self-rules": (_with(lambda world: without(world, _self_rule("nodes-to-self")), group()), "no self-referencing egress rule"),
     "efa-in-one-zone": (_request(group(subnetIds=_two_zones())), "spreads over usw2-az1, usw2-az4"),
-    "driver-fits-runtime": (lambda world: _for_sdk(world, "2.30"), "brings driver 2.29.0.0, SDK 2.30 has runtime 2.32.31"),
+    "driver-fits-runtime": (lambda world: _for_toolchain(world, "xla-2.30"), "brings driver 2.29.0.0, xla-2.30 has runtime 2.32.31"),
     "control-plane-zones": (lambda world: _cluster_in(world, "use1-az3"), "lies in use1-az3"),
     "control-plane-in-two-zones": (
         _request(changed(only(kinds.CLUSTER), vpcConfig={"subnetIds": [_nodes_subnet().id]})),
@@ -424,8 +424,8 @@ def _cluster_in(world: World, zone_id: str) -> Registration:
     return only(kinds.CLUSTER)
 
 
-def _for_sdk(world: World, sdk: str) -> Registration:
-    world.state.job = Job(sdk)
+def _for_toolchain(world: World, toolchain: str) -> Registration:
+    world.state.job = Job(toolchain)
     return group(releaseVersion=f"1.35.4-{NEWEST_AMI_DATE}")
 
 
@@ -455,6 +455,14 @@ def test_a_claim_may_grow_and_take_labels(change: dict[str, object]):
     """What is not kept for life changes in place."""
     (claim,) = [item for item in recording() if item.type == kinds.CLAIM]
     assert RULES["fixed-inputs"].check(standing().state, replace(claim, inputs=merged(dict(claim.inputs), **change))) is None
+
+
+def test_a_claim_stays_while_the_programs_own_pods_mount_it():
+    """Not jobs alone: the pod that watches the file system is no job, and nothing drains it."""
+    refused = RULES["storage-in-use"].check(standing().state, only(kinds.CLAIM))
+    assert refused is not None
+    assert refused.cause == "fsx-claim is used by pods of lustre-exporter"
+    assert refused.remedy == "configure"
 
 
 def test_every_rule_is_broken_below():

@@ -102,7 +102,7 @@ def test_claim_goes_before_volume_and_file_system_last():
     def end(kind: str) -> float:
         return next(step.end for key, step in steps.items() if step.operation == "delete" and f"{kind}::" in key)
 
-    assert end("PersistentVolumeClaim") < end("PersistentVolume") < end("LustreFileSystem")
+    assert end("Deployment") < end("PersistentVolumeClaim") < end("PersistentVolume") < end("LustreFileSystem")
 
 
 def test_a_control_plane_that_is_replaced_takes_all_in_it_along():

@@ -1,0 +1,43 @@
+"""`trn lint`: read a job's manifest, also a foreign one, and say what is wrong with it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import JsonFile, stack_names
+
+
+def lint(
+    file: Annotated[Path, typer.Argument(help="Manifest with one or more objects, of any kind; - for standard input.", allow_dash=True)],
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", "-s", help="Also hold it against the nodes of this stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+) -> int:
+    """Find what will not work in any manifest of a training job: dead names, missing EFA, images that the driver refuses.
+
+    Needs no cluster. Each finding has its line, the reason and the fix. Exits with 1 where there is one.
+
+    Example: trn lint pytorchjob.yaml, or: trn lint pytorchjob.yaml --stack dev
+    """
+    from operations.jobs.lint.reader import read_manifest
+    from operations.jobs.lint.view import as_data, read_text, report_lines
+    from operations.jobs.site import site_of
+    from operations.output import results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+    from training.lint import lint as findings_of
+
+    name = "standard input" if str(file) == "-" else str(file)
+    site = site_of(settings_of(read_stack_file(stack)), stack) if stack is not None else None
+    manifest = read_manifest(read_text(file), name)
+    found = findings_of(manifest.documents, site)
+    write_json(as_data(manifest, found, name), json_file)
+    console = results(json_file)
+    for line in report_lines(manifest, found, name):
+        console.print(line, markup=False, soft_wrap=True)
+    return 1 if found else 0

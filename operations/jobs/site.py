@@ -1,0 +1,95 @@
+"""A stack's configuration as jobs meet it."""
+
+from collections.abc import Mapping
+
+from addons.batch import BatchSettings
+from addons.efa import EfaSettings
+from addons.etcd import EtcdSettings
+from addons.etcd.manifests import CLIENT, PORT
+from addons.karpenter import KarpenterNeuronPool, KarpenterSettings
+from addons.kuberay import KubeRaySettings
+from addons.mpi_operator import MpiOperatorSettings
+from addons.neuron import NeuronSettings
+from addons.registry import SWITCHED
+from addons.slurm import SlurmSettings
+from addons.training_operator import TrainingOperatorSettings
+from addons.volcano import VolcanoSettings
+from facts.catalogue import NEURON_TYPES
+from stacks.cluster import cluster_of
+from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+from training.site import JobQueue, Nodes, Site
+
+GROUPING: Mapping[str, type[KubeRaySettings | MpiOperatorSettings | TrainingOperatorSettings]] = {
+    "kubeRay": KubeRaySettings,
+    "mpiOperator": MpiOperatorSettings,
+    "trainingOperator": TrainingOperatorSettings,
+}
+"""Add-ons whose operators can make PodGroups themselves, by key."""
+
+
+def site_of(settings: Settings, stack: str) -> Site:
+    """What the configuration gives to jobs.
+
+    Groups whose devices Slurm holds are left out: no pod of another job finds room there.
+    """
+    addons = settings.addons
+    volcano, karpenter = addons.of(VolcanoSettings), addons.of(KarpenterSettings)
+    cluster = cluster_of(settings)
+    slurm = addons.of(SlurmSettings)
+    taken = slurm.node_groups if slurm.enabled else ()
+    efa, neuron = addons.of(EfaSettings), addons.of(NeuronSettings)
+    by_plugin = efa.enabled and efa.devices == "device-plugin"
+    groups = {name: _group(name, group, by_plugin) for name, group in settings.node_groups.items()}
+    batch = addons.of(BatchSettings)
+    minor = settings.control_plane.kubernetes_version
+    pools = {name: _pool(name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin) for name, pool in karpenter.neuron_pools.items()}
+    parents = {queue.parent for queue in volcano.queues.values()}
+    queues = {name: JobQueue(name, name not in parents, queue.capability) for name, queue in volcano.queues.items()}
+    lustre = settings.storage.lustre
+    return Site(
+        cluster=settings.name,
+        stack=stack,
+        region=settings.region,
+        namespace=settings.training.namespace,
+        claim=lustre.claim_name if lustre.enabled else None,
+        node_groups={name: nodes for name, nodes in groups.items() if name not in taken},
+        pools=pools if karpenter.enabled else {},
+        queues=queues if volcano.enabled else {},
+        toolchain=settings.training.toolchain,
+        devices_by_plugin=neuron.enabled and neuron.devices == "device-plugin",
+        gang=volcano.enabled,
+        own_gangs=frozenset(key for key, settings_of in GROUPING.items() if addons.of(settings_of).batch_scheduler == "volcano"),
+        hyper_nodes=volcano.enabled and volcano.topology,
+        etcd=f"{CLIENT}:{PORT}" if addons.of(EtcdSettings).enabled else None,
+        mirror=addons.mirror,
+        addons=frozenset(key for key, declaration in SWITCHED.items() if declaration.is_on(cluster)),
+        slurm_groups={name: groups[name] for name in taken},
+        batch_groups=frozenset(batch.node_groups if batch.enabled else ()),
+    )
+
+
+def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
+    return Nodes(
+        name=name,
+        instance=NEURON_TYPES[group.instance_type],
+        size=group.size,
+        largest_size=largest_size(group),
+        uses_efa=uses_efa(group),
+        efa_by_plugin=by_plugin,
+        release_version=group.release_version,
+        logical_core_size=group.logical_core_size or 2,
+    )
+
+
+def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -> Nodes:
+    instance = NEURON_TYPES[pool.instance_type]
+    return Nodes(
+        name=name,
+        instance=instance,
+        size=pool.max_nodes if pool.static else 0,
+        largest_size=pool.max_nodes,
+        uses_efa=instance.has_efa,
+        efa_by_plugin=by_plugin,
+        release_version=release,
+        is_pool=True,
+    )

@@ -1,0 +1,138 @@
+"""What of a job the stack file cannot know: looked up in the cluster, before anything is made."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from addons.volcano import QUEUES
+from facts.kubernetes_kinds import Resource
+from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from facts.volcano_queues import amount
+from operations.errors import CommandError
+from operations.findings import Finding, failed, passed, warned
+from operations.jobs.objects import path_of
+from operations.jobs.rendering import Rendered
+from operations.kube.api import Kubernetes, Object
+from training.plan import Plan
+
+NODES = Resource("Node", "/api/v1", "nodes")
+
+
+def findings(found: Rendered, kubernetes: Kubernetes) -> list[Finding]:
+    """Everything that is looked up. Reads only. Raises CommandError where a job of the name is there."""
+    _refuse_second(found, kubernetes)
+    return [
+        *_queue(found.plan, kubernetes),
+        *_claims(found.plan, kubernetes),
+        *_priority(found.plan, kubernetes),
+        *_nodes(found.plan, kubernetes),
+    ]
+
+
+def _refuse_second(found: Rendered, kubernetes: Kubernetes) -> None:
+    """A second job of the name would change the one that runs."""
+    body = found.objects[-1]
+    there = kubernetes.read(path_of(body))
+    if there is None:
+        return
+    phase, namespace = found.launcher.phase(there.get("status")), body["metadata"]["namespace"]
+    name = body["metadata"]["name"]
+    hint = f"give it another `name`, or `trn cancel {name} --stack {found.plan.site.stack}` first"
+    raise CommandError(f"there is a {found.launcher.title} `{name}` in {namespace} already; it is {phase}; nothing was submitted", hint)
+
+
+def _queue(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
+    if plan.queue is None:
+        return
+    queue = kubernetes.read(f"{QUEUES.path}/{QUEUES.plural}/{plan.queue}")
+    if queue is None:
+        yield failed("queue", f"the cluster has no Volcano queue {plan.queue}", "`pulumi up` makes those of the stack file")
+        return
+    state = queue.get("status", {}).get("state", "unknown")
+    if state != "Open":
+        yield failed("queue", f"{plan.queue} is {state}: it takes no jobs", f"`vcctl queue operate -a open -n {plan.queue}`")
+        return
+    yield from _room(plan, queue)
+
+
+def _room(plan: Plan, queue: Object) -> Iterator[Finding]:
+    """What the job asks for against what the queue may have, and has given away."""
+    most: Mapping[str, int | str] = queue.get("spec", {}).get("capability") or {}
+    given: Mapping[str, int | str] = queue.get("status", {}).get("allocated") or {}
+    asks = asked(plan)
+    for resource in asks.keys() & most.keys():
+        limit, taken = amount(most[resource]), amount(given.get(resource, 0))
+        if asks[resource] > limit:
+            do = "take fewer nodes, another queue, or raise `capability` in the stack file"
+            yield failed("queue", f"the job asks for {_shown(asks[resource])} {resource}, {plan.queue} may have {_shown(limit)} in all", do)
+            return
+        if asks[resource] > limit - taken:
+            free = max(Decimal(0), limit - taken)
+            yield warned(
+                "queue",
+                f"{plan.queue} has {_shown(free)} {resource} left, the job asks for {_shown(asks[resource])}",
+                "it waits until others end",
+            )
+            return
+    yield passed("queue", f"{plan.queue} is Open")
+
+
+def asked(plan: Plan) -> dict[str, Decimal]:
+    """What all pods of a job ask for together, by resource."""
+    share, nodes = plan.share, plan.job.nodes
+    found = {
+        "cpu": Decimal(share.cpu_millis) / 1000,
+        "memory": Decimal(share.memory_mib) * 2**20,
+        NEURON_RESOURCE: Decimal(plan.chip_count),
+        EFA_RESOURCE: Decimal(plan.interface_count),
+    }
+    return {resource: amount * nodes for resource, amount in found.items() if amount}
+
+
+def _shown(number: Decimal) -> str:
+    return f"{number:f}".rstrip("0").rstrip(".") if "." in f"{number:f}" else f"{number:f}"
+
+
+def _claims(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
+    namespace = plan.site.namespace
+    for claim in dict.fromkeys(mount.claim for mount in plan.mounts):
+        there = kubernetes.read(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{claim}")
+        if there is None:
+            yield failed(
+                "claim", f"there is no claim {claim} in {namespace}", "`pulumi up` makes the stack's; another one has to be made before"
+            )
+        elif there.get("status", {}).get("phase") != "Bound":
+            phase = there.get("status", {}).get("phase", "unknown")
+            yield warned("claim", f"{claim} is {phase}: pods wait for it", f"`kubectl -n {namespace} describe pvc {claim}`")
+        else:
+            yield passed("claim", f"{claim} is Bound")
+
+
+def _priority(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
+    name = plan.job.priority
+    if name is None:
+        return
+    if kubernetes.read(f"/apis/scheduling.k8s.io/v1/priorityclasses/{name}") is None:
+        yield failed("priority", f"the cluster has no PriorityClass {name}", "`kubectl get priorityclasses` lists them")
+    else:
+        yield passed("priority", name)
+
+
+def _nodes(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
+    """Nodes that could take a pod; the job waits for those that are not there."""
+    wanted, nodes = plan.job.nodes, plan.nodes
+    selector = nodes.selector.items()
+    found = [node for node in kubernetes.list(NODES) or () if selector <= node["metadata"].get("labels", {}).items()]
+    usable = [node for node in found if _is_ready(node) and not node.get("spec", {}).get("unschedulable")]
+    what = f"{len(usable)} of {wanted} nodes of {nodes.name} are ready"
+    if len(usable) >= wanted:
+        yield passed("nodes", what)
+    elif nodes.is_pool:
+        yield warned("nodes", what, "Karpenter makes the others once the job waits")
+    else:
+        do = f"`trn scale {nodes.name} {wanted} --stack {plan.site.stack}`, unless an autoscaler does it: the job waits until then"
+        yield warned("nodes", what, do)
+
+
+def _is_ready(node: Object) -> bool:
+    conditions = node.get("status", {}).get("conditions", ())
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)

@@ -1,0 +1,124 @@
+"""What PyTorch brings: sharding, XLA in one process, Hugging Face Trainer, Ray Train; each recipe as it is shipped, small."""
+
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+
+from tests.frameworks.jobs import Job
+
+pytestmark = pytest.mark.frameworks
+BERT = ("--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
+LLAMA = ("--size", "tiny", "--sequence", "32", "--batch", "4", "--steps", "12", "--checkpoint-steps", "4", "--learning-rate", "0.01")
+
+
+@pytest.fixture
+def job(python, tmp_path):
+    """A job of a recipe with two workers of torchrun."""
+    return lambda recipe, **changes: replace(Job(python("torch"), tmp_path, recipe, "torchrun"), **changes)
+
+
+@pytest.fixture(scope="module")
+def sharding(python, tmp_path_factory):
+    """The `zero` recipe in each of its modes, run once."""
+    done = {}
+    for mode in ("ddp", "zero", "fsdp"):
+        done[mode] = Job(python("torch"), tmp_path_factory.mktemp(mode), "zero", "torchrun").run("--mode", mode, "--steps", 10)
+    return done
+
+
+@pytest.mark.parametrize("mode", ["zero", "fsdp"])
+def test_sharding_changes_no_loss(sharding, mode):
+    """Where parameters and state are is a matter of memory alone."""
+    assert sharding[mode].losses == pytest.approx(sharding["ddp"].losses, rel=1e-4)
+
+
+def held(node, name: str) -> int:
+    """Bytes on the first worker."""
+    return node.event("finished").more[name]
+
+
+def test_ddp_holds_everything_on_each_worker(sharding):
+    """Two moments for each parameter."""
+    assert held(sharding["ddp"], "optimizer_bytes") == 2 * held(sharding["ddp"], "parameter_bytes")
+
+
+def test_zero_shares_the_optimizers_state(sharding):
+    """By whole parameters, so not in exact halves."""
+    assert held(sharding["zero"], "parameter_bytes") == held(sharding["ddp"], "parameter_bytes")
+    assert held(sharding["zero"], "optimizer_bytes") < 0.98 * held(sharding["ddp"], "optimizer_bytes")
+
+
+def test_fsdp_shares_everything(sharding):
+    """Half of it on each of two workers, but for rows that do not divide."""
+    for name in ("parameter_bytes", "optimizer_bytes"):
+        assert held(sharding["fsdp"], name) == pytest.approx(held(sharding["ddp"], name) / 2, rel=0.02)
+
+
+def test_llama_sharded_over_two_workers_resumes_to_the_bit(job, tmp_path):
+    """Each worker wrote its own part of the checkpoint."""
+    whole = job("llama", folder=tmp_path / "whole").run(*LLAMA).losses
+    broken = job("llama", folder=tmp_path / "broken")
+    (node,) = broken.launch(*LLAMA)
+    os.kill(node.after(6).more["pid"], signal.SIGKILL)
+    assert node.end() not in (0, 75)
+    second = broken.run(*LLAMA)
+    assert second.event("resumed").step == 4
+    assert {**node.losses, **second.losses} == whole
+    assert whole[12] < whole[1] - 0.1
+
+
+def test_llama_that_was_asked_to_stop_saves_first(job):
+    (node,) = job("llama").launch(*LLAMA)
+    node.after(6)
+    node.process.send_signal(signal.SIGTERM)
+    assert node.end() == 75
+    assert node.event("stopped").step == node.event("saved").step
+
+
+def test_bert_trains_by_xla_in_one_process(job, tmp_path):
+    """The path of toolchain xla-2.30 as far as a processor goes: PJRT's CPU client knows no other processes.
+
+    The same losses as by gloo, and the same again after a resume.
+    """
+    options = (*BERT, "--dropout", "0")
+    xla = job("bert", workers=1, folder=tmp_path / "xla", variables=(("PJRT_DEVICE", "CPU"),))
+    whole = xla.run(*options).losses
+    assert job("bert", workers=1, folder=tmp_path / "gloo").run(*options).losses == pytest.approx(whole, rel=2e-3)
+    (xla.folder / "checkpoints" / "step-000000008").unlink()
+    again = xla.run(*options)
+    assert again.event("resumed").step == 4
+    assert again.losses == {step: loss for step, loss in whole.items() if step > 4}
+
+
+def test_hugging_face_trainer_stops_with_a_checkpoint_and_goes_on(job):
+    options = ("--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
+    trainer = job("hf-trainer")
+    (node,) = trainer.launch(*options)
+    node.after(6)
+    node.process.send_signal(signal.SIGTERM)
+    assert node.end() == 75, node.story()
+    second = trainer.run(*options)
+    assert min(second.losses) == max(node.losses) + 1
+    assert max(second.losses) == 16
+    assert second.losses[16] < node.losses[1]
+
+
+def test_ray_train_recovers_from_a_lost_worker(job):
+    """Ray starts all workers again from the last checkpoint; the entry script leaves that to it."""
+    ray = job("ray-train", start="none", workers=1, variables=(("RAY_CLUSTER_NAME", "bert"), ("RAY_AUTH_MODE", "disabled")))
+    node = ray.run("--workers", "2", "--cores", "0", "--steps", "20", "--dies-after", "13")
+    assert node.event("resumed").step == 10
+    assert sorted(node.losses) == list(range(1, 21))
+    assert node.losses[20] < node.losses[1]
+
+
+def test_collectives_are_right_and_measured(job):
+    """All-reduce, all-gather, reduce-scatter by gloo, whose sums the recipe checks itself."""
+    node = job("collectives").run("--largest", 2**14, "--repeats", 3)
+    rows = [said.more for said in node.said() if getattr(said, "event", "") == "measured"]
+    assert [(row["kind"], row["bytes"]) for row in rows] == [
+        (kind, size) for kind in ("all_reduce", "all_gather", "reduce_scatter") for size in (2**10, 2**12, 2**14)
+    ]
+    assert all(row["bus_gb_per_s"] > 0 for row in rows)

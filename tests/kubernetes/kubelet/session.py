@@ -1,0 +1,75 @@
+"""A control plane's nodes in the hands of a process kubelet, for as long as a test or a module needs them.
+
+    with kubelet_of(control_plane, trainium_nodes(state)) as kubelet:
+        ...     # pods on them run as processes; kubelet.process_of(pod, "main").kill() is a killed worker
+        api.call("PATCH", f"/api/v1/nodes/{name}", power(on=False), ...)    # a lost node
+
+A test that needs it calls `permission.why_not()` first, and skips with what that says.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from facts.names import NEURON_RESOURCE
+from simulator.account.state import AccountState
+from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.control_plane import ControlPlane
+from tests.kubernetes.kubelet.handle import RunningKubelet, selector
+from tests.kubernetes.nodes import csi_node, of_account, ready
+
+BACK_OFF_S = "0.5"
+"""Instead of the kubelet's 10 s: a test waits for it."""
+
+
+def kubelet_options(tools: Mapping[str, Path], folder: Path, **images: Object) -> list[str]:
+    """For `kubelet_of`: exec, a short back-off, and images besides the usual ones (images.read_images), among them the one that
+    brings kubectl into an MPIJob's launcher. `tools`: programs of kubelet-streams and kubernetes."""
+    copied = 'cp -L "$(command -v kubectl)" "$TARGET_DIR/kubectl"'
+    delivery = {"path": [str(tools["kubectl"].parent)], "entrypoint": ["sh", "-c"], "command": [copied]}
+    path = folder / "images.json"
+    path.write_text(json.dumps({"kubeflow/kubectl-delivery": delivery, **images}))
+    return ["--back-off-s", BACK_OFF_S, "--streams", str(tools["kubelet-streams"]), "--images", str(path)]
+
+
+@contextmanager
+def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: str, as_user: bool = False) -> Iterator[RunningKubelet]:
+    """Nodes whose pods run as processes, ready; nodes, kubelet and pods are gone at the end. `options` are the kubelet's."""
+    api = control_plane.api()
+    running = None
+    try:
+        joined(api, items)
+        running = RunningKubelet(control_plane.kubeconfig, control_plane.folder / "kubelet", *options, as_user=as_user)
+        wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
+        yield running
+    finally:
+        names = {item["metadata"]["name"] for item in items}
+        for pod in api.items("/api/v1/pods"):
+            if pod["spec"].get("nodeName") in names:
+                api.delete({"apiVersion": "v1", "kind": "Pod", **pod}, grace_s=0)
+        for item in items:
+            if "providerID" in item.get("spec", {}):
+                api.delete(csi_node(item))
+            api.delete(item)
+        if running:
+            running.close()
+
+
+def joined(api: Api, items: Sequence[Object]) -> None:
+    """Make nodes with their status; what has an instance has its CSI drivers too."""
+    for item in items:
+        api.create({key: value for key, value in item.items() if key != "status"}).ok()
+        api.merge(item, {"status": item["status"]}, status=True).ok()
+        if "providerID" in item.get("spec", {}):
+            api.create(csi_node(item)).ok()
+
+
+def trainium_nodes(state: AccountState) -> list[Object]:
+    """The account's Neuron nodes as this kubelet's, under names of their own: kwok may have those of the same account."""
+    found = [item for item in of_account(state, annotations={}) if NEURON_RESOURCE in item["status"]["allocatable"]]
+    for item in found:
+        name = f"process-{item['metadata']['name']}"
+        item["metadata"]["name"] = name
+        item["metadata"]["labels"] |= {**selector(), "kubernetes.io/hostname": name}
+    return found

@@ -1,0 +1,231 @@
+"""`trn submit` on a cluster: looked up, judged by the server, made as a whole or not at all, and deleted as a whole."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from operations.cli import app
+from operations.errors import CommandError
+from operations.findings import Finding
+from operations.jobs.cost import cost_of
+from operations.jobs.objects import resource_of
+from operations.jobs.rendering import Rendered, rendered
+from operations.jobs.submit import apply, preflight
+from operations.jobs.submit.run import submit_to
+from operations.kube.api import KubernetesClient
+from operations.kube.rights import RIGHTS
+from operations.practice.kubernetes import SimulatedClient
+from simulator.doors.kubernetes.server import ApiServer
+from tests.operations.healthy_cluster import CLAIM, Healthy
+from tests.operations.owned import hold
+from tests.operations.running_cluster import RunningCluster
+from tests.operations.test_kube_rights import resource
+from tests.simulator.account.standing import standing
+from tests.support import ROOT
+from tests.training.sites import EVERYTHING, NEEDED, SITE, group, job, site
+from training.launchers import launchers
+from training.site import Site
+
+QUEUE = "/apis/scheduling.volcano.sh/v1beta1/queues/training"
+OPEN: dict[str, Any] = {"spec": {}, "status": {"state": "Open"}}
+
+
+def of(on: Site = SITE, **keys: Any) -> Rendered:
+    """A job on a site."""
+    return rendered(job(**keys), on, "job.yaml")
+
+
+@pytest.fixture
+def cluster() -> RunningCluster:
+    """Two nodes, an open queue, a bound claim."""
+    healthy = Healthy()
+    healthy.cluster.served[QUEUE] = json.loads(json.dumps(OPEN))
+    return healthy.cluster
+
+
+def looked(cluster: RunningCluster, **keys: Any) -> dict[str, Finding]:
+    """Findings by what was looked at."""
+    return {finding.check: finding for finding in preflight.findings(of(**keys), cluster)}
+
+
+def test_a_job_that_can_run_is_made_as_a_whole(cluster: RunningCluster):
+    """Judged first, every object of it, then made, the job last; what is made for it is its own, so that it is deleted with it."""
+    assert submit_to(of(), cluster, lambda: None, None) == 0
+    assert [line for line in cluster.log if "bert" in line] == [
+        "judge ConfigMap bert-entry",
+        "judge Job bert",
+        "apply ConfigMap bert-entry",
+        "apply Job bert",
+        "apply ConfigMap bert-entry",
+    ]
+    (owner,) = cluster.served["/api/v1/namespaces/training/configmaps/bert-entry"]["metadata"]["ownerReferences"]
+    assert owner == {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "bert", "uid": "uid-bert"}
+
+
+WRONG: dict[str, tuple[Callable[[RunningCluster], Any], dict[str, Any], str, str, str]] = {
+    "queue closed": (lambda it: it.served[QUEUE]["status"].update(state="Closed"), {}, "queue", "fail", "training is Closed"),
+    "queue not there": (lambda it: it.served.pop(QUEUE), {}, "queue", "fail", "no Volcano queue training"),
+    "more than the queue may have": (
+        lambda it: it.served[QUEUE]["spec"].update(capability={"aws.amazon.com/neuron": 16}), {}, "queue", "fail",
+        "asks for 32 aws.amazon.com/neuron, training may have 16 in all",
+    ),
+    "more than the queue has left": (
+        lambda it: it.served[QUEUE].update(
+            spec={"capability": {"cpu": "300", "memory": "1Ti"}}, status={"state": "Open", "allocated": {"cpu": "100500m"}}
+        ),
+        {}, "queue", "warn", "training has 199.5 cpu left, the job asks for 250",
+    ),
+    "claim not there": (lambda it: it.served.pop(CLAIM), {}, "claim", "fail", "there is no claim fsx-claim in training"),
+    "claim not bound": (lambda it: it.served[CLAIM]["status"].update(phase="Pending"), {}, "claim", "warn", "fsx-claim is Pending"),
+    "no such priority": (lambda it: None, {"priority": "high"}, "priority", "fail", "no PriorityClass high"),
+    "nodes missing": (lambda it: None, {"nodes": 3}, "nodes", "warn", "2 of 3 nodes of trn1-32xl are ready"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_the_cluster_lacks_is_found_before_anything_is_made(cluster: RunningCluster, case: str):
+    """A failure ends the command; what only has to be waited for is a warning."""
+    breaks, keys, check, verdict, says = WRONG[case]
+    breaks(cluster)
+    finding = looked(cluster, **keys)[check]
+    assert (finding.verdict, says in finding.what, bool(finding.do)) == (verdict, True, True)
+    code = submit_to(of(**keys), cluster, lambda: None, None)
+    assert code == (1 if verdict == "fail" else 0)
+    assert any(line.startswith("apply") for line in cluster.log) == (verdict != "fail")
+
+
+def test_a_node_that_takes_no_pods_does_not_count(cluster: RunningCluster):
+    """It is cordoned, or not ready."""
+    cluster.objects[preflight.NODES][0]["spec"]["unschedulable"] = True
+    assert looked(cluster)["nodes"].what == "1 of 2 nodes of trn1-32xl are ready"
+    cluster.objects[preflight.NODES][1]["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    assert looked(cluster)["nodes"].what == "0 of 2 nodes of trn1-32xl are ready"
+
+
+def test_nodes_of_a_pool_are_made_by_karpenter(cluster: RunningCluster):
+    """There is no group to be scaled."""
+    pools = site(pools={"big": group("big", "trn1.32xlarge", size=0, is_pool=True)})
+    (finding,) = [item for item in preflight.findings(of(pools, pool="big"), cluster) if item.check == "nodes"]
+    assert finding.do == "Karpenter makes the others once the job waits"
+
+
+def test_a_second_job_of_the_name_is_refused(cluster: RunningCluster):
+    """Applied again, it would change the one that runs."""
+    assert submit_to(of(), cluster, lambda: None, None) == 0
+    with pytest.raises(CommandError, match=r"there is a Volcano Job `bert` in training already; it is waiting; nothing was submitted"):
+        submit_to(of(), cluster, lambda: None, None)
+
+
+@pytest.mark.parametrize("launcher", ["volcano", "indexed-job", "jobset"])
+def test_a_job_that_the_server_refuses_leaves_nothing(cluster: RunningCluster, launcher: str):
+    """What was made before it is deleted again."""
+    found = of(launcher=launcher)
+    *others, made = found.objects
+    cluster.refusals[f"{made['kind']} bert"] = [CommandError("422 Unprocessable Entity: spec.tasks: too many")]
+    with pytest.raises(CommandError, match="too many"):
+        apply.submit(found.objects, cluster, lambda line: None)
+    deleted = [line for line in cluster.log if line.startswith("delete")]
+    assert deleted == [f"delete {body['kind']} {body['metadata']['name']}" for body in reversed(others)]
+
+
+def test_a_cluster_that_became_another_one_is_not_touched(cluster: RunningCluster):
+    """The check stands between the server's judgement and the first change."""
+
+    def refuse() -> None:
+        raise CommandError("the cluster has become another one")
+
+    with pytest.raises(CommandError, match="become another one"):
+        submit_to(of(), cluster, refuse, None)
+    assert not [line for line in cluster.log if line.startswith("apply")]
+
+
+def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCluster):
+    """One too few fails in the middle; one too many is a right for nothing."""
+    cluster.served["/apis/scheduling.k8s.io/v1/priorityclasses/high"] = {}
+    for kind in launchers():
+        if kind.resource is None:
+            continue
+        found = of(EVERYTHING, launcher=kind.name, name=kind.name, priority="high", **NEEDED.get(kind.name, {}))
+        assert submit_to(found, cluster, lambda: None, None) == 0
+        body = found.objects[-1]
+        cluster.refusals[f"{body['kind']} {body['metadata']['name']}"] = [CommandError("no")]
+        with pytest.raises(CommandError):
+            apply.submit(found.objects, cluster, lambda line: None)
+    used = {(verb, resource(path)) for verb, path in cluster.seen}
+    assert used == {(verb, kind) for kind, verbs in RIGHTS["submit"].items() for verb in verbs}
+
+
+def test_the_simulated_cluster_takes_what_is_applied():
+    """`trn --practice submit` ends here: the job gets pods on the stack's nodes."""
+    world = standing()
+    client = KubernetesClient(SimulatedClient(ApiServer(world), lambda: None), lambda: "practice")
+    found = of()
+    body = found.objects[-1]
+    apply.dry_run(found.objects, client)
+    assert client.list(resource_of(body)) == []
+    apply.submit(found.objects, client, lambda line: None)
+    (made,) = list(client.list(resource_of(body)) or ())
+    assert made["spec"]["minAvailable"] == 2
+    pods = client.list(resource_of({"apiVersion": "v1", "kind": "Pod"})) or []
+    assert [pod["status"]["phase"] for pod in pods if pod["metadata"]["name"].startswith("bert-")] == ["Running"] * 2
+    with pytest.raises(CommandError, match="no namespace elsewhere"):
+        client.apply(resource_of(body), "elsewhere", body)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({}, "its nodes cost 43.00 USD an hour, without a time limit"),
+        ({"timeLimit": "90m"}, "its nodes cost 43.00 USD an hour, 64.50 USD until its time limit"),
+        ({"nodes": 1, "devices": 4}, "its nodes cost 5.38 USD an hour, without a time limit"),
+    ],
+)
+def test_a_job_says_what_it_costs(keys: dict[str, Any], says: str):
+    """By list prices; of a node that it shares, its part."""
+    assert cost_of(of(**keys).plan).text == says
+
+
+def test_a_type_without_a_list_price_has_no_cost():
+    """It is not made up."""
+    on = site(node_groups={"g": group("g", "trn2.3xlarge")})
+    assert cost_of(of(on).plan).text == "no list price is known for its nodes"
+
+
+def test_what_all_pods_ask_for_is_counted_together():
+    """The queue counts so."""
+    asked = preflight.asked(of(nodes=3).plan)
+    assert asked == {
+        "cpu": Decimal(375),
+        "memory": Decimal(3 * 456 * 2**30),
+        "aws.amazon.com/neuron": Decimal(48),
+        "vpc.amazonaws.com/efa": Decimal(24),
+    }
+
+
+def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Whole way: job file, stack file, whose cluster it is, the cluster."""
+    monkeypatch.chdir(ROOT)
+    healthy = Healthy()
+    healthy.cluster.served[QUEUE] = OPEN
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: healthy.cloud.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: healthy.cluster)
+    hold(monkeypatch, "trainium-dev")
+    path = tmp_path / "job.yaml"
+    path.write_text("name: bert\ncommand: [python3, train.py]\nnodes: 2\n")
+    result = CliRunner().invoke(app, ["submit", str(path), "--json", str(tmp_path / "out.json")], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == (
+        "bert is submitted to trainium-dev; to follow it:\n"
+        "  trn jobs --stack dev\n"
+        "  trn why bert --stack dev\n"
+        "  trn logs bert --stack dev\n"
+        "  trn cancel bert --stack dev\n"
+    )
+    said = json.loads((tmp_path / "out.json").read_text())
+    assert (said["submitted"], said["uid"], said["objects"]) == (True, "uid-bert", ["configmaps/bert-entry", "jobs.batch.volcano.sh/bert"])
+    assert "cluster trainium-dev, by Pulumi's state and by the account" in result.stderr

@@ -1,0 +1,90 @@
+"""Checkpoint files: whole or not there, and only so many."""
+
+from pathlib import Path
+
+import pytest
+
+import checkpoints
+
+
+def save(text: str):
+    """A writer of a small file."""
+    return lambda path: path.write_text(text) and None
+
+
+def test_the_newest_whole_checkpoint_is_found(tmp_path):
+    for step in (10, 9, 100):
+        checkpoints.write(str(tmp_path), step, save(str(step)), keep=3)
+    found = checkpoints.newest(str(tmp_path))
+    assert found is not None
+    assert (found[0], found[1].read_text()) == (100, "100")
+
+
+def test_only_the_newest_stay(tmp_path):
+    for step in range(1, 6):
+        checkpoints.write(str(tmp_path), step, save("x"), keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000000004", "step-000000005"]
+
+
+def test_one_that_was_cut_off_is_not_taken_for_whole(tmp_path):
+    """A worker that is killed while it writes must not cost the checkpoint before."""
+    checkpoints.write(str(tmp_path), 10, save("whole"), keep=3)
+
+    def cut_off(path: Path) -> None:
+        path.write_text("ha")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.write(str(tmp_path), 20, cut_off, keep=3)
+    assert checkpoints.newest(str(tmp_path)) == (10, tmp_path / "step-000000010")
+
+
+def test_what_a_crash_left_is_removed_with_the_next(tmp_path):
+    (tmp_path / "partial-000000020").write_text("ha")
+    checkpoints.write(str(tmp_path), 30, save("x"), keep=3)
+    assert not list(tmp_path.glob("partial-*"))
+
+
+def test_one_of_many_files_counts_when_all_are_there(tmp_path):
+    """Sharded ones are folders, which every worker writes into."""
+    for step in (1, 2):
+        partial = checkpoints.begin(str(tmp_path), step)
+        partial.mkdir()
+        (partial / "worker-0").write_text("half")
+        assert checkpoints.newest(str(tmp_path)) == (None if step == 1 else (1, tmp_path / "step-000000001"))
+        checkpoints.finish(str(tmp_path), step, 1, 0.0)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-000000002"]
+
+
+def test_one_that_is_written_again_replaces_the_first(tmp_path):
+    """A run that resumed further back comes by the same step once more."""
+    for text in ("first", "second"):
+        checkpoints.write(str(tmp_path), 5, save(text), keep=3)
+    found = checkpoints.newest(str(tmp_path))
+    assert found is not None
+    assert found[1].read_text() == "second"
+
+
+def test_there_is_none_in_a_folder_that_is_not_there(tmp_path):
+    assert checkpoints.newest(str(tmp_path / "later")) is None
+
+
+def test_one_is_due_after_the_interval_or_the_steps(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock[0])
+    due = checkpoints.Due(interval_s=60, steps=100)
+    assert (due.now(5), due.now(100)) == (False, True)
+    clock[0] = 60.0
+    assert due.now(5)
+    due.wrote()
+    assert not due.now(5)
+
+
+def test_none_is_due_where_none_was_asked_for():
+    assert not checkpoints.Due(0, 0).now(100)
+
+
+def test_the_job_file_says_where_and_how_often():
+    asked = {"TRN_CHECKPOINTS": "/fsx/c", "TRN_CHECKPOINT_INTERVAL_S": "1800", "TRN_CHECKPOINTS_KEPT": "2"}
+    assert checkpoints.from_environment(asked) == ("/fsx/c", 1800.0, 2)
+    assert checkpoints.from_environment({}) == ("", 0.0, 3)

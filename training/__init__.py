@@ -1,0 +1,1 @@
+"""Training jobs as data: job file, pod, and what each launcher makes of them."""

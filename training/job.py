@@ -1,0 +1,235 @@
+"""The job file as frozen models: every key, its default, and what the default does.
+
+Nothing in it is of one cluster: what it leaves open (node group, queue, claim, toolchain) comes from the stack when it is submitted.
+YAML spells the keys in camelCase. What one key alone can get wrong is refused here, what the job and the cluster get wrong
+together in `training.check`. `docs/job.schema.json` and the reference of the job file are made from these classes.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from facts import forms
+from facts.forms import Form
+from facts.mistakes import File, problems_of
+from facts.problems import Problem, missing
+from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
+from facts.toolchains import TOOLCHAINS, Start
+from training.duration import DURATION
+
+NAME_LIMIT = 40
+"""Longest name of a job: names of pods and services are built from it and must fit 63 characters."""
+NAME = rf"[a-z]([a-z0-9-]{{0,{NAME_LIMIT - 2}}}[a-z0-9])?"
+OWN_PREFIX = "TRN_"
+"""Variables that begin so are set by the program."""
+VARIABLE = Form(
+    "name of an environment variable",
+    rf"(?!{OWN_PREFIX})[A-Za-z_][A-Za-z0-9_]*",
+    f"letters, digits and _, not beginning with a digit or with {OWN_PREFIX}",
+    f"take another name: {OWN_PREFIX}... is what the entry script reads",
+    256,
+)
+PATH = Form(
+    "path in the container",
+    r"/[A-Za-z0-9._/-]*[A-Za-z0-9._-]",
+    "an absolute path of letters, digits, ., _, - and /",
+    "write it from the root, such as /fsx/checkpoints",
+    1024,
+)
+CACHE = Form(
+    "place of a compile cache",
+    rf"{PATH.pattern}|s3://[a-z0-9][a-z0-9.-]{{1,61}}[a-z0-9](/[A-Za-z0-9._/-]*)?",
+    "an absolute path, or s3://BUCKET/PREFIX",
+    "write such as /fsx/neuron-compile-cache/bert, or s3://my-bucket/cache",
+    1024,
+)
+RESUME_EXIT_CODE = 75
+"""Exit code of a process that wrote a checkpoint when it was told to stop: start it again and it resumes (sysexits.h, EX_TEMPFAIL)."""
+NO_TOOLCHAIN = "none"
+SHARED_PATH = "/fsx"
+"""Where the stack's file system is mounted unless a job says otherwise; tests and shells have it there too."""
+HUNG_EXIT_CODE = 124
+"""Exit code of the entry script where no worker made a step for `restarts.hangAfter` (as of timeout(1))."""
+Rendezvous = Literal["c10d", "etcd"]
+
+
+class Mount(Section):
+    """One claim in the container."""
+
+    claim: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """PersistentVolumeClaim in the training namespace. Without it, that of the stack's file system."""
+    path: Annotated[str, Formed(PATH)]
+    """Where it is mounted."""
+    read_only: bool = False
+    """Refuse writes."""
+
+
+class Data(Section):
+    """The data set."""
+
+    path: Annotated[str, Formed(PATH)]
+    """Where the job reads it, on one of its mounts; the job sees it as `TRN_DATA`."""
+    source: Annotated[str, Formed(forms.S3_URI)] | None = None
+    """S3 prefix that it is copied from before the first run."""
+
+
+class Cache(Section):
+    """The compile cache: without one, every start of the job compiles again."""
+
+    path: Annotated[str, Formed(CACHE)]
+    """Folder on a mount, or an S3 prefix. One for each job: two that write into one wait for each other's locks."""
+
+
+class Checkpoints(Section):
+    """Where the job saves its state, and how often."""
+
+    path: Annotated[str, Formed(PATH)]
+    """Folder on one of the job's mounts; the job resumes from the newest one in it."""
+    interval: Annotated[str, Formed(DURATION)] = "30m"
+    """Time from one to the next."""
+    keep: int = Field(default=3, ge=1, le=1000)
+    """Newest ones that stay."""
+    grace: Annotated[str, Formed(DURATION)] = "5m"
+    """Time that a pod gets to write one when it is stopped."""
+
+
+class Restarts(Section):
+    """What happens when a pod fails: the whole gang starts again and resumes, since no worker trains without the others."""
+
+    max: int = Field(default=3, ge=0, le=1000)
+    """How often. 0 lets the job fail at once."""
+    exit_codes: tuple[Annotated[int, Field(ge=1, le=255)], ...] = ()
+    """Exit codes after which it starts again. Empty means all; 75, a checkpoint on request, is always one, and 124, a hung start, with `hangAfter`."""
+    hang_after: Annotated[str, Formed(DURATION)] | None = None
+    """Time without a step after which a start counts as failed: a wedged device or a lost peer leaves workers waiting for ever. None by default; compiling takes 40 minutes and more, and counts."""
+
+
+class Job(Section):
+    """Everything that a job file can say."""
+
+    name: Annotated[str, Field(pattern=f"^{NAME}$")]
+    """Name of the job, and of what is made for it. A second job of the name is refused while the first is there."""
+    toolchain: Annotated[str, OneOf((*TOOLCHAINS, NO_TOOLCHAIN), "docs/toolchains.md says what each is")] | None = None
+    """What the job's image brings. Without it, the stack's `training.toolchain`; `none` for an image that brings something else, of which nothing is checked."""
+    image: Annotated[str, Formed(forms.IMAGE)] | None = None
+    """Image with a tag or a digest. Without it, the toolchain's own."""
+    command: tuple[str, ...] = ()
+    """What each worker runs, word by word. Either this or `recipe`."""
+    recipe: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """Name of a recipe of this program, whose script is run. Either this or `command`."""
+    args: tuple[str, ...] = ()
+    """Further words behind the command, or the recipe's script."""
+    start: Start | None = None
+    """How the workers find each other. Without it, as the toolchain does; `none` runs the command once on each node."""
+    nodes: int = Field(default=1, ge=1, le=4096)
+    """Nodes, all at once or none."""
+    node_group: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """Node group of the stack. Without it, the first that can run the job."""
+    pool: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """Karpenter pool of the stack, in place of a node group."""
+    queue: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """Queue of the gang scheduler. Without it, the first of the stack that takes jobs."""
+    workers_per_node: int | None = Field(default=None, ge=1, le=256)
+    """Processes on each node, of the counts that the toolchain allows. Without it, one for each core, or for JAX one for the node."""
+    parameter_servers: int = Field(default=0, ge=0, le=64)
+    """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
+    devices: int | None = Field(default=None, ge=1, le=64)
+    """Neuron chips of each node. Without it, all: whole nodes."""
+    efa: bool | None = None
+    """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
+    mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)
+    """Claims in the container. By default the stack's file system at /fsx."""
+    environment: dict[Annotated[str, Formed(VARIABLE)], str] = Field(default_factory=dict)
+    """Further variables, or other values for those that the program sets."""
+    data: Data | None = None
+    """The data set."""
+    cache: Cache | None = None
+    """Compile cache. Without it, a folder of the job's own on its first mount."""
+    checkpoints: Checkpoints | None = None
+    """Checkpoints. None by default: a job that is stopped begins again."""
+    restarts: Restarts = Restarts()
+    """Restarts."""
+    rendezvous: Rendezvous = "c10d"
+    """How torchrun's agents meet: at the first pod, or by the stack's etcd."""
+    priority: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """PriorityClass of the cluster."""
+    time_limit: Annotated[str, Formed(DURATION)] | None = None
+    """Longest time that the job may run, all its starts together. None by default."""
+    ttl: Annotated[str, Formed(DURATION)] = "1d"
+    """How long the job stays to be looked at when it has ended."""
+    launcher: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
+    """What runs it: a name of docs/jobs.md. Without it, `volcano` where the stack has it."""
+
+    @property
+    def restart_codes(self) -> tuple[int, ...]:
+        """Exit codes after which the job starts again, in order; empty for all."""
+        named = self.restarts.exit_codes
+        hung = (HUNG_EXIT_CODE,) if self.restarts.hang_after is not None else ()
+        return tuple(sorted({RESUME_EXIT_CODE, *hung, *named})) if named else ()
+
+    @property
+    def grace(self) -> str:
+        """Time that a pod gets between the request to stop and its end."""
+        return self.checkpoints.grace if self.checkpoints is not None else "30s"
+
+
+JOB_FILE = File(
+    Job,
+    page="docs/job-file.md",
+    for_missing={"name": "`name: bert`, or any other name in lower case"},
+    for_form={
+        "name": f"begin with a letter; letters, digits and hyphens, at most {NAME_LIMIT} characters: names of pods are built from it"
+    },
+)
+"""How its mistakes are worded."""
+
+
+class JobFileError(Exception):
+    """A job cannot be read, or cannot run on a cluster: all that is wrong with it."""
+
+    def __init__(self, problems: list[Problem], where: str) -> None:
+        """`where`: what was read, such as the name of its file."""
+        self.problems = tuple(problems)
+        count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
+        body = "\n\n".join(map(str, problems))
+        super().__init__(f"{count} in {where}; nothing was submitted\n\n{body}")
+
+
+def parse_job(values: Any, where: str = "the job file") -> Job:
+    """A job from plain values, as YAML gives them.
+
+    Raises JobFileError with every mistake that keys make alone.
+    """
+    if not isinstance(values, Mapping):
+        raise JobFileError([missing("", "the file is no mapping of keys", hint="see docs/jobs.md for the form")], where)
+    try:
+        job = Job.model_validate_json(json.dumps(values, default=str), strict=True)
+    except ValidationError as error:
+        raise JobFileError(problems_of(error, JOB_FILE), where) from None
+    if problems := list(_between_keys(job)):
+        raise JobFileError(problems, where)
+    return job
+
+
+def _between_keys(job: Job) -> list[Problem]:
+    """What keys of one job get wrong together, on any cluster."""
+    found = list[Problem]()
+    if bool(job.command) == (job.recipe is not None):
+        wrong = "neither `command` nor `recipe` is there" if job.recipe is None else "both `command` and `recipe` are there"
+        found.append(missing("command", wrong, hint="`command: [python3, train.py]`, or `recipe: NAME`: docs/jobs.md lists them"))
+    if job.node_group is not None and job.pool is not None:
+        found.append(Problem("pool", job.pool, "a pool beside a node group", hint="keep one of the two"))
+    if job.parameter_servers and job.start != "tensorflow":
+        hint = "set `start: tensorflow`, or leave `parameterServers` out"
+        found.append(Problem("parameterServers", job.parameter_servers, "only TensorFlow's workers have parameter servers", "0", hint))
+    elif job.parameter_servers and job.nodes * (job.workers_per_node or 1) < job.parameter_servers + 2:
+        wrong = "too few workers are left: beside them there is a chief and at least one worker"
+        hint = f"set `nodes` to {job.parameter_servers + 2} or more"
+        found.append(Problem("parameterServers", job.parameter_servers, wrong, hint=hint))
+    paths = [mount.path for mount in job.mounts]
+    for index, path in enumerate(paths):
+        if path in paths[:index]:
+            found.append(Problem(f"mounts[{index}].path", path, "a path that another mount has", hint="give it another path"))
+    return found

@@ -1,0 +1,56 @@
+"""PyTorchJob of the training operator 1.9: a master and workers, each with a name of its own. For jobs and tools that expect it."""
+
+from collections.abc import Iterator
+
+from facts.kubernetes_kinds import Resource
+from facts.problems import Problem
+from training.job import Job
+from training.launchers.base import Launcher
+from training.launchers.kubeflow import groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
+from training.launchers.parts import files_object, metadata, pod_group
+from training.plan import plan
+from training.pod import Object
+from training.site import Site
+
+ADDON = "trainingOperator"
+CONTAINER = "pytorch"
+"""The name by which the operator finds the container to give variables to."""
+
+
+def render(job: Job, site: Site) -> list[Object]:
+    """The files, the gang unless the operator makes it, and the PyTorchJob."""
+    found = plan(job, site)
+    replica: Object = operator_template(found, container=CONTAINER, gang=groups_itself(found, ADDON))
+    replicas: Object = {"Master": {"replicas": 1, **replica}}
+    if job.nodes > 1:
+        replicas["Worker"] = {"replicas": job.nodes - 1, **replica}
+    spec: Object = {
+        # Of torchrun where the operator's own variables start it; the entry script takes its own.
+        "nprocPerNode": str(found.workers_per_node),
+        "runPolicy": run_policy(found),
+        "pytorchReplicaSpecs": replicas,
+    }
+    made = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata(found), "spec": spec}
+    return [files_object(found), *([pod_group(found)] if groups_itself(found, ADDON) else []), made]
+
+
+def problems(job: Job, site: Site) -> Iterator[Problem]:
+    """What the operator does not offer."""
+    yield from no_exit_codes(job, "PyTorchJob")
+
+
+LAUNCHER = Launcher(
+    name="pytorchjob",
+    title="PyTorchJob",
+    take_it="tools or habits of yours expect PyTorchJobs; their operator is frozen, new jobs are better TrainJobs",
+    lacks=(
+        "exit codes that end the job",
+        "restarts of the whole gang: a container that fails is started again in its pod, and the others must notice and fail too",
+        "a job that fails when its master succeeds and another pod does not: the master decides",
+    ),
+    render=render,
+    phase=kubeflow_phase,
+    resource=Resource("PyTorchJob", "/apis/kubeflow.org/v1", "pytorchjobs"),
+    addon=ADDON,
+    problems=problems,
+)

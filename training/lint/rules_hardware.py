@@ -1,0 +1,113 @@
+"""What the nodes have: resources that exist, as many as there are, and placement on them."""
+
+from collections.abc import Iterator
+
+from facts.catalogue import NEURON_TYPES, InstanceType
+from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
+from facts.node_resources import chip_counts
+from training.lint.finding import Finding
+from training.lint.workloads import DEAD_RESOURCE, Workload
+from training.site import Nodes, Site
+
+INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+
+
+def nodes_of(workload: Workload, site: Site | None) -> Nodes | None:
+    """The node group or pool that the pod selects; None where it selects none, or there is no cluster to look in."""
+    selector = workload.selector
+    return site.nodes(selector.get(GROUP_LABEL), selector.get(POOL_LABEL)) if site is not None else None
+
+
+def instance_of(workload: Workload, site: Site | None) -> InstanceType | None:
+    """The instance type that the pod runs on: the one it selects, else the only one that the cluster has."""
+    named = next((workload.selector[label] for label in INSTANCE_LABELS if label in workload.selector), None)
+    if named is not None:
+        return NEURON_TYPES.get(named)
+    if (nodes := nodes_of(workload, site)) is not None:
+        return nodes.instance
+    types = {nodes.instance.name for nodes in (*site.node_groups.values(), *site.pools.values())} if site is not None else set[str]()
+    return NEURON_TYPES[types.pop()] if len(types) == 1 else None
+
+
+def dead_resource(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """The old name of a chip."""
+    for workload in found:
+        if asked := workload.asks(DEAD_RESOURCE):
+            yield Finding(
+                "dead-resource", workload.document.index, asked[1], f"no node offers `{DEAD_RESOURCE}`: the pod waits for ever",
+                "device plug-ins since 2.20 offer `aws.amazon.com/neuron` alone", f"ask for `{NEURON_RESOURCE}`: the same number of chips",
+            )  # fmt: skip
+
+
+def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """More chips, cores or interfaces than any node has, or a number of chips that are not connected."""
+    for workload in found:
+        instance = instance_of(workload, site)
+        types = [instance] if instance is not None else list(NEURON_TYPES.values())
+        where = instance.name if instance is not None else "any instance type"
+        most = {
+            NEURON_RESOURCE: max(each.chip_count for each in types),
+            DEAD_RESOURCE: max(each.chip_count for each in types),
+            NEURON_CORE_RESOURCE: max(each.physical_core_count for each in types),
+            EFA_RESOURCE: max(each.efa_count for each in types),
+        }
+        for resource, limit in most.items():
+            asked = workload.asks(resource)
+            if asked is not None and asked[0] > limit:
+                yield Finding(
+                    "more-than-a-node", workload.document.index, asked[1], f"the pod asks for {asked[0]} of `{resource}`, {where} has {limit}",
+                    "a pod runs on one node: it waits for ever", f"ask for {limit} or less, and take more nodes",
+                )  # fmt: skip
+        asked = workload.asks(NEURON_RESOURCE)
+        if asked is not None and instance is not None and asked[0] <= instance.chip_count and asked[0] not in chip_counts(instance):
+            allowed = ", ".join(map(str, chip_counts(instance)))
+            yield Finding(
+                "chips-not-connected", workload.document.index, asked[1], f"{asked[0]} chips of {instance.name} are not connected to each other",
+                "collectives between chips without a connection do not start", f"ask for one of {allowed}",
+            )  # fmt: skip
+
+
+def missing_efa(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """Several whole nodes, and no EFA between them."""
+    for workload in found:
+        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE)
+        instance = instance_of(workload, site)
+        whole = asked is not None and asked[0] >= (instance.chip_count if instance is not None else 16)
+        if not whole or _nodes_of_job(workload, found) < 2 or workload.interface_count or (instance is not None and not instance.has_efa):
+            continue
+        count = instance.efa_count if instance is not None else 8
+        assert asked is not None
+        yield Finding(
+            "missing-efa", workload.document.index, asked[1][:-2], f"{_nodes_of_job(workload, found)} nodes, and no `{EFA_RESOURCE}`",
+            "collectives between the nodes go over TCP, or do not start",
+            f"ask for `{EFA_RESOURCE}: {count}`" + ("" if instance is not None else " (16 on trn1n and trn2)"),
+        )  # fmt: skip
+
+
+def _nodes_of_job(workload: Workload, found: list[Workload]) -> int:
+    """Pods with Neuron of the document that the workload is in."""
+    return sum(other.count for other in found if other.document is workload.document and other.on_neuron is not None)
+
+
+def missing_toleration(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """On Neuron nodes only what tolerates their taint is placed; EKS adds that for the taint's own resource alone."""
+    for workload in found:
+        if workload.pod is None or workload.on_neuron is None or workload.asks(NEURON_RESOURCE):
+            continue
+        tolerations = workload.pod.get("tolerations")
+        if isinstance(tolerations, list) and any(_tolerates(item) for item in tolerations):
+            continue
+        yield Finding(
+            "missing-toleration", workload.document.index, workload.path, f"the pod does not tolerate the taint `{NEURON_TAINT}`",
+            f"Neuron nodes have it, and EKS adds the toleration only to pods that ask for `{NEURON_RESOURCE}`",
+            f"add a toleration with `key: {NEURON_TAINT}` and `operator: Exists`",
+        )  # fmt: skip
+
+
+def _tolerates(toleration: object) -> bool:
+    if not isinstance(toleration, dict):
+        return False
+    return toleration.get("key") == NEURON_TAINT or (toleration.get("key") in (None, "") and toleration.get("operator") == "Exists")
+
+
+RULES = (dead_resource, more_than_a_node, missing_efa, missing_toleration)

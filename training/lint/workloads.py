@@ -1,0 +1,154 @@
+"""Every pod that a manifest would start, of any kind: found by the shape of a pod, so that kinds nobody listed are read too."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from training.lint.finding import Document, Path
+
+DEAD_RESOURCE = "aws.amazon.com/neurondevice"
+"""Of device plug-ins before 2.20 (aws-neuron/aws-neuron-sdk, device plug-in release notes): no node offers it since."""
+DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, DEAD_RESOURCE)
+_COUNTS = ("replicas", "parallelism", "numNodes")
+"""Keys beside or above a pod that say how many of it there are."""
+_ASSIGNED = re.compile(r"(?:^|[\s;&\"'])(?:export\s+|-x\s+|--env\s+)?([A-Z][A-Z0-9_]+)=")
+
+
+@dataclass(frozen=True)
+class Container:
+    """One container, with its place in the document."""
+
+    path: Path
+    value: Mapping[str, Any]
+
+    @property
+    def image(self) -> str | None:
+        """None where there is none, or no text."""
+        image = self.value.get("image")
+        return image if isinstance(image, str) else None
+
+    @cached_property
+    def text(self) -> str:
+        """Command and arguments as one text."""
+        words = [*_list(self.value.get("command")), *_list(self.value.get("args"))]
+        return " ".join(str(word) for word in words)
+
+    @cached_property
+    def environment(self) -> dict[str, tuple[str | None, Path]]:
+        """Variables by name: value, None where it comes from elsewhere, and place; those that the command sets among them."""
+        found: dict[str, tuple[str | None, Path]] = {}
+        for key in ("args", "command"):
+            for name in _ASSIGNED.findall(" ".join(str(word) for word in _list(self.value.get(key)))):
+                found[name] = (None, (*self.path, key))
+        for index, entry in enumerate(_list(self.value.get("env"))):
+            if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+                value = entry.get("value")
+                found[entry["name"]] = (value if isinstance(value, str) else None, (*self.path, "env", index))
+        return found
+
+    @cached_property
+    def resources(self) -> dict[str, tuple[int, Path]]:
+        """Extended resources and others as whole numbers, by name: the limit, else the request."""
+        return _resources(self.value.get("resources"), (*self.path, "resources")) | _resources(
+            self.value.get("resourcesPerNode"), (*self.path, "resourcesPerNode")
+        )
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Pods of one kind that a document starts."""
+
+    document: Document
+    path: Path
+    """Of the pod's spec, or of what stands for it."""
+    containers: tuple[Container, ...]
+    count: int
+    pod: Mapping[str, Any] | None = field(default=None)
+    """None for a TrainJob, whose pod is in a runtime."""
+
+    @property
+    def devices(self) -> dict[str, tuple[int, Path]]:
+        """Neuron resources that the pod asks for, by name, all containers together."""
+        return {name: found for name in DEVICES if (found := self.asks(name)) is not None}
+
+    def asks(self, resource: str) -> tuple[int, Path] | None:
+        """How many of a resource the pod asks for, and where the first of it stands; None where it asks for none."""
+        found = [container.resources[resource] for container in self.containers if resource in container.resources]
+        return (sum(count for count, _ in found), found[0][1]) if found else None
+
+    @property
+    def interface_count(self) -> int:
+        """EFA interfaces that the pod asks for."""
+        asked = self.asks(EFA_RESOURCE)
+        return asked[0] if asked else 0
+
+    @property
+    def on_neuron(self) -> Container | None:
+        """The container that trains; None for a pod without Neuron."""
+        return next((container for container in self.containers if any(name in container.resources for name in DEVICES)), None)
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """`nodeSelector`, as far as it is text."""
+        given = (self.pod or {}).get("nodeSelector")
+        return {key: value for key, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
+
+
+def workloads(documents: list[Document]) -> list[Workload]:
+    """Those of all documents, with or without Neuron."""
+    return [found for document in documents for found in _in(document)]
+
+
+def _in(document: Document) -> Iterator[Workload]:
+    spec = document.value.get("spec")
+    if document.kind == "TrainJob" and isinstance(spec, dict) and isinstance(trainer := spec.get("trainer"), dict):
+        path: Path = ("spec", "trainer")
+        yield Workload(document, path, (Container(path, trainer),), _whole(trainer.get("numNodes")) or 1)
+    yield from _pods(document, document.value, (), 1)
+
+
+def _pods(document: Document, value: Any, path: Path, count: int) -> Iterator[Workload]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _pods(document, item, (*path, index), count)
+    if not isinstance(value, dict):
+        return
+    containers = value.get("containers")
+    if isinstance(containers, list) and any(isinstance(item, dict) and "name" in item for item in containers):
+        places = [(key, index, item) for key in ("containers", "initContainers") for index, item in enumerate(_list(value.get(key)))]
+        found = tuple(Container((*path, key, index), item) for key, index, item in places if isinstance(item, dict))
+        yield Workload(document, path, found, count, value)
+        return
+    for key in _COUNTS:
+        number = _whole(value.get(key))
+        count *= number if number is not None else 1
+    for key, item in value.items():
+        if key != "status":
+            yield from _pods(document, item, (*path, key), count)
+
+
+def _resources(value: Any, path: Path) -> dict[str, tuple[int, Path]]:
+    found: dict[str, tuple[int, Path]] = {}
+    for part in ("requests", "limits"):
+        given = value.get(part) if isinstance(value, dict) else None
+        for name, amount in (given or {}).items() if isinstance(given, dict) else ():
+            number = _whole(amount)
+            if number is not None:
+                found[str(name)] = (number, (*path, part, str(name)))
+    return found
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, also written as text; None for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value) else None
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [value] if isinstance(value, str) else []

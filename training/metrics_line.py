@@ -1,0 +1,89 @@
+"""The lines by which a worker says how far it is, and how they are read back.
+
+One JSON object on one line of standard output, marked by its first key, so that it is found among anything else that a job prints:
+
+    {"trn": "step", "step": 12, "time": 1795344156.739, "rank": 0, "loss": 6.91, "samples_per_s": 812.3}
+    {"trn": "event", "event": "saved", "time": 1795344157.002, "rank": 0, "step": 12}
+
+The first worker of each node writes its steps; the loss is the mean over all workers and the rate that of the whole job, so that
+any one node's log tells the story, and rank 0's is the one to show. The entry script writes events of its own, with `node` in place of
+`rank`. Recipes write them by training/entry/progress_lines.py.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MARK = '{"trn":'
+"""Beginning of each such line; torchrun and Volcano's logs may put words before it."""
+EVENTS = frozenset({"starting", "started", "resumed", "saved", "stopping", "stopped", "measured", "finished", "hung", "ended"})
+"""`starting`, `stopping`, `hung` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request; `measured`: a figure that is
+no step of a training, such as a bandwidth."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimizer step."""
+
+    step: int
+    """Counted from 1, over all starts of the job."""
+    time: float
+    """Seconds since 1970, when it was done."""
+    rank: int
+    loss: float
+    """Mean over all workers; NaN where training has diverged."""
+    samples_per_s: float | None = None
+    """Of the whole job, over the time of this step; None where it was not measured, as in the step that compiles."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What else the recipe says, such as the learning rate."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something else that happened."""
+
+    event: str
+    time: float
+    rank: int | None = None
+    """Worker; None for a line of the entry script."""
+    step: int | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Such as `node`, `code`, `path` of a checkpoint and `seconds` that it took."""
+
+
+def parse(line: str) -> Step | Event | None:
+    """What a line of a log says; None for any line that is not of this form, or is cut off."""
+    at = line.find(MARK)
+    if at < 0:
+        return None
+    try:
+        said = json.loads(line[at:])
+    except ValueError:
+        return None
+    kind = said.pop("trn")
+    try:
+        if kind == "step":
+            rate = said.pop("samples_per_s", None)
+            return Step(
+                step=_whole(said.pop("step")),
+                time=float(said.pop("time")),
+                rank=_whole(said.pop("rank")),
+                loss=float(said.pop("loss")),
+                samples_per_s=None if rate is None else float(rate),
+                more=said,
+            )
+        if kind == "event" and said["event"] in EVENTS:
+            name, time = said.pop("event"), float(said.pop("time"))
+            rank, step = said.pop("rank", None), said.pop("step", None)
+            return Event(name, time, None if rank is None else _whole(rank), None if step is None else _whole(step), said)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return None
+
+
+def _whole(value: Any) -> int:
+    """A whole number; raises ValueError for anything else, also for true."""
+    if type(value) is not int:
+        raise ValueError(value)
+    return value

@@ -1,0 +1,161 @@
+"""BERT pretraining in JAX, data parallel: one process for each node (or core), one copy of the model on each device.
+
+The devices of all processes form one axis. Each device adds up the gradients of its micro batches by itself; one all-reduce
+follows in the step's last function, together with the loss and the workers' wish to stop or to save.
+Toolchain jax-2.32 (beta): how well it trains BERT-large on trn1 is not established.
+"""
+
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import bert_jax
+import bert_options
+import checkpoints
+import initial_weights
+import optimizer_jax
+import pretraining_data
+import progress_lines
+from stop_request import STOPPED, StopRequest
+
+Tree = Any
+
+
+def join() -> None:
+    """Joins the other processes, as the entry script has numbered them."""
+    if int(os.environ.get("JAX_NUM_PROCESSES", "1")) > 1:
+        jax.distributed.initialize(
+            coordinator_address=os.environ["JAX_COORDINATOR_ADDRESS"],
+            num_processes=int(os.environ["JAX_NUM_PROCESSES"]),
+            process_id=int(os.environ["JAX_PROCESS_ID"]),
+            # Slurm's, MPI's or Kubernetes' variables around us would otherwise have a word.
+            cluster_detection_method="deactivate",
+        )
+
+
+class Steps:
+    """The compiled functions of one training."""
+
+    def __init__(self, options: bert_options.Options, mesh: Mesh) -> None:
+        self.options = options
+        every, each = P(), P("devices")
+        # Gradients belong to each device until the step's end: `check_vma` would reduce them for each micro batch.
+        share = partial(jax.shard_map, mesh=mesh, check_vma=False)
+        sums = (each, each)
+        self.zeros = jax.jit(share(self._zeros, in_specs=(every,), out_specs=sums))
+        self.add = jax.jit(share(self._add, in_specs=(every, sums, each, every), out_specs=sums), donate_argnums=1)
+        self.finish = jax.jit(
+            share(self._finish, in_specs=(every, every, sums, each, every, every), out_specs=(every, every, every, every)),
+            donate_argnums=(0, 1, 2),
+        )
+
+    def _zeros(self, parameters: Tree) -> Tree:
+        """Sums of gradients and losses before a step's first micro batch; the leading axis is that of the devices."""
+        return jax.tree.map(lambda array: jnp.zeros((1, *array.shape), array.dtype), parameters), jnp.zeros(1)
+
+    def _add(self, parameters: Tree, sums: Tree, batch: Tree, where: jax.Array) -> Tree:
+        """Adds one micro batch. `where`: step and micro batch, which with the device decide what dropout leaves out."""
+        # The generator that JAX NeuronX asks for (jax_default_prng_impl=rbg in its guide).
+        key = jax.random.key(self.options.seed, impl="rbg")
+        for number in (where[0], where[1], jax.lax.axis_index("devices")):
+            key = jax.random.fold_in(key, number)
+        loss, gradients = jax.value_and_grad(bert_jax.loss)(parameters, batch, key, self.options.model)
+        return jax.tree.map(lambda total, new: total + new, sums[0], jax.tree.map(lambda new: new[None], gradients)), sums[1] + loss
+
+    def _finish(self, parameters: Tree, state: Tree, sums: Tree, wishes: jax.Array, step: jax.Array, rate: jax.Array) -> Tree:
+        """New parameters and state, mean loss, and whether any worker wishes to stop or to save."""
+        mean = jax.tree.map(lambda total: jax.lax.pmean(total[0], "devices") / self.options.accumulate, sums)
+        parameters, state = optimizer_jax.update(self.options.optimizer, parameters, state, mean[0], step, rate)
+        return parameters, state, mean[1], jax.lax.pmax(wishes[0], "devices")
+
+
+def save(path: Path, tree: Tree, fingerprint: dict[str, object]) -> None:
+    """Writes all arrays of a tree, in its own order, and what the run was."""
+    with path.open("wb") as file:
+        arrays = {f"array_{number}": np.asarray(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
+        np.savez(file, fingerprint=np.asarray(repr(fingerprint)), **arrays)
+
+
+def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: NamedSharding) -> Tree:
+    """The tree with the arrays of a file; leaves with a sentence where the file is of another training."""
+    with np.load(path) as file:
+        if str(file["fingerprint"]) != repr(fingerprint):
+            sys.exit(
+                f"{path} is of another training: {file['fingerprint']}, this is {fingerprint}; take another folder, or the same options"
+            )
+        leaves, shape = jax.tree.flatten(tree)
+        return jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], sharding) for number in range(len(leaves))])
+
+
+def main(arguments: list[str]) -> int:
+    """Trains to the last step, or until the job is asked to stop; returns the exit code."""
+    join()
+    stop = StopRequest()
+    devices, own = jax.device_count(), jax.local_device_count()
+    options = bert_options.parse(arguments, devices, os.environ.get("TRN_DATA", ""))
+    folder, interval_s, keep = checkpoints.from_environment(os.environ)
+    size, micro = options.model, options.batch * devices
+    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
+    mesh = Mesh(np.array(jax.devices()), ("devices",))
+    everywhere, split = NamedSharding(mesh, P()), NamedSharding(mesh, P("devices"))
+    steps = Steps(options, mesh)
+    fingerprint = options.fingerprint(devices)
+
+    parameters = jax.device_put(initial_weights.weights(size, options.seed), everywhere)
+    state = jax.device_put(optimizer_jax.initial(parameters), everywhere)
+    progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=sum(array.size for array in jax.tree.leaves(parameters)))
+    done = 0
+    if folder and (found := checkpoints.newest(folder)):
+        done, path = found
+        parameters, state = load(path, (parameters, state), fingerprint, everywhere)
+        progress_lines.event("resumed", step=done, path=str(path))
+    due = checkpoints.Due(interval_s, options.checkpoint_steps)
+
+    def given(local: np.ndarray) -> jax.Array:
+        return jax.make_array_from_process_local_data(split, local)
+
+    def batch(step: int, number: int) -> Tree:
+        """This process's part of one micro batch; processes come in the order of their devices."""
+        first = ((step - 1) * options.accumulate + number) * micro + jax.process_index() * own * options.batch
+        made = pretraining_data.batch(
+            text, first, own * options.batch, options.sequence, options.predictions, size.vocabulary, options.seed
+        )
+        return jax.tree.map(given, made)
+
+    for step in range(done + 1, options.steps + 1):
+        began = time.monotonic()
+        sums = steps.zeros(parameters)
+        for number in range(options.accumulate):
+            # The device works on a micro batch while the next one is made.
+            sums = steps.add(parameters, sums, batch(step, number), np.array([step, number], np.int32))
+        # The first process's clock decides when to save; a stop may come from any.
+        last = step == options.steps
+        wishes = np.array([[stop.asked, last or (jax.process_index() == 0 and due.now(step))]] * own, np.int32)
+        rate = np.float32(bert_options.learning_rate(options, step))
+        parameters, state, loss, wish = steps.finish(parameters, state, sums, given(wishes), np.int32(step), rate)
+        value, (stopping, saving) = float(loss), np.asarray(wish.addressable_data(0)).tolist()
+        taken = time.monotonic() - began
+        speed = micro * options.accumulate / taken if step > done + 1 else None
+        progress_lines.step(step, value, speed, learning_rate=float(rate))
+        if folder and (saving or stopping):
+            if jax.process_index() == 0:
+                checkpoints.write(folder, step, partial(save, tree=(parameters, state), fingerprint=fingerprint), keep)
+            due.wrote()
+        if stopping and not last:
+            progress_lines.event("stopped", step=step)
+            return STOPPED
+    progress_lines.event("finished", step=options.steps)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""BERT pretraining in PyTorch, data parallel: one process for each NeuronCore, by XLA; by gloo where there is none.
+
+Each worker adds up the gradients of its micro batches by itself; one all-reduce follows at the step's end, together with the loss and
+the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor publishes nothing newer of this kind.
+"""
+
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import bert_options
+import bert_torch
+import checkpoints
+import initial_weights
+import optimizer_torch
+import pretraining_data
+import progress_lines
+from stop_request import STOPPED, StopRequest
+from workers_torch import Workers
+
+
+def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
+    """Writes parameters and moments, and what the run was."""
+    there = {kind: {name: tensor.detach().cpu() for name, tensor in tensors.items()} for kind, tensors in state.items()}
+    torch.save({"fingerprint": repr(fingerprint), "state": there}, path)
+
+
+@torch.no_grad()
+def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
+    """Copies the tensors of a file into the state; leaves with a sentence where the file is of another training."""
+    found = torch.load(path, map_location="cpu", weights_only=True)
+    if found["fingerprint"] != repr(fingerprint):
+        sys.exit(f"{path} is of another training: {found['fingerprint']}, this is {fingerprint}; take another folder, or the same options")
+    for kind, tensors in state.items():
+        for name, tensor in tensors.items():
+            tensor.copy_(found["state"][kind][name].to(tensor.device))
+
+
+def main(arguments: list[str]) -> int:
+    """Trains to the last step, or until the job is asked to stop; returns the exit code."""
+    workers = Workers()
+    stop = StopRequest()
+    options = bert_options.parse(arguments, workers.count, os.environ.get("TRN_DATA", ""))
+    folder, interval_s, keep = checkpoints.from_environment(os.environ)
+    size, micro = options.model, options.batch * workers.count
+    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
+    fingerprint = options.fingerprint(workers.count)
+
+    made = initial_weights.weights(size, options.seed)
+    parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
+    moments = optimizer_torch.initial(parameters)
+    state = {"parameters": parameters, **moments}
+    progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=sum(array.size for array in made.values()))
+    done = 0
+    if folder and (found := checkpoints.newest(folder)):
+        done, path = found
+        load(path, state, fingerprint)
+        progress_lines.event("resumed", step=done, path=str(path))
+    due = checkpoints.Due(interval_s, options.checkpoint_steps)
+
+    def batch(step: int, number: int) -> dict[str, torch.Tensor]:
+        """This worker's part of one micro batch."""
+        first = ((step - 1) * options.accumulate + number) * micro + workers.rank * options.batch
+        arrays = pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return {name: (tensor.long() if tensor.dtype == torch.int32 else tensor).to(workers.device) for name, tensor in tensors.items()}
+
+    def number(value: float) -> torch.Tensor:
+        return torch.tensor(value, dtype=torch.float32).to(workers.device)
+
+    for step in range(done + 1, options.steps + 1):
+        began = time.monotonic()
+        total = number(0.0)
+        for part in range(options.accumulate):
+            workers.seed(options.seed, step, part, workers.rank)
+            loss = bert_torch.loss(parameters, batch(step, part), size)
+            loss.backward()
+            total = total + loss.detach()
+            workers.run()
+        # The first worker's clock decides when to save; a stop may come from any.
+        last = step == options.steps
+        wishes = torch.stack([number(stop.asked), number(last or (workers.rank == 0 and due.now(step)))])
+        names, share = list(parameters), 1.0 / (options.accumulate * workers.count)
+        sums = workers.add([parameters[name].grad * share for name in names] + [total * share, wishes])
+        rate = bert_options.learning_rate(options, step)
+        optimizer_torch.update(options.optimizer, parameters, moments, dict(zip(names, sums, strict=False)), number(step), number(rate))
+        for parameter in parameters.values():
+            parameter.grad = None
+        workers.run()
+        value, (stopping, saving) = sums[-2].item(), (wish > 0 for wish in sums[-1].tolist())
+        speed = micro * options.accumulate / (time.monotonic() - began) if step > done + 1 else None
+        progress_lines.step(step, value, speed, learning_rate=rate)
+        if folder and (saving or stopping):
+            if workers.rank == 0:
+                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint), keep)
+            due.wrote()
+        if stopping and not last:
+            progress_lines.event("stopped", step=step)
+            workers.leave()
+            return STOPPED
+    progress_lines.event("finished", step=options.steps)
+    workers.leave()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""Hugging Face Trainer: BERT for masked tokens from its configuration alone, nothing downloaded.
+
+Trainer saves, resumes and spreads over torchrun's workers by itself; the callback writes progress, and turns SIGTERM into a checkpoint on
+which all workers agree. On torch-2.33 it runs as it is; on PyTorch/XLA it is optimum-neuron's NeuronTrainer that is wanted.
+"""
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import Dataset
+from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, TrainingArguments
+
+import checkpoints
+import progress_lines
+from stop_request import STOPPED, StopRequest
+
+SIZES = {
+    "base": BertConfig(),
+    "tiny": BertConfig(
+        vocab_size=512,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=128,
+        max_position_embeddings=64,
+    ),
+}
+"""The first is that of the library, which is BERT-base."""
+MASK, FIRST_WORD = 3, 4
+
+
+class Generated(Dataset):
+    """Made-up text in which some words are far more frequent than others; sample i follows from i."""
+
+    def __init__(self, vocabulary: int, length: int) -> None:
+        self.vocabulary, self.length = vocabulary, length
+
+    def __len__(self) -> int:
+        return 4096
+
+    def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
+        random = torch.Generator().manual_seed(index)
+        ids = FIRST_WORD + ((self.vocabulary - FIRST_WORD) * torch.rand(self.length, generator=random) ** 4).long()
+        masked = torch.rand(self.length, generator=random) < 0.15
+        return {"input_ids": ids.masked_fill(masked, MASK), "labels": ids.masked_fill(~masked, -100)}
+
+
+class Progress(TrainerCallback):
+    """Writes each step, and stops all workers at the same one."""
+
+    def __init__(self, stop: StopRequest) -> None:
+        self.stop, self.stopped, self.began = stop, False, time.monotonic()
+
+    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
+        """Asks the others whether any was asked to stop."""
+        wish = torch.tensor(float(self.stop.asked))
+        if dist.is_initialized():
+            dist.all_reduce(wish)
+        if wish > 0:
+            self.stopped = control.should_save = control.should_training_stop = True
+
+    def on_log(self, args: Any, state: Any, _control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        """Trainer gives the loss here, once for each step."""
+        if logs and "loss" in logs:
+            taken, self.began = time.monotonic() - self.began, time.monotonic()
+            progress_lines.step(state.global_step, float(logs["loss"]), args.train_batch_size * args.world_size / taken)
+
+    def on_save(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+        """After a checkpoint is on disk."""
+        progress_lines.event("saved", step=state.global_step)
+
+
+def main(arguments: list[str]) -> int:
+    """Trains; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", choices=sorted(SIZES), default="base")
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--checkpoint-steps", type=int, default=100)
+    asked = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    folder, _, keep = checkpoints.from_environment(os.environ)
+    settings = TrainingArguments(
+        output_dir=folder or "/tmp/hf-trainer",
+        max_steps=asked.steps,
+        per_device_train_batch_size=8,
+        learning_rate=1e-3,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        save_strategy="steps" if folder else "no",
+        save_steps=asked.checkpoint_steps,
+        save_total_limit=keep,
+        use_cpu=not torch.accelerator.is_available(),
+        seed=7,
+        report_to="none",
+        disable_tqdm=True,
+        log_level="error",
+    )
+    torch.manual_seed(7)
+    model = BertForMaskedLM(SIZES[asked.size])
+    progress = Progress(StopRequest())
+    trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, 32), callbacks=[progress])
+    there = bool(folder) and any(name.startswith("checkpoint-") for name in os.listdir(folder)) if os.path.isdir(folder) else False
+    progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=model.num_parameters())
+    trainer.train(resume_from_checkpoint=there)
+    if progress.stopped and trainer.state.global_step < asked.steps:
+        progress_lines.event("stopped", step=trainer.state.global_step)
+        return STOPPED
+    progress_lines.event("finished", step=trainer.state.global_step)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""Ray Train: Ray starts the workers, on the node's cores or on NeuronCores, and starts them again when one is lost.
+
+The driver runs on the head. On Trainium each worker asks for `neuron_cores` and Ray sets NEURON_RT_VISIBLE_CORES for it; `--cores 0`
+asks for processors. Progress is written by the first worker, whose output Ray brings to the driver.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+
+import ray
+import ray.train
+import torch
+import torch.distributed as dist
+from ray.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig
+from ray.train.torch import TorchTrainer, prepare_model
+
+import progress_lines
+
+BATCH, FEATURES = 32, 16
+
+
+def learn(settings: dict) -> None:
+    """One worker: fits a linear model to samples that follow from step and rank; every tenth step is a checkpoint."""
+    rank, count = dist.get_rank(), dist.get_world_size()
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+    torch.set_num_threads(1)
+    torch.manual_seed(7)
+    model = prepare_model(torch.nn.Linear(FEATURES, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    done, last = 0, ray.train.get_checkpoint()
+    progress_lines.event("started", pid=os.getpid(), devices=count, cores=os.environ.get("NEURON_RT_VISIBLE_CORES", ""))
+    if last is not None:
+        with last.as_directory() as folder:
+            kept = torch.load(os.path.join(folder, "state.pt"), weights_only=True)
+        model.load_state_dict(kept["model"])
+        done = kept["step"]
+        progress_lines.event("resumed", step=done)
+    for step in range(done + 1, settings["steps"] + 1):
+        began = time.monotonic()
+        samples = torch.randn(BATCH, FEATURES, generator=torch.Generator().manual_seed(step * count + rank))
+        loss = ((model(samples) - samples.sum(1, keepdim=True)) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        mean = loss.detach().clone()
+        dist.all_reduce(mean)
+        progress_lines.step(step, mean.item() / count, BATCH * count / (time.monotonic() - began))
+        if step % 10 == 0:
+            report(model, step, mean.item() / count, rank)
+        if step == settings["dies_after"] and last is None and rank == 1:
+            os._exit(1)
+
+
+def report(model: torch.nn.Module, step: int, loss: float, rank: int) -> None:
+    """Hands a checkpoint to Ray; the first worker's is the one that is kept."""
+    if rank:
+        ray.train.report({"step": step, "loss": loss})
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        torch.save({"model": model.state_dict(), "step": step}, os.path.join(folder, "state.pt"))
+        ray.train.report({"step": step, "loss": loss}, checkpoint=Checkpoint.from_directory(folder))
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the trainer; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--cores", type=int, default=1, help="NeuronCores of each worker; 0 for processors")
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--dies-after", type=int, default=0, help="one worker ends after this step, to see it recover")
+    asked = parser.parse_args(arguments)
+    resources = {"CPU": 1.0, **({"neuron_cores": float(asked.cores)} if asked.cores else {})}
+    trainer = TorchTrainer(
+        learn,
+        train_loop_config={"steps": asked.steps, "dies_after": asked.dies_after},
+        scaling_config=ScalingConfig(num_workers=asked.workers, use_gpu=False, resources_per_worker=resources),
+        run_config=RunConfig(
+            name=os.environ.get("TRN_JOB", "ray"),
+            storage_path=os.environ.get("TRN_CHECKPOINTS") or tempfile.gettempdir(),
+            failure_config=FailureConfig(max_failures=3),
+        ),
+    )
+    result = trainer.fit()
+    return 0 if result.error is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
