@@ -74,7 +74,7 @@ TOOLS: Mapping[str, Tool] = {
         "github.com/kubeflow/training-operator", {"training-operator": "."},
         files={"github.com/kubeflow/training-operator": ("manifests/base/crds/*.yaml",)},
     ),
-    "kubelet-streams": Tool("k8s.io/kubelet", ("kubelet-streams",)),
+    "kubelet-streams": Tool("k8s.io/kubelet", {"kubelet-streams": "."}),
     "trainer": Tool(
         "github.com/kubeflow/trainer/v2", {"trainer": "."},
         files={
