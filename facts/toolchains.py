@@ -149,11 +149,6 @@ _DLC_SDK = re.compile(r"-sdk(?P<sdk>[0-9]+\.[0-9]+)\.")
 _KINDS: Mapping[Framework, tuple[str, str]] = {"torch-xla": ("pytorch", "PyTorch"), "jax": ("jax", "JAX"), "torch": ("pytorch", "PyTorch")}
 
 
-def of_sdk(sdk: str) -> list[str]:
-    """Names of the toolchains of one SDK release."""
-    return [name for name, toolchain in TOOLCHAINS.items() if toolchain.sdk.name == sdk]
-
-
 def running_on(instance: InstanceType) -> list[str]:
     """Names of the toolchains that run on an instance type."""
     return [name for name, toolchain in TOOLCHAINS.items() if instance.name in toolchain.workers]

@@ -37,6 +37,7 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.jobs.cancel.command import cancel
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
 from operations.jobs.submit.command import submit
@@ -57,7 +58,7 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint, jobs, why)
+JOBS = (submit, lint, jobs, why, cancel)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""

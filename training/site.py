@@ -99,7 +99,6 @@ class Site:
     """Names of node groups that AWS Batch may use."""
     account: "Account | None" = None
     """For launchers outside of the cluster; None where nothing is known of it."""
-    kubernetes_version: str = "1.35"
 
     @property
     def partition(self) -> str:

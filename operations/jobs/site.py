@@ -65,7 +65,6 @@ def site_of(settings: Settings, stack: str) -> Site:
         addons=frozenset(key for key, declaration in SWITCHED.items() if declaration.is_on(cluster)),
         slurm_groups={name: groups[name] for name in taken},
         batch_groups=frozenset(batch.node_groups if batch.enabled else ()),
-        kubernetes_version=minor,
     )
 
 

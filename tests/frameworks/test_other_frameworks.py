@@ -14,7 +14,7 @@ QUIET = ("TF_CPP_MIN_LOG_LEVEL", "2")
 
 def test_tensorflow_with_a_parameter_server_learns(python, tmp_path):
     """A chief, two workers that do not wait for each other, and a server, which the entry script ends when the chief is done."""
-    job = Job(python("tensorflow"), tmp_path, "tf-distribute", "tensorflow", 4, variables=(QUIET, ("ENTRY_PARAMETER_SERVERS", "1")))
+    job = Job(python("tensorflow"), tmp_path, "tf-distribute", "tensorflow", 4, variables=(QUIET, ("TRN_PARAMETER_SERVERS", "1")))
     first = job.run("--steps", 60)
     assert first.losses[60] < first.losses[20]
     assert set(first.said()[-3].more["devices"].values()) == {"ps"} or "ps" in "".join(first.lines)

@@ -36,7 +36,7 @@ def _refuse_second(found: Rendered, kubernetes: Kubernetes) -> None:
         return
     phase, namespace = found.launcher.phase(there.get("status")), body["metadata"]["namespace"]
     name = body["metadata"]["name"]
-    hint = f"give it another `name`, or `kubectl -n {namespace} delete {found.kind_name} {name}` first"
+    hint = f"give it another `name`, or `trn cancel {name} --stack {found.plan.site.stack}` first"
     raise CommandError(f"there is a {found.launcher.title} `{name}` in {namespace} already; it is {phase}; nothing was submitted", hint)
 
 

@@ -35,6 +35,6 @@ def submit_to(found: Rendered, kubernetes: Kubernetes, refuse_change: Callable[[
     write_json({**told, "submitted": True, "uid": uid, "findings": looked, "objects": objects, **priced}, json_file)
     console = results(json_file)
     console.print(f"{job.name} is submitted to {site.cluster}; to follow it:", markup=False, soft_wrap=True)
-    console.print(f"  kubectl -n {site.namespace} get {found.kind_name} {job.name} --watch", markup=False, soft_wrap=True)
-    console.print(f"  trn logs {job.name} --stack {site.stack}", markup=False, soft_wrap=True)
+    for command in ("jobs", f"why {job.name}", f"logs {job.name}", f"cancel {job.name}"):
+        console.print(f"  trn {command} --stack {site.stack}", markup=False, soft_wrap=True)
     return 0

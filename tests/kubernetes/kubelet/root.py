@@ -120,7 +120,12 @@ def _freeze(target: str) -> None:
 
 def _system_folders(own_tmp: bool) -> None:
     linux.mount("proc", "/proc", "proc")
-    linux.mount(f"{OLD}/sys", "/sys", None, linux.MS_BIND | linux.MS_REC)
+    try:
+        # A new one shows the interfaces of the pod's network.
+        linux.mount("sysfs", "/sys", "sysfs", linux.MS_RDONLY)
+    except OSError:
+        # Without root, on the machine's own network.
+        linux.mount(f"{OLD}/sys", "/sys", None, linux.MS_BIND | linux.MS_REC)
     linux.mount("tmpfs", "/dev", "tmpfs", linux.MS_NOSUID, "mode=755")
     for name in DEVICES:
         Path("/dev", name).touch()

@@ -109,10 +109,11 @@ class PodContainers:
             attempt.over.set()
             attempt.lose()
 
-    def kill(self) -> None:
-        """End everything at once."""
-        for attempt in list(self._attempts.values()):
-            attempt.kill()
+    def kill_stopping(self) -> None:
+        """Give no more time to those that were asked to end."""
+        for name, attempt in self._attempts.items():
+            if self.records[name].stopping:
+                attempt.kill()
 
     def ends(self) -> list[int]:
         """Descriptors that become readable when a container ends, for the caller to close."""

@@ -44,6 +44,10 @@ def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: s
         wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
         yield running
     finally:
+        names = {item["metadata"]["name"] for item in items}
+        for pod in api.items("/api/v1/pods"):
+            if pod["spec"].get("nodeName") in names:
+                api.delete({"apiVersion": "v1", "kind": "Pod", **pod}, grace_s=0)
         for item in items:
             if "providerID" in item.get("spec", {}):
                 api.delete(csi_node(item))

@@ -1,5 +1,6 @@
 """Pods of fake nodes that run as processes, under a real API server: ends, restarts, logs, environment, volumes, images."""
 
+import os
 import time
 from collections.abc import Iterator
 
@@ -213,3 +214,27 @@ def test_a_pod_that_wants_a_path_of_the_machine_is_refused(api: Api, namespace: 
     found = over(api, pod)["status"]
     assert (found["phase"], found["reason"]) == ("Failed", "UnsupportedVolume")
     assert "the process kubelet has no hostPath" in found["message"]
+
+
+def test_a_pod_that_is_deleted_at_once_gets_no_grace(kubelet: RunningKubelet, api: Api, namespace: str):
+    """Its object is gone, and soon its processes, also where they were given time before."""
+    pod = process_pod("stubborn", namespace, "sleep 100 & wait", terminationGracePeriodSeconds=100)
+    api.create(pod).ok()
+    process = kubelet.process_of(phase(api, pod, "Running"), "main")
+    api.delete(pod)
+    wait(lambda: any("Stopping container main" in each for each in api.events(namespace)), "it is asked to end")
+    assert process.alive
+    api.delete(pod, grace_s=0)
+    wait(lambda: not process.alive, "it is gone", patience_s=10)
+
+
+@pytest.mark.parametrize("host", [True, False])
+def test_a_pod_has_a_network_of_its_own_unless_it_wants_the_nodes(host: bool, api: Api, namespace: str):
+    """hostNetwork is the machine's; any other pod sees two interfaces, and its address on one."""
+    pod = process_pod("net", namespace, "readlink /proc/self/ns/net; echo $(ls /sys/class/net)", hostNetwork=host)
+    api.create(pod).ok()
+    found = over(api, pod)["status"]
+    own, interfaces = log(api, pod).splitlines()
+    assert (own == os.readlink("/proc/self/ns/net")) is host
+    assert (found["podIP"] == found["hostIP"]) is host
+    assert host or interfaces == "eth0 lo"

@@ -221,8 +221,10 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "bert is submitted to trainium-dev; to follow it:\n"
-        "  kubectl -n training get jobs.batch.volcano.sh bert --watch\n"
+        "  trn jobs --stack dev\n"
+        "  trn why bert --stack dev\n"
         "  trn logs bert --stack dev\n"
+        "  trn cancel bert --stack dev\n"
     )
     said = json.loads((tmp_path / "out.json").read_text())
     assert (said["submitted"], said["uid"], said["objects"]) == (True, "uid-bert", ["configmaps/bert-entry", "jobs.batch.volcano.sh/bert"])
