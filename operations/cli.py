@@ -41,6 +41,7 @@ from operations.jobs.cancel.command import cancel
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
 from operations.jobs.submit.command import submit
+from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
@@ -58,7 +59,7 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint, jobs, why, cancel)
+JOBS = (submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""

@@ -1,4 +1,4 @@
-"""A kubelet process in the hands of a test: started, killed, started again, ended with everything that it runs."""
+"""A kubelet process for a test: started, killed, started again, ended with everything that it runs."""
 
 import os
 import shutil

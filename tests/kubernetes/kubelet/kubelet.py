@@ -157,7 +157,7 @@ class Kubelet:
             worker.rename()
 
     def _clean(self, known: set[str]) -> None:
-        """Remove what is left of pods that the API server does not have, or that nobody shall have any more."""
+        """Remove what is left on disk, and what still runs, of every pod whose uid is not in `known`."""
         store = self._machine.store
         for key in set(store.pod_uids()) - known:
             folder = store.pod(key)

@@ -20,7 +20,7 @@ from tests.kubernetes.kubelet.times import as_precise_text, as_text
 LABEL = "trn.test/kubelet=process"
 """Nodes with this label have this kubelet; nothing else may play their pods or keep their leases."""
 POWER = "trn.test/power"
-"""Annotation of a node: `off` takes its machine away at once, `on` (or none) brings it back."""
+"""Annotation of a node: `off` ends its machine at once, `on` (or none) starts it again."""
 LOOPBACK = "127.0.0.1"
 """Where every node's endpoint listens. A node with an address of the cluster's network is reached there through the API server's egress proxy."""
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Node:
     host: str = LOOPBACK
     """The node's address, for its pods' `hostIP`."""
     lost: threading.Event = field(default_factory=threading.Event)
-    """Set when its machine is taken away: from then on it writes nothing to the API server."""
+    """Set when its machine is lost: from then on it writes nothing to the API server."""
 
 
 def is_on(node: Object) -> bool:

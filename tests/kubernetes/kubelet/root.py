@@ -113,7 +113,7 @@ def bind_readable(source: str, target: str) -> None:
 
 
 def _freeze(target: str) -> None:
-    # In a user namespace the mount's own flags may not be taken away.
+    # In a user namespace the mount's own flags must stay.
     kept = os.statvfs(target).f_flag & (linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     linux.mount("none", target, None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | kept)
 

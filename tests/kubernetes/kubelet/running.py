@@ -41,7 +41,7 @@ class PodContainers:
         for name in self.records:
             for number in self._folder.attempts(name)[-2:]:
                 attempt = attempts.find(self._folder.attempt(name, number), number)
-                # An end that nobody has seen yet is noted as any other.
+                # An end that was not seen yet is noted as any other.
                 self._note_start(name, attempt)
                 if not attempt.shim.alive and number != self._folder.attempts(name)[-1]:
                     self.observe()

@@ -10,6 +10,7 @@ from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, status_of
+from tests.kubernetes.kubelet.session import bring_back, lose
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -238,3 +239,21 @@ def test_a_pod_has_a_network_of_its_own_unless_it_wants_the_nodes(host: bool, ap
     assert (own == os.readlink("/proc/self/ns/net")) is host
     assert (found["podIP"] == found["hostIP"]) is host
     assert host or interfaces == "eth0 lo"
+
+
+def test_a_node_that_comes_back_starts_its_pods_again(kubelet: RunningKubelet, api: Api, namespace: str):
+    """As after a reboot: what was running was lost, and runs again where its policy says so, with the same address and folder."""
+    mount = {"volumeMounts": [{"name": "kept", "mountPath": "/kept"}]}
+    script = "echo boot >> /kept/boots; wc -l < /kept/boots; trap 'exit 0' TERM; while :; do sleep 0.1; done"
+    pod = process_pod("steady", namespace, script, restartPolicy="Always", container=mount, volumes=[{"name": "kept", "emptyDir": {}}])
+    api.create(pod).ok()
+    first = phase(api, pod, "Running")
+    process, node = kubelet.process_of(first, "main"), first["spec"]["nodeName"]
+    lose(api, node)
+    wait(lambda: not process.alive, "its process is gone")
+    wait(lambda: api.call("GET", f"{api.path(pod)}/steady/log").status == 500, "there is no endpoint to ask")
+    bring_back(api, node)
+    again = container(api, pod, lambda each: each["restartCount"] == 1 and each["ready"], "it runs again")
+    assert again["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
+    assert api.get(pod).ok()["status"]["podIP"] == first["status"]["podIP"]
+    assert wait(lambda: log(api, pod), "it says how often").split() == ["2"]
