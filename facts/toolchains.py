@@ -104,11 +104,15 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
                 "trn2.3xlarge": (1, 4),
                 "trn2.48xlarge": (1, 64),
                 "trn2u.48xlarge": (1, 64),
+                "inf2.xlarge": (1, 2),
+                "inf2.8xlarge": (1, 2),
+                "inf2.24xlarge": (1, 12),
+                "inf2.48xlarge": (1, 24),
             },
             process_per="node",
             marks={
                 "workers": "public examples run one process for each node with all its cores; the other counts follow from the runtime's"
-                " limits of trn1, or are one process for each logical core (inferred)",
+                " limits of trn1, or are one process for each logical core (inferred); AWS lists inf2 for the image, and publishes no training on it",
                 "state": "AWS marks JAX NeuronX as beta; how well it trains BERT-large on trn1 is not established",
                 "driver": "the oldest driver that runtime 2.34 starts on is not published; drivers up to 2.26 are refused from runtime 2.32 on",
             },
@@ -143,11 +147,6 @@ _DLC = re.compile(r"(?:^|/)(?P<kind>[a-z]+)-(?P<purpose>training|inference)-neur
 """Name of AWS's Deep Learning Containers for Neuron, in any registry that keeps it."""
 _DLC_SDK = re.compile(r"-sdk(?P<sdk>[0-9]+\.[0-9]+)\.")
 _KINDS: Mapping[Framework, tuple[str, str]] = {"torch-xla": ("pytorch", "PyTorch"), "jax": ("jax", "JAX"), "torch": ("pytorch", "PyTorch")}
-
-
-def of_sdk(sdk: str) -> list[str]:
-    """Names of the toolchains of one SDK release."""
-    return [name for name, toolchain in TOOLCHAINS.items() if toolchain.sdk.name == sdk]
 
 
 def running_on(instance: InstanceType) -> list[str]:

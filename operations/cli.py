@@ -37,9 +37,11 @@ from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.jobs.cancel.command import cancel
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
 from operations.jobs.submit.command import submit
+from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
@@ -49,6 +51,7 @@ from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
+from operations.streams import open_closed_streams
 
 CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
@@ -56,7 +59,7 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint, jobs, why)
+JOBS = (submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
@@ -176,4 +179,5 @@ for command in REHEARSALS:
 
 def main() -> None:
     """Run `trn`."""
+    open_closed_streams()
     app()

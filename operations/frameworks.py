@@ -37,6 +37,8 @@ FRAMEWORKS: Mapping[str, Framework] = {
         Framework("torch", "PyTorch with gloo and XLA, Transformers, Ray and TorchX", 7.5, newest_python=(3, 13)),
         Framework("tensorflow", "TensorFlow for the processor", 1.6, newest_python=(3, 13)),
         Framework("mpi", "Open MPI and mpi4py", 0.2),
+        Framework("torchx", "TorchX with its Kubernetes scheduler", 0.2),
+        Framework("parallelcluster", "AWS ParallelCluster", 0.2, newest_python=(3, 12)),
     )
 }
 OLDEST_PYTHON = (3, 11)

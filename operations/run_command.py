@@ -1,9 +1,13 @@
 """Runs a command and prints the error that stops it on standard error, without a traceback where a user can cause it."""
 
+import errno
 import sys
 from collections.abc import Callable
 
 from operations.errors import INTERRUPTED, MISUSE, CommandError, CompleteError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""A full device, and a user's quota of it."""
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -12,7 +16,10 @@ def run_command(command: Callable[[], int]) -> int:
     An error that no user can cause is a bug: it is not caught, so that its traceback shows.
     """
     try:
-        return command()
+        code = command()
+        # What is left in the buffer may not fit on the device; at the interpreter's end it would be too late to say so.
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: what was done is listed above, and the command can be run again\n")
         return INTERRUPTED
@@ -29,6 +36,9 @@ def run_command(command: Callable[[], int]) -> int:
 
 def _as_command_error(error: Exception) -> CommandError | None:
     """The error as a user reads it; None where no user can cause it."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = f"`{error.filename}`" if error.filename else "all of the output"
+        return CommandError(f"cannot write {where}: {error.strerror}", "free some space there, and run the command again")
     # Looked up, not imported: a command that never loaded these modules cannot have met their errors.
     if "botocore.exceptions" in sys.modules:
         from operations.aws.errors import command_error

@@ -27,6 +27,7 @@ STACK = "the stack file"
 
 def problems(job: Job, site: Site) -> list[Problem]:
     """Everything that is wrong with a job on a site; empty for one that can be submitted."""
+    site = site.seen_by(launcher_of(job, site))
     return [problem for rule in RULES for problem in rule(job, site)]
 
 

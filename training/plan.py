@@ -128,6 +128,7 @@ def plan(job: Job, site: Site) -> Plan:
 
     Raises ValueError for a job that the cluster cannot run: ask `training.check` first, which says why.
     """
+    site = site.seen_by(launcher_of(job, site))
     toolchain, nodes = toolchain_of(job, site), nodes_of(job, site)
     image = image_of(job, site, toolchain)
     if nodes is None or image is None:

@@ -1,10 +1,19 @@
 """One cluster as jobs meet it: what its stack gives to them, as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from facts import regions
 from facts.catalogue import InstanceType
 from facts.names import GROUP_LABEL, POOL_LABEL
+
+if TYPE_CHECKING:
+    from training.account import Account
+
+OUTSIDE = frozenset({"sagemaker", "hyperpod", "parallelcluster"})
+"""Launchers that bring nodes of their own: a node group says only of which type."""
+NODES_MAX = 4096
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ class Site:
     cluster: str
     stack: str
     """Name of the stack, as in Pulumi.NAME.yaml."""
+    region: str
     namespace: str
     claim: str | None
     """Claim of the shared file system; None where there is none."""
@@ -83,7 +93,29 @@ class Site:
     """Registry with copies of the images."""
     addons: frozenset[str] = frozenset()
     """Keys of the add-ons that are on."""
-    kubernetes_version: str = "1.35"
+    slurm_groups: Mapping[str, Nodes] = field(default_factory=dict)
+    """Node groups whose nodes are Slurm's; no pod of another job finds room there."""
+    batch_groups: frozenset[str] = frozenset()
+    """Names of node groups that AWS Batch may use."""
+    account: "Account | None" = None
+    """For launchers outside of the cluster; None where nothing is known of it."""
+
+    @property
+    def partition(self) -> str:
+        """Of the region, as ARNs have it."""
+        return regions.partition(self.region)
+
+    def seen_by(self, launcher: str) -> "Site":
+        """What a launcher finds of the cluster: Slurm its own nodes, Batch those that it may use, SageMaker no node and no queue."""
+        if launcher == "slurm":
+            return replace(self, node_groups=self.slurm_groups, pools={}, queues={}, gang=False)
+        if launcher == "batch":
+            groups = {name: nodes for name, nodes in self.node_groups.items() if name in self.batch_groups}
+            return replace(self, node_groups=groups, pools={}, queues={}, gang=False)
+        if launcher in OUTSIDE:
+            groups = {name: replace(nodes, largest_size=NODES_MAX) for name, nodes in {**self.node_groups, **self.slurm_groups}.items()}
+            return replace(self, node_groups=groups, pools={}, queues={}, gang=False)
+        return self
 
     def nodes(self, group: str | None, pool: str | None) -> Nodes | None:
         """The node group or pool of a name; None for one that is not there, and where none is named."""

@@ -14,6 +14,7 @@ from operations.jobs.rendering import Rendered, rendered
 from operations.jobs.site import site_of
 from operations.program import settings_of
 from operations.stack_file import read_stack_file
+from training.account import Account
 from training.environment import environment
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers import launchers
@@ -118,6 +119,7 @@ def jobs_page(text: str, root: Path) -> str:
         "sample": f"\n```yaml\n{(root / SAMPLE).read_text().partition(chr(10))[2].strip()}\n```\n",
         "dry-run": "\n```console\n" + "\n".join(printed) + "\n```\n",
         "launchers": "\n" + "\n".join(_launchers()) + "\n",
+        "account": "\n" + "\n".join(key_table(Account)) + "\n",
         "variables": "\n" + "\n".join(_variables(found)) + "\n",
     }
     for marker, content in parts.items():

@@ -1,10 +1,15 @@
-"""Reads a job file, in YAML as Pulumi reads it."""
+"""Reads a job file, or that of an account's ids, in YAML as Pulumi reads it."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from operations.errors import MISUSE, CommandError, CompleteError
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
+from training.account import Account, parse_account
 from training.job import Job, JobFileError, parse_job
+
+Parsed = TypeVar("Parsed")
 
 
 def read_job(path: Path) -> Job:
@@ -12,15 +17,24 @@ def read_job(path: Path) -> Job:
 
     Raises CommandError for a file that cannot be read, CompleteError with every mistake in it.
     """
+    return _read(path, parse_job, "name a job file; docs/jobs.md has one")
+
+
+def read_account(path: Path) -> Account:
+    """The ids of a file, for launchers outside of the cluster; raises as `read_job`."""
+    return _read(path, parse_account, "name a file of ids; docs/jobs.md has its keys")
+
+
+def _read(path: Path, parse: Callable[[Any, str], Parsed], hint: str) -> Parsed:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise CommandError(f"{path} has more than {MAX_BYTES:,} bytes", "keep data out of the job file", code=MISUSE)
-        return parse_job(read_yaml(path.read_text("utf-8-sig")), str(path))
+            raise CommandError(f"{path} has more than {MAX_BYTES:,} bytes", "keep data out of it", code=MISUSE)
+        return parse(read_yaml(path.read_text("utf-8-sig")), str(path))
     except YamlError as error:
         raise CommandError(f"{path}: {error}", error.hint, code=MISUSE) from error
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is not UTF-8 text: {error}", "save it as UTF-8", code=MISUSE) from error
     except OSError as error:
-        raise CommandError(f"cannot read {path}: {error.strerror}", "name a job file; docs/jobs.md has one", code=MISUSE) from error
+        raise CommandError(f"cannot read {path}: {error.strerror}", hint, code=MISUSE) from error
     except JobFileError as error:
         raise CompleteError(str(error), code=MISUSE) from error

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import yaml
 
+from training.launchers.base import Document
 from training.pod import Object
 
 
@@ -23,3 +24,11 @@ def as_yaml(objects: Sequence[Object]) -> str:
     """All of them, one document each."""
     # Copied, so that what is used twice is written twice and not as an alias.
     return yaml.dump_all(json.loads(json.dumps(objects)), Dumper=_Dumper, sort_keys=False, width=160)
+
+
+def as_text(objects: Sequence[Object], documents: Sequence[Document]) -> str:
+    """Objects and documents as they are submitted: one document alone as it is, several each below a line with what submits it."""
+    if not objects and len(documents) == 1:
+        return documents[0].text
+    parts = [as_yaml(objects)] if objects else []
+    return "".join([*parts, *(f"# {document.name}: {document.command}\n{document.text}" for document in documents)])

@@ -7,7 +7,7 @@ from operations.jobs.objects import resource_of
 from training.check import problems
 from training.job import Job, JobFileError
 from training.launchers import launcher
-from training.launchers.base import Launcher
+from training.launchers.base import Document, Launcher
 from training.plan import Plan, plan
 from training.pod import Object
 from training.site import Site
@@ -20,6 +20,8 @@ class Rendered:
     plan: Plan
     launcher: Launcher
     objects: list[Object]
+    documents: list[Document]
+    """What is submitted by other means, in this order."""
 
     @property
     def kind_name(self) -> str:
@@ -45,4 +47,4 @@ def rendered(job: Job, site: Site, where: str) -> Rendered:
         raise CompleteError(str(JobFileError(found, where)), code=MISUSE)
     made = plan(job, site)
     chosen = launcher(made.launcher)
-    return Rendered(made, chosen, chosen.render(job, site))
+    return Rendered(made, chosen, chosen.render(job, site), chosen.documents(job, site))

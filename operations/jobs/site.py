@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from addons.batch import BatchSettings
 from addons.efa import EfaSettings
 from addons.etcd import EtcdSettings
 from addons.etcd.manifests import CLIENT, PORT
@@ -38,7 +39,8 @@ def site_of(settings: Settings, stack: str) -> Site:
     taken = slurm.node_groups if slurm.enabled else ()
     efa, neuron = addons.of(EfaSettings), addons.of(NeuronSettings)
     by_plugin = efa.enabled and efa.devices == "device-plugin"
-    groups = {name: _group(name, group, by_plugin) for name, group in settings.node_groups.items() if name not in taken}
+    groups = {name: _group(name, group, by_plugin) for name, group in settings.node_groups.items()}
+    batch = addons.of(BatchSettings)
     minor = settings.control_plane.kubernetes_version
     pools = {name: _pool(name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin) for name, pool in karpenter.neuron_pools.items()}
     parents = {queue.parent for queue in volcano.queues.values()}
@@ -47,9 +49,10 @@ def site_of(settings: Settings, stack: str) -> Site:
     return Site(
         cluster=settings.name,
         stack=stack,
+        region=settings.region,
         namespace=settings.training.namespace,
         claim=lustre.claim_name if lustre.enabled else None,
-        node_groups=groups,
+        node_groups={name: nodes for name, nodes in groups.items() if name not in taken},
         pools=pools if karpenter.enabled else {},
         queues=queues if volcano.enabled else {},
         toolchain=settings.training.toolchain,
@@ -60,7 +63,8 @@ def site_of(settings: Settings, stack: str) -> Site:
         etcd=f"{CLIENT}:{PORT}" if addons.of(EtcdSettings).enabled else None,
         mirror=addons.mirror,
         addons=frozenset(key for key, declaration in SWITCHED.items() if declaration.is_on(cluster)),
-        kubernetes_version=minor,
+        slurm_groups={name: groups[name] for name in taken},
+        batch_groups=frozenset(batch.node_groups if batch.enabled else ()),
     )
 
 

@@ -43,14 +43,15 @@ class Kubernetes(Protocol):
         """What the API serves at a path; None for what is not there."""
         ...
 
-    def text(self, path: str) -> str | None:
-        """What the API serves at a path, as it is: a log. None for what is not there."""
+    def text(self, path: str, *, timeout_s: float = TIMEOUT_S) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
         ...
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it; raises CommandError where another one has the name by now.
+        `uid`: only the object that has it; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
+        to end, in place of its own.
         """
         ...
 
@@ -86,17 +87,20 @@ class KubernetesClient:
         """What the API serves at a path; None for what is not there."""
         return self._call("GET", path)
 
-    def text(self, path: str) -> str | None:
-        """What the API serves at a path, as it is: a log. None for what is not there."""
-        answer = self._answer("GET", path)
+    def text(self, path: str, *, timeout_s: float = TIMEOUT_S) -> str | None:
+        """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
+        answer = self._answer("GET", path, timeout_s=timeout_s)
         return None if answer is None else answer.decode(errors="replace")
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
         `uid`: only the object that has it, by DeleteOptions' preconditions; raises CommandError where another one has the name by now.
+        `grace_s`: seconds that a pod gets to end, in place of its own.
         """
-        options = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        if grace_s is not None:
+            options["gracePeriodSeconds"] = grace_s
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
@@ -124,7 +128,7 @@ class KubernetesClient:
         answer = self._answer(method, path, body, sends)
         return None if answer is None else json.loads(answer)
 
-    def _answer(self, method: str, path: str, body: Object | None = None, sends: str = "") -> bytes | None:
+    def _answer(self, method: str, path: str, body: Object | None = None, sends: str = "", timeout_s: float = TIMEOUT_S) -> bytes | None:
         """The answer, None for a 404. `sends`: media type of the body, where it is not the method's own. Raises CommandError for what the server refuses, Unreachable where it does not answer."""
         from urllib3.exceptions import HTTPError
 
@@ -133,7 +137,7 @@ class KubernetesClient:
         url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:
             while True:
-                answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=TIMEOUT_S)
+                answer = self._client.call_api(method, url, header_params=headers, body=body, _request_timeout=timeout_s)
                 text = answer.read()
                 if answer.status != TOO_MANY_REQUESTS or not waits:
                     break

@@ -52,6 +52,13 @@ _OWN: Mapping[str, Rules] = {
     "submit": _SUBMIT,
     "jobs": _JOBS,
     "why": _JOBS,
+    "watch": {**_JOBS, "pods/log": ("get",)},
+    "cancel": {
+        **_JOBS,
+        **{kind.resource.qualified: ("delete", "list") for kind in JOB_KINDS},
+        "pods": ("delete", "list"),
+        "pods/log": ("get",),
+    },
 }
 """Rights that follow from no kind of job."""
 

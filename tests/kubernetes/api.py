@@ -11,6 +11,7 @@ from kubernetes.client import ApiClient
 
 Object = dict[str, Any]
 APPLY, MERGE, JSON_PATCH = "application/apply-patch+yaml", "application/merge-patch+json", "application/json-patch+json"
+NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MANAGER = "trn-tests"
 TIMEOUT_S = 30
 PATIENCE_S, LOOK_S = 60, 0.05
@@ -44,9 +45,11 @@ class Api:
         self._client = client
         self._plurals: dict[tuple[str, str], tuple[str, bool]] = {}
 
-    def call(self, method: str, path: str, body: Any = None, media: str = "application/json", **query: str) -> Answer:
+    def call(
+        self, method: str, path: str, body: Any = None, media: str = "application/json", accept: str = "application/json", **query: str
+    ) -> Answer:
         """One request. A body that is no JSON comes back under `text`."""
-        headers = {"Accept": "application/json", "Content-Type": media, **self._client.default_headers}
+        headers = {"Accept": accept, "Content-Type": media, **self._client.default_headers}
         url = self._client.configuration.host + path + (f"?{urlencode(query)}" if query else "")
         given = json.dumps(body) if media == APPLY else body
         answer = self._client.call_api(method, url, header_params=headers, body=given, _request_timeout=TIMEOUT_S)
@@ -90,9 +93,14 @@ class Api:
         """Whether the server has it."""
         return self.get(item).status == 200
 
-    def delete(self, item: Object, *, grace_s: int | None = None) -> Answer:
-        """Delete it and what it owns; one that is gone already answers 404."""
-        body = {"propagationPolicy": "Foreground"} | ({} if grace_s is None else {"gracePeriodSeconds": grace_s})
+    def delete(self, item: Object, *, grace_s: int | None = None, foreground: bool = True) -> Answer:
+        """Delete it and what it owns; one that is gone already answers 404.
+
+        In the foreground it goes after what it owns: the garbage collector must know its kind for that, which takes up to 30 s
+        after a CRD was made.
+        """
+        body = {"propagationPolicy": "Foreground" if foreground else "Background"}
+        body |= {} if grace_s is None else {"gracePeriodSeconds": grace_s}
         return self.call("DELETE", f"{self.path(item)}/{item['metadata']['name']}", body)
 
     def merge(self, item: Object, change: Object, *, status: bool = False) -> Answer:
@@ -103,6 +111,10 @@ class Api:
     def items(self, path: str, **query: str) -> list[Object]:
         """Everything that is listed at a path."""
         return self.call("GET", path, **query).ok()["items"]
+
+    def names(self, path: str) -> set[str]:
+        """Names of everything that is listed at a path, without the rest: all CRDs together are 10 MB."""
+        return {item["metadata"]["name"] for item in self.call("GET", path, accept=NAMES_ONLY).ok()["items"] or ()}
 
     def events(self, namespace: str) -> list[str]:
         """Reasons and texts of a namespace's events: what a failing test wants to show."""

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -41,14 +41,15 @@ class Tool:
 
     module: str
     """The upstream module, whose version is the pin."""
-    programs: tuple[str, ...]
-    """Names that its one binary is started by."""
-    package: str = "."
-    """What is built: the folder's own main package, or upstream's."""
+    programs: Mapping[str, str]
+    """Names that programs are started by, and the package of each: the folder's own main package is `.`. Names with the same package
+    are one binary."""
     version_variables: tuple[str, ...] = ()
     """What the program says it is: variables of Go's and their values, with `{version}`, `{major}` and `{minor}` for parts of the pin."""
-    files: Mapping[str, tuple[str, ...]] | None = None
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Manifests kept beside the binary, by module: the module cache may be emptied."""
+    adds_to: tuple[str, ...] = ()
+    """Modules to which the files of `additions/MODULE` are added: what the published module lacks."""
 
 
 _KUBERNETES_VERSIONS = tuple(
@@ -56,25 +57,26 @@ _KUBERNETES_VERSIONS = tuple(
     for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     for variable in ("gitVersion={version}", "gitMajor={major}", "gitMinor={minor}")
 )
+_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+_VOLCANO = ("controller-manager", "scheduler", "webhook-manager")
 TOOLS: Mapping[str, Tool] = {
-    "kubernetes": Tool(
-        "k8s.io/kubernetes",
-        ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
-        version_variables=_KUBERNETES_VERSIONS,
-    ),
-    "etcd": Tool("go.etcd.io/etcd/server/v3", ("etcd",), "go.etcd.io/etcd/server/v3"),
+    "kubernetes": Tool("k8s.io/kubernetes", dict.fromkeys(_KUBERNETES, "."), _KUBERNETES_VERSIONS),
+    "etcd": Tool("go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     "kwok": Tool(
-        "sigs.k8s.io/kwok", ("kwok",), "sigs.k8s.io/kwok/cmd/kwok", ("sigs.k8s.io/kwok/pkg/consts.Version={version}",),
+        "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}, ("sigs.k8s.io/kwok/pkg/consts.Version={version}",),
         files={"sigs.k8s.io/kwok": ("kustomize/stage/node/*/*.yaml", "kustomize/stage/pod/fast/*.yaml")},
     ),
-    "helm": Tool("helm.sh/helm/v3", ("helm",), "helm.sh/helm/v3/cmd/helm", ("helm.sh/helm/v3/internal/version.version={version}",)),
+    "helm": Tool("helm.sh/helm/v3", {"helm": "helm.sh/helm/v3/cmd/helm"}, ("helm.sh/helm/v3/internal/version.version={version}",)),
+    "volcano": Tool(
+        "volcano.sh/volcano", {f"vc-{name}": f"volcano.sh/volcano/cmd/{name}" for name in _VOLCANO}, adds_to=("volcano.sh/apis",)
+    ),
     "training-operator": Tool(
-        "github.com/kubeflow/training-operator", ("training-operator",),
+        "github.com/kubeflow/training-operator", {"training-operator": "."},
         files={"github.com/kubeflow/training-operator": ("manifests/base/crds/*.yaml",)},
     ),
-    "kubelet-streams": Tool("k8s.io/kubelet", ("kubelet-streams",)),
+    "kubelet-streams": Tool("k8s.io/kubelet", {"kubelet-streams": "."}),
     "trainer": Tool(
-        "github.com/kubeflow/trainer/v2", ("trainer",),
+        "github.com/kubeflow/trainer/v2", {"trainer": "."},
         files={
             "github.com/kubeflow/trainer/v2": ("manifests/base/crds/*.yaml", "manifests/base/rbac/*.yaml", "manifests/base/webhook/*.yaml"),
             "sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml",),
@@ -128,7 +130,7 @@ def _cache() -> Path:
 def _key(name: str) -> str:
     """Of everything that the binary is made of."""
     parts = [json.dumps([ENVIRONMENT, _go_version(), repr(TOOLS[name])])]
-    parts += [path.read_text() for path in sorted((FOLDER / name).iterdir())]
+    parts += [path.read_text() for path in sorted((FOLDER / name).rglob("*")) if path.is_file()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
@@ -145,17 +147,43 @@ def _build(name: str, place: Path) -> None:
         made.mkdir()
         major, minor, _ = version(name).removeprefix("v").split(".")
         variables = [text.format(version=version(name), major=major, minor=minor) for text in tool.version_variables]
-        flags = ["-s", "-w", *(f"-X {variable}" for variable in variables)]
-        _go(source, "build", "-ldflags", " ".join(flags), "-o", str(made / tool.programs[0]), tool.package)
-        for program in tool.programs[1:]:
-            (made / program).symlink_to(tool.programs[0])
-        for module, patterns in (tool.files or {}).items():
-            root = Path(_go(source, "list", "-m", "-f", "{{.Dir}}", module).strip())
+        flags = ["-ldflags", " ".join(["-s", "-w", *(f"-X {variable}" for variable in variables)])]
+        flags += _with_additions(tool, source, Path(temporary))
+        built: dict[str, str] = {}
+        for program, package in tool.programs.items():
+            if package in built:
+                (made / program).symlink_to(built[package])
+            else:
+                built[package] = program
+                _go(source, "build", *flags, "-o", str(made / program), package)
+        for module, patterns in tool.files.items():
+            root = _module_folder(source, module)
             for path in (found for pattern in patterns for found in root.glob(pattern)):
                 target = made / "files" / module / path.relative_to(root)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
         made.rename(place)
+
+
+def _with_additions(tool: Tool, source: Path, temporary: Path) -> list[str]:
+    """Flags under which modules are taken from copies with our files in them; Go lets no file be added in its cache."""
+    if not tool.adds_to:
+        return []
+    for name in ("go.mod", "go.sum"):
+        shutil.copyfile(source / name, temporary / name)
+    for module in tool.adds_to:
+        copy = temporary / "copies" / module
+        shutil.copytree(_module_folder(source, module), copy, copy_function=shutil.copyfile)
+        for folder in (copy, *(path for path in copy.rglob("*") if path.is_dir())):
+            folder.chmod(0o755)
+        shutil.copytree(source / "additions" / module, copy, dirs_exist_ok=True)
+        _go(source, "mod", "edit", f"-replace={module}={copy}", str(temporary / "go.mod"))
+    return [f"-modfile={temporary / 'go.mod'}"]
+
+
+def _module_folder(source: Path, module: str) -> Path:
+    _go(source, "mod", "download", module)
+    return Path(_go(source, "list", "-m", "-f", "{{.Dir}}", module).strip())
 
 
 def _go(folder: Path, *arguments: str) -> str:

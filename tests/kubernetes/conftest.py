@@ -1,16 +1,23 @@
 """One control plane for a session's tests of the tier, and fresh namespaces in it."""
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.kubernetes import build
+from facts.charts import contracts
+from operations.engine.project import practice_folder
+from operations.practice.account import PracticeAccount
+from tests.kubernetes import build, crds
 from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.nodes import join, of_account, ready
-from tests.simulator.account.standing import standing
+from tests.kubernetes.stack import objects
+from tests.operations.practice.commands import UP, trn
+from tests.stacks.test_addons import recorded
+from tests.support import ROOT
 
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
@@ -49,8 +56,27 @@ def api(control_plane: ControlPlane) -> Api:
 
 
 @pytest.fixture(scope="session")
-def _dev_nodes(control_plane: ControlPlane) -> list[str]:
-    return join(control_plane.api(), of_account(standing().state))
+def practised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose stack dev is up in a practice account. Not to be changed: tests take a copy."""
+    root = tmp_path_factory.mktemp("practice")
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, root / name)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(root)
+        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+        assert trn(UP)[0] == 0
+    return root
+
+
+@pytest.fixture(scope="session")
+def _dev_nodes(control_plane: ControlPlane, practised: Path) -> list[str]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(practised)
+        account = PracticeAccount(practice_folder("dev")).open()
+        try:
+            return join(control_plane.api(), of_account(account.world.state))
+        finally:
+            account.close()
 
 
 @pytest.fixture
@@ -58,6 +84,15 @@ def dev_nodes(_dev_nodes: list[str], api: Api) -> list[str]:
     """Names of the dev stack's nodes, which are there for the rest of the session. A test that takes one away puts it back."""
     assert set(_dev_nodes) <= set(ready(api))
     return _dev_nodes
+
+
+@pytest.fixture
+def with_kinds(api: Api) -> Api:
+    """The API server with every kind that a chart or the program brings; they stay for the next test."""
+    brought = {crd["metadata"]["name"]: crd for chart in contracts() for crd in crds.of_chart(chart)}
+    own = {item["metadata"]["name"]: item for item in objects(recorded("everything")) if item["kind"] == "CustomResourceDefinition"}
+    crds.install(api, list((brought | own).values()))
+    return api
 
 
 @pytest.fixture

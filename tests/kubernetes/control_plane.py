@@ -21,7 +21,8 @@ the way into the cluster's network (egress.py): the API server reaches pod 10.24
 logs and exec reach whatever listens there. What is not: nothing routes between pods, there is no kube-proxy and no DNS.
 
 Nodes with the annotation `kwok.x-k8s.io/node: fake` are kwok's: it renews their leases, says they are ready, and plays their
-pods by the stages of stages.yaml (run at once; those of Jobs complete). Any other node is whoever's made it: its kubelet renews
+pods by the stages of stages.yaml (run at once; those of Jobs complete); their logs are `pod_log`, and what is executed in them runs
+here. Any other node is whoever's made it: its kubelet renews
 the lease `kube-node-lease/NAME` and sets status, with the port of its own API in `status.daemonEndpoints.kubeletEndpoint.Port`.
 """
 
@@ -39,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from kubernetes.client import ApiClient, Configuration
+from urllib3 import Retry
 
 from operations.kube.api import KubernetesClient
 from tests.kubernetes.api import Api
@@ -59,6 +61,7 @@ STAGES = (
     "kustomize/stage/pod/fast/pod-delete.yaml",
 )
 """Of kwok's own."""
+POD_LOG = ("first line", "second line")
 COMPONENTS = {
     "kube-controller-manager": "system:kube-controller-manager",
     "kube-scheduler": "system:kube-scheduler",
@@ -110,6 +113,11 @@ class ControlPlane:
         """An administrator's."""
         return self.folder / "admin.kubeconfig"
 
+    @property
+    def pod_log(self) -> Path:
+        """What every container on kwok's nodes is said to have printed."""
+        return self.folder / "pods.log"
+
     def token(self, user: str, groups: Sequence[str] = ()) -> str:
         """A bearer token of a user."""
         return self.authenticator.token(user, groups)
@@ -122,8 +130,7 @@ class ControlPlane:
 
     def client(self, user: str | None = None, groups: Sequence[str] = ()) -> ApiClient:
         """A client of the API server, as an administrator with a certificate or as a user with a token."""
-        configuration = Configuration(host=self.server)
-        configuration.ssl_ca_cert = str(self.authority_file)
+        configuration = self._configuration()
         if user is not None:
             return ApiClient(configuration, header_name="Authorization", header_value=f"Bearer {self.token(user, groups)}")
         configuration.cert_file, configuration.key_file = (str(self._authority.folder / f"admin.{end}") for end in ("crt", "key"))
@@ -135,9 +142,14 @@ class ControlPlane:
 
     def door(self, user: str = "administrator", groups: Sequence[str] = (ADMINISTRATORS,)) -> KubernetesClient:
         """The commands' own door, with a token of the user's."""
+        return KubernetesClient(ApiClient(self._configuration()), lambda: self.token(user, groups))
+
+    def _configuration(self) -> Configuration:
         configuration = Configuration(host=self.server)
         configuration.ssl_ca_cert = str(self.authority_file)
-        return KubernetesClient(ApiClient(configuration), lambda: self.token(user, groups))
+        # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
+        configuration.retries = Retry(1, respect_retry_after_header=False)
+        return configuration
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
         """What kubectl prints, its errors too where it should fail. AssertionError with its words where it fails, or should and does not."""
@@ -232,6 +244,8 @@ class ControlPlane:
             "--authorization-mode=Node,RBAC",
             f"--client-ca-file={folder}/ca.crt",
             f"--authentication-token-webhook-config-file={tokens}",
+            # Who a token is may change from one test to the next.
+            "--authentication-token-webhook-cache-ttl=0s",
             f"--tls-cert-file={folder}/api-server.crt",
             f"--tls-private-key-file={folder}/api-server.key",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
@@ -287,6 +301,10 @@ class ControlPlane:
     def _start_kwok(self) -> None:
         folder = self._authority.folder
         stages = [module_file("kwok", "sigs.k8s.io/kwok", path) for path in STAGES]
+        # As a container runtime writes it (kubernetes.io, CRI logging).
+        self.pod_log.write_text("".join(f"2026-11-22T10:00:00.000000000Z stdout F {line}\n" for line in POD_LOG))
+        kubelet = self.folder / "kubelet.yaml"
+        kubelet.write_text("\n---\n".join(json.dumps(item) for item in _kubelet(self.pod_log)))
         flags = [
             f"--kubeconfig={self.kubeconfig}",
             "--manage-all-nodes=false",
@@ -297,7 +315,7 @@ class ControlPlane:
             f"--tls-private-key-file={folder}/kubelet.key",
             f"--cidr={POD_CIDR}",
             "--node-lease-duration-seconds=40",
-            *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"))),
+            *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"), kubelet)),
         ]
         self.processes.start("kwok", [self.tools["kwok"], *flags])
 
@@ -321,6 +339,17 @@ def free_ports(count: int) -> list[int]:
     finally:
         for each in sockets:
             each.close()
+
+
+def _kubelet(log: Path) -> list[dict[str, Any]]:
+    """kwok's answers to the kubelet's API: one log for all containers, and commands run on this machine (kwok.sigs.k8s.io, Logs and Exec)."""
+    version = "kwok.x-k8s.io/v1alpha1"
+    logs = {"logs": [{"containers": [], "logsFile": str(log), "follow": False}]}
+    commands = {"execs": [{"containers": [], "local": {"workDir": str(log.parent)}}]}
+    return [
+        {"apiVersion": version, "kind": "ClusterLogs", "metadata": {"name": "logs"}, "spec": logs},
+        {"apiVersion": version, "kind": "ClusterExec", "metadata": {"name": "exec"}, "spec": commands},
+    ]
 
 
 def _egress(proxy: Path) -> dict[str, Any]:

@@ -4,14 +4,18 @@ An API server reaches webhooks, kubelets and the pods behind `services/proxy` th
 interfaces in the cluster's subnets, here this proxy (HTTP CONNECT on a Unix socket; kubernetes.io, Konnectivity). An address
 `10.a.b.c` is tried as `127.a.b.c`, which every Linux machine has without any set-up, and then as 127.0.0.1, at the same port.
 So a pod with the address 10.244.3.5 is whatever listens on 127.244.3.5, and a kubelet may listen on 127.0.0.1 for all its nodes.
+Any other address is asked for at the sockets beside the proxy's own whose names end in `.ways`: kubelets whose pods have a network
+make one (kubelet/relays.py), and pass on what is theirs.
 
 Started as a program with the socket's path. Standard library only.
 """
 
 import asyncio
 import sys
+from pathlib import Path
 
 NETWORK = "10."
+WAYS = ".ways"
 CHUNK = 65_536
 ESTABLISHED = b"HTTP/1.1 200 OK\r\n\r\n"
 REFUSED = b"HTTP/1.1 502 Bad Gateway\r\n\r\n"
@@ -39,6 +43,15 @@ async def _connected(host: str, port: int) -> tuple[asyncio.StreamReader, asynci
         try:
             return await asyncio.open_connection(address, port)
         except OSError:
+            continue
+    for way in () if candidates(host) else sorted(Path(sys.argv[1]).parent.glob(f"*{WAYS}")):
+        try:
+            reader, writer = await asyncio.open_unix_connection(way)
+            writer.write(f"CONNECT {host}:{port} HTTP/1.1\r\n\r\n".encode())
+            if (await reader.readuntil(b"\r\n\r\n")).startswith(ESTABLISHED[:12]):
+                return reader, writer
+            writer.close()
+        except (OSError, asyncio.IncompleteReadError):
             continue
     return None
 

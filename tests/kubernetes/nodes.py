@@ -122,8 +122,8 @@ def join(api: Api, items: Iterable[Object], *, until_ready: bool = True) -> list
     """Make nodes with their status and CSINode; gives their names, when all are ready and free of Kubernetes' own taints."""
     made = list(items)
     for item in made:
-        api.create({key: value for key, value in item.items() if key != "status"}).ok()
-        api.merge(item, {"status": item["status"]}, status=True).ok()
+        # With its status, as a kubelet registers itself: what kwok finds empty it fills in.
+        api.create(item).ok()
         api.create(csi_node(item)).ok()
     names = [item["metadata"]["name"] for item in made]
     if until_ready:

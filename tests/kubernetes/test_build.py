@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION
+from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
 from stacks.config import parse_settings
 from tests.kubernetes import build
 from tests.support import ROOT, dev_configuration
 
 KUBERNETES = parse_settings(dev_configuration(), "dev", rehearsal=True).control_plane.kubernetes_version
 PINS = {
+    "volcano": f"v{VOLCANO.version}",
     # The second scheduler is Kubernetes' own, at the patch that is pinned for the minor.
     "kubernetes": NEURON_SCHEDULER_TAGS[KUBERNETES],
     # Kubernetes' libraries are v0 where it is v1.
@@ -54,6 +55,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_each_tool_is_the_version_that_the_program_installs():
     """A tier that runs another version than the cluster shows nothing about the cluster."""
+    assert set(PINS) == {path.name for path in build.FOLDER.iterdir()}
     assert {name: build.version(name) for name in build.TOOLS} == PINS
 
 

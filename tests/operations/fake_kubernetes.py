@@ -63,17 +63,17 @@ class FakeCluster:
         """What is served there."""
         return self.served.get(path)
 
-    def text(self, path: str) -> str | None:
+    def text(self, path: str, *, timeout_s: float = 30) -> str | None:
         """What is served there, as it is."""
         return self.texts.get(path)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """Starts to go, unless a finalizer holds it; refused where another one has the name by now."""
         self._refuse(name)
         there = next((item["metadata"]["uid"] for item in self.objects.get(resource, ()) if item["metadata"]["name"] == name), uid)
         if uid and there != uid:
             raise CommandError(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
-        self.log.append(f"delete {resource.kind} {name}")
+        self.log.append(f"delete {resource.kind} {name}" + ("" if grace_s is None else f" in {grace_s} s"))
         if name not in self.stuck:
             self._going.setdefault((resource, name, there), self._lag)
 

@@ -61,10 +61,10 @@ class RunningCluster(FakeCluster):
         self._note("patch", resource)
         return super().apply(resource, namespace, body, dry_run=dry_run)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "") -> None:
+    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
         """As before."""
         self._note("delete", resource)
-        super().delete(resource, name, namespace, uid=uid)
+        super().delete(resource, name, namespace, uid=uid, grace_s=grace_s)
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """As before."""
@@ -89,13 +89,13 @@ class RunningCluster(FakeCluster):
                     self._go_on(pod)
         return super().list(resource, namespace=namespace, label=label)
 
-    def text(self, path: str) -> str | None:
+    def text(self, path: str, *, timeout_s: float = 30) -> str | None:
         """The log of a pod."""
         self.seen.add(("get", path))
         name = path.split("/pods/")[-1].split("/")[0]
         pod = next((item for item in self.objects[PODS] if item["metadata"]["name"] == name), None)
         if pod is None or not _test(pod):
-            return super().text(path)
+            return super().text(path, timeout_s=timeout_s)
         return self.logs.get(name, self.logs.get(_test(pod), ""))
 
     def _note(self, verb: str, resource: Resource) -> None:

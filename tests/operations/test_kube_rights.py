@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "logs": ("logs bert",),
     "jobs": ("jobs",),
     "why": ("why bert",),
+    "watch": ("watch bert --once",),
 }
 
 

@@ -28,13 +28,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "logs": ("logs", "bert", "--stack", "dev"),
     "jobs": ("jobs",),
     "why": ("why", "bert", "--stack", "dev"),
+    "cancel": ("cancel", "prepare", "--yes"),
     "scale": ("scale", "trn1-32xl", "0", "--stack", "dev"),
     "drain": ("drain", "dev", "--yes"),
     "destroy": ("destroy", "dev", "--yes"),
     "sweep": ("sweep", "dev"),
 }
 """Not check, whose every check is denied every call in test_check.py, and not recover: it reads Pulumi's state first."""
-NEED_A_CLUSTER = ("status", "kubeconfig", "logs", "jobs", "why", "drain")
+NEED_A_CLUSTER = ("status", "kubeconfig", "logs", "jobs", "why", "cancel", "drain")
 
 
 class World:

@@ -21,6 +21,7 @@ def group(name: str, instance_type: str, **changes: Any) -> Nodes:
 SITE = Site(
     cluster="trainium-dev",
     stack="dev",
+    region="us-west-2",
     namespace="training",
     claim="fsx-claim",
     node_groups={"trn1-32xl": group("trn1-32xl", "trn1.32xlarge")},

@@ -93,7 +93,7 @@ def test_a_failed_workers_exit_code_is_the_nodes(tmp_path):
 
 
 def test_a_hung_job_ends_only_where_that_was_asked_for(tmp_path):
-    code, events, errors = ended(entry(tmp_path, steps=2, seconds=60, ENTRY_HANG_AFTER_S="1"))
+    code, events, errors = ended(entry(tmp_path, steps=2, seconds=60, TRN_HANG_AFTER_S="1"))
     assert (code, names(events)) == (HUNG, ["starting", "hung", "ended"])
     assert "Fatal Python error: Aborted" in errors
 

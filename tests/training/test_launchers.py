@@ -135,7 +135,7 @@ def test_rendering_changes_nothing_and_repeats_itself(name: str):
     assert rendered(name, "full")[0]["metadata"]["labels"]
 
 
-@pytest.mark.parametrize("name", launchers.names())
+@pytest.mark.parametrize("name", KUBERNETES)
 def test_objects_do_not_grow_with_the_job(name: str):
     """A thousand nodes are one object with a count: the API server keeps 1.5 MB of it at most."""
     large = site(node_groups={"g": group("g", "trn1.32xlarge", largest_size=4096)})

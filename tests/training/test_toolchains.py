@@ -9,7 +9,7 @@ from facts.catalogue import NEURON_TYPES
 from facts.forms import IMAGE
 from facts.neuron_releases import SDK_RELEASES, fitting_ami_dates
 from facts.node_resources import DAEMONS_CPU_MILLIS, allocatable, chip_counts, job_share
-from facts.toolchains import TOOLCHAINS, Toolchain, allowed_workers, image_conflict, of_sdk, running_on
+from facts.toolchains import TOOLCHAINS, Toolchain, allowed_workers, image_conflict, running_on
 from tests.training.sites import NEWEST, group, job, site
 from training.check import problems
 
@@ -82,10 +82,10 @@ def test_what_is_not_established_is_said_of_a_field(toolchain: Toolchain):
 
 
 def test_tables_are_asked_from_both_sides():
-    """By SDK for images, by hardware for hints."""
-    assert of_sdk("2.30") == ["xla-2.30"]
+    """By hardware for hints, by runtime for AMI releases."""
     assert running_on(NEURON_TYPES["trn2.48xlarge"]) == list(TOOLCHAINS)
-    assert running_on(NEURON_TYPES["inf2.48xlarge"]) == []
+    assert running_on(NEURON_TYPES["inf2.48xlarge"]) == ["jax-2.32"]
+    assert all(running_on(instance) for instance in NEURON_TYPES.values()), "`trn init` writes one for each type"
     assert TOOLCHAINS["xla-2.30"].ami_dates == fitting_ami_dates((2, 32, 31)) == ("20260409", "20260714")
     assert NEWEST.endswith("20260714")
 

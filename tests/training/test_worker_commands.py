@@ -150,7 +150,7 @@ def test_ray_starts_its_workers_itself():
         ({"TRN_RENDEZVOUS": "etcd"}, "TRN_RENDEZVOUS is etcd, TRN_ETCD_ENDPOINT is not set"),
         ({"TRN_WORKERS_PER_NODE": "5", "TRN_CORES_PER_NODE": "32"}, "32 cores cannot be shared by 5 workers of equal size"),
         ({"TRN_WORKERS_PER_NODE": "0"}, "0 cores cannot be shared by 0 workers of equal size"),
-        ({"ENTRY_HANG_AFTER_S": "soon"}, "ENTRY_HANG_AFTER_S is 'soon'; a whole number is needed"),
+        ({"TRN_HANG_AFTER_S": "soon"}, "TRN_HANG_AFTER_S is 'soon'; a whole number is needed"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(variables, message):

@@ -8,7 +8,7 @@ Exit codes: that of the first worker that failed (128 + the signal for one that 
 because they were asked to stop: start the job again and it resumes; 124 for a hung job; 2 when the variables are wrong.
 Environment of every pod: TRN_JOB, TRN_NODES, TRN_WORKERS_PER_NODE, TRN_CORES_PER_NODE (logical NeuronCores), TRN_START, TRN_PORT,
 TRN_HEARTBEAT, TRN_RENDEZVOUS, TRN_ETCD_ENDPOINT; of launchers that do not say it themselves TRN_ADDRESS (of node 0) and TRN_NODE_RANK.
-A job file may set ENTRY_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and ENTRY_PARAMETER_SERVERS.
+By keys of the job file TRN_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and TRN_PARAMETER_SERVERS.
 """
 
 from __future__ import annotations

@@ -58,9 +58,9 @@ def settings(environment: Mapping[str, str]) -> Settings:
         rendezvous=rendezvous,
         etcd=environment.get("TRN_ETCD_ENDPOINT", ""),
         cores=cores,
-        parameter_servers=whole(environment, "ENTRY_PARAMETER_SERVERS", 0),
+        parameter_servers=whole(environment, "TRN_PARAMETER_SERVERS", 0),
         heartbeat=environment.get("TRN_HEARTBEAT", ""),
-        hang_after_s=float(whole(environment, "ENTRY_HANG_AFTER_S", 0)),
+        hang_after_s=float(whole(environment, "TRN_HANG_AFTER_S", 0)),
     )
 
 

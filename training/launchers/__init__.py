@@ -6,7 +6,7 @@ from pathlib import Path
 
 from training.launchers.base import Launcher
 
-_NOT_LAUNCHERS = frozenset({"__init__", "base", "kubeflow", "parts"})
+_NOT_LAUNCHERS = frozenset({"__init__", "base", "kubeflow", "parts", "sbatch"})
 
 
 @cache

@@ -16,12 +16,10 @@ from training.launchers.parts import files_object, metadata, network_topology, p
 from training.phase import Phase
 from training.plan import Plan, plan
 from training.pod import Object
+from training.runtimes import ANCESTOR, CONTAINER
 from training.site import Site
 
 API_VERSION = "trainer.kubeflow.org/v1alpha1"
-CONTAINER = STEP = "node"
-"""Names by which Trainer finds container and replicated job."""
-_ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 _QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 _POLICIES: dict[Start, str] = {"torchrun": "torch", "jax": "jax"}
 """Plug-in of Trainer's by how the workers find each other; it sets PET_ or JAX_ variables."""
@@ -78,7 +76,7 @@ def _runtime(plan: Plan) -> Object:
         "spec": {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
             "failurePolicy": failure_policy(plan.job),
-            "replicatedJobs": [{"name": STEP, "replicas": 1, "template": {"metadata": {"labels": dict(_ANCESTOR)}, "spec": child}}],
+            "replicatedJobs": [{"name": CONTAINER, "replicas": 1, "template": {"metadata": {"labels": dict(ANCESTOR)}, "spec": child}}],
         }
     }
     return spec

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.neuron_releases import AMI_RELEASES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
-from facts.toolchains import DEFAULT_TOOLCHAIN
+from facts.toolchains import DEFAULT_TOOLCHAIN, running_on
 from operations.errors import MISUSE, CommandError
 
 REGIONS = (
@@ -101,13 +101,14 @@ def stack_file_text(answers: Answers) -> str:
         f"      size: {answers.count}",
         *([f"      maxSize: {max(1, answers.count)}"] if answers.count == 0 else []),
         *_capacity(answers),
-        f"      # An AMI release whose Neuron driver runs images of {DEFAULT_TOOLCHAIN}; the newest one's does not.",
+        f"      # An AMI release whose Neuron driver runs images of {toolchain_for(answers.instance_type)}"
+        + ("; the newest one's does not." if toolchain_for(answers.instance_type) == DEFAULT_TOOLCHAIN else "."),
         f"      releaseVersion: {RELEASE}",
         "  trn:storage:",
         "    lustre:",
         *_lustre(answers),
         "  trn:training:",
-        f"    toolchain: {DEFAULT_TOOLCHAIN}",
+        f"    toolchain: {toolchain_for(answers.instance_type)}",
         "  trn:addons:",
         *(
             line
@@ -116,6 +117,12 @@ def stack_file_text(answers: Answers) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def toolchain_for(instance_type: str) -> str:
+    """The default toolchain where the type runs it, else the first that it runs."""
+    fitting = running_on(NEURON_TYPES[instance_type])
+    return DEFAULT_TOOLCHAIN if DEFAULT_TOOLCHAIN in fitting else fitting[0]
 
 
 def _allow_list(answers: Answers) -> list[str]:

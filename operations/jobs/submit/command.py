@@ -12,7 +12,10 @@ def submit(
     file: Annotated[Path, typer.Argument(help="Job file.")],
     stack: StackOption = "dev",
     on: Annotated[str | None, typer.Option("--on", help="Launcher, in place of the job file's; docs/jobs.md lists them.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the objects as YAML and make nothing. Needs no cluster.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be submitted and make nothing. Needs no cluster.")] = False,
+    account: Annotated[
+        Path | None, typer.Option("--account", help="File of the network's ids, for launchers outside of the cluster.")
+    ] = None,
     state: StateFile = None,
     name: ClusterName = "",
     json_file: JsonFile = None,
@@ -25,9 +28,11 @@ def submit(
     Example: trn submit job.yaml --dry-run, or: trn submit job.yaml --stack dev --on jobset
     """
     import sys
+    from dataclasses import replace
 
-    from operations.jobs.job_file import read_job
-    from operations.jobs.manifest import as_yaml
+    from operations.errors import MISUSE, CommandError
+    from operations.jobs.job_file import read_account, read_job
+    from operations.jobs.manifest import as_text
     from operations.jobs.rendering import rendered
     from operations.jobs.site import site_of
     from operations.output import errors
@@ -37,14 +42,20 @@ def submit(
     stack_file = read_stack_file(stack)
     job = read_job(file)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
-    found = rendered(job.model_copy(update={"launcher": on}) if on else job, site_of(settings, stack), str(file))
+    site = replace(site_of(settings, stack), account=read_account(account) if account is not None else None)
+    found = rendered(job.model_copy(update={"launcher": on}) if on else job, site, str(file))
     errors().print(found.summary, markup=False, soft_wrap=True)
     if dry_run:
-        sys.stdout.write(as_yaml(found.objects))
+        sys.stdout.write(as_text(found.objects, found.documents))
         return 0
+    if found.documents:
+        commands = "; ".join(document.command for document in found.documents)
+        hint = f"print it with `--dry-run`, then run {commands}"
+        raise CommandError(f"a {found.launcher.title} is submitted by its own tool; nothing was submitted", hint, code=MISUSE)
 
     from operations.access import access
     from operations.asking import consent
+    from operations.aws.images import has_image
     from operations.jobs.submit.run import submit_to
     from operations.kube.cluster import cluster_of
     from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
@@ -53,4 +64,4 @@ def submit(
     kubernetes = cluster_of(api, settings.name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
-    return submit_to(found, kubernetes, lambda: refuse_change(api, ownership), json_file)
+    return submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)

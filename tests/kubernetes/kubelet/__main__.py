@@ -8,12 +8,12 @@ and pipe it finds its pods running.
 
 What a pod has: own process, network, IPC and host name namespaces, an address of its own that every pod reaches, the names of the
 cluster's services, its volumes at their paths, a copy-on-write view of the machine's files, init containers and sidecars, probes,
-hooks, restarts with back-off, logs, exec and port-forward by the API, events, a service account token.
+hooks, restarts with back-off, events, a service account token; logs, exec, port-forward and proxy by the API.
 
 What it is not: images (a table of names, see images.py), cgroups (requests and limits are not held), devices (/dev has the usual six),
 users (runAsUser, fsGroup), security (a container's root is root), hostPath, nfs and CSI volumes other than claims (a claim is a
 folder), updates of mounted ConfigMaps and Secrets, renewal of tokens, ephemeral containers, shareProcessNamespace, grpc probes, ports
-on the host, attach; `services/proxy` and `pods/proxy`, since the API server is not on the pods' network.
+on the host, attach.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def main() -> None:
     addresses = Addresses(known_addresses(store))
     back_off = BackOff(options.back_off_s)
     machine = Machine(api, store, network, images, life, addresses=addresses, back_off=back_off, lease_s=options.lease_s)
-    kubelet = Kubelet(machine, Streams(options.streams, folder, life), options.label)
+    kubelet = Kubelet(machine, Streams(options.streams, folder, life), options.label, options.way)
     kubelet.start()
     print("ready", flush=True)
     while os.read(life, 1):
@@ -68,6 +68,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--label", default=LABEL, help=f"which nodes are its own, instead of {LABEL}")
     parser.add_argument("--images", type=Path, help="JSON with more images, see images.py")
     parser.add_argument("--streams", type=Path, help="the program kubelet-streams, for exec and port-forward")
+    parser.add_argument("--way", type=Path, help="Unix socket to make, by which an egress proxy reaches the pods (HTTP CONNECT)")
     parser.add_argument("--back-off-s", type=float, default=BackOff().first_s, help="first delay of a container that ended twice")
     parser.add_argument("--lease-s", type=int, default=40, help="life of a node's lease")
     return parser.parse_args()

@@ -76,7 +76,7 @@ class Api:
                     version = self._follow(path, version, objects, on_change)
             except (Refused, Gone) as error:
                 _log.info("watch of %s: %s", path, error)
-                stop.wait(RETRY_S)
+            stop.wait(RETRY_S)
 
     def _follow(self, path: str, version: str, objects: dict[str, Object], on_change: Callable[[dict[str, Object]], None]) -> str:
         """One watch from a version on; gives the version where it ended, or nothing where the list must be read again."""

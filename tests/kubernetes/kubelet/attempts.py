@@ -17,7 +17,7 @@ from tests.kubernetes.kubelet.records import Terminated
 
 ROOT = Path(__file__).parents[3]
 LOST = 137
-"""Exit code of a container whose end nobody saw, with the reason ContainerStatusUnknown (kubernetes/kubernetes:pkg/kubelet/kubelet_pods.go)."""
+"""Exit code of a container whose end was not seen, with the reason ContainerStatusUnknown (kubernetes/kubernetes:pkg/kubelet/kubelet_pods.go)."""
 MOST_MESSAGE_BYTES = 4096
 
 

@@ -1,4 +1,4 @@
-"""A kubelet process in the hands of a test: started, killed, started again, ended with everything that it runs."""
+"""A kubelet process for a test: started, killed, started again, ended with everything that it runs."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.kubernetes.egress import WAYS
 from tests.kubernetes.kubelet.attempts import ROOT, find
 from tests.kubernetes.kubelet.network import find_network
 from tests.kubernetes.kubelet.node import LABEL, POWER
@@ -27,11 +28,23 @@ class RunningKubelet:
         self.folder, self._kubeconfig, self._options, self._as_user = folder, kubeconfig, options, as_user
         self._reader, self._life = os.pipe()
         self.log = folder.with_suffix(".log")
+        # Beside the egress proxy's own socket, where it looks for ways.
+        self._way = folder.with_suffix(WAYS)
         self.start()
 
     def start(self) -> None:
         """Start the process, or start it again; returns when its nodes are ready."""
-        command = [sys.executable, "-m", "tests.kubernetes.kubelet", "--kubeconfig", str(self._kubeconfig), "--folder", str(self.folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.kubernetes.kubelet",
+            "--kubeconfig",
+            str(self._kubeconfig),
+            "--folder",
+            str(self.folder),
+            "--way",
+            str(self._way),
+        ]
         command = with_permission([*command, *self._options], find_network(self.folder), self._as_user)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -56,6 +69,7 @@ class RunningKubelet:
         self._process.wait(START_S)
         # A kubelet that was killed before removes nothing.
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._way.unlink(missing_ok=True)
 
     def processes(self) -> list[Process]:
         """First processes of all containers that run."""

@@ -77,14 +77,14 @@ class Taken:
 class Kubelet:
     """Follows nodes, pods, services and endpoints of one API server."""
 
-    def __init__(self, machine: Machine, streams: Streams, label: str = LABEL) -> None:
-        """`label`: which nodes are its own."""
+    def __init__(self, machine: Machine, streams: Streams, label: str = LABEL, way: Path | None = None) -> None:
+        """`label`: which nodes are its own; `way`: a socket to make, by which the API server's egress proxy reaches the pods."""
         self._streams = streams
         self._label, self._certificate = label, make_certificate(machine.store.folder)
         self._machine, self._stop, self._lock = machine, threading.Event(), threading.Lock()
         self._taken: dict[str, Taken] = {}
         self._pods: dict[str, Object] = {}
-        self._relays = Relays(machine.network)
+        self._relays = Relays(machine.network, way)
         self._listed = {kind: threading.Event() for kind in ("services", "slices", "pods", "nodes")}
 
     def start(self) -> None:
@@ -113,6 +113,7 @@ class Kubelet:
                 taken.lose()
             self._taken.clear()
         self._streams.close()
+        self._relays.close()
         self._clean(set())
 
     def _on_services(self, objects: dict[str, Object]) -> None:
@@ -125,9 +126,10 @@ class Kubelet:
 
     def _on_pods(self, objects: dict[str, Object]) -> None:
         with self._lock:
+            # Workers remove what is theirs; pods of a node that was lost have none any more.
+            at_work = {key for taken in self._taken.values() for key in taken.workers}
+            self._clean(set(objects) | at_work)
             self._pods = objects
-            if not self._listed["pods"].is_set():
-                self._clean(set(objects))
             self._listed["pods"].set()
             for taken in self._taken.values():
                 self._follow(taken)
@@ -155,7 +157,7 @@ class Kubelet:
             worker.rename()
 
     def _clean(self, known: set[str]) -> None:
-        """Remove what is left of pods that the API server does not have, or that nobody shall have any more."""
+        """Remove what is left on disk, and what still runs, of every pod whose uid is not in `known`."""
         store = self._machine.store
         for key in set(store.pod_uids()) - known:
             folder = store.pod(key)
@@ -165,3 +167,4 @@ class Kubelet:
             if sandbox := find_sandbox(folder):
                 sandbox.holder.kill()
             folder.remove()
+            self._machine.addresses.free(key)

@@ -21,7 +21,7 @@ class Mount:
     target: str
     read_only: bool = False
     make: str = ""
-    """`folder` where the source is made if it is not there: a subPath that nobody wrote yet."""
+    """`folder` where the source is made if it is not there: a subPath that was not written to yet."""
 
     def as_data(self) -> dict[str, Any]:
         """As the file for the container's own process has it."""

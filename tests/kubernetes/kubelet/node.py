@@ -20,7 +20,7 @@ from tests.kubernetes.kubelet.times import as_precise_text, as_text
 LABEL = "trn.test/kubelet=process"
 """Nodes with this label have this kubelet; nothing else may play their pods or keep their leases."""
 POWER = "trn.test/power"
-"""Annotation of a node: `off` takes its machine away at once, `on` (or none) brings it back."""
+"""Annotation of a node: `off` ends its machine at once, `on` (or none) starts it again."""
 LOOPBACK = "127.0.0.1"
 """Where every node's endpoint listens. A node with an address of the cluster's network is reached there through the API server's egress proxy."""
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Node:
     host: str = LOOPBACK
     """The node's address, for its pods' `hostIP`."""
     lost: threading.Event = field(default_factory=threading.Event)
-    """Set when its machine is taken away: from then on it writes nothing to the API server."""
+    """Set when its machine is lost: from then on it writes nothing to the API server."""
 
 
 def is_on(node: Object) -> bool:
@@ -78,24 +78,24 @@ def address(node: Object) -> str:
     return LOOPBACK
 
 
-def node_status(host: str, port: int, now_s: float) -> Object:
-    """What a node that works says of itself, as a merge patch. `port`: where it serves logs."""
+def node_place(host: str, port: int) -> Object:
+    """Where a node is reached, as a merge patch of its status. `port`: of its own endpoint."""
+    # Only an address: the API server would try a name first.
+    return {"addresses": [{"type": "InternalIP", "address": host}], "daemonEndpoints": {"kubeletEndpoint": {"Port": port}}}
+
+
+def node_conditions(since_s: float, now_s: float) -> list[Object]:
+    """What a node that works says of itself, since when and now."""
     reasons = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
         "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
         "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
     }
-    now = as_text(now_s)
-    return {
-        # Only an address: the API server would try a name first.
-        "addresses": [{"type": "InternalIP", "address": host}],
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
-        "conditions": [
-            {"type": kind, "status": status, "reason": reason, "message": message, "lastHeartbeatTime": now, "lastTransitionTime": now}
-            for kind, (status, reason, message) in reasons.items()
-        ],
-    }
+    times = {"lastHeartbeatTime": as_text(now_s), "lastTransitionTime": as_text(since_s)}
+    return [
+        {"type": kind, "status": status, "reason": reason, "message": text, **times} for kind, (status, reason, text) in reasons.items()
+    ]
 
 
 def lease(node: Object, life_s: int, now_s: float) -> Object:
@@ -113,7 +113,7 @@ def lease(node: Object, life_s: int, now_s: float) -> Object:
 
 
 class Heartbeat(threading.Thread):
-    """Keeps one node ready: its status once, then its lease, until the node is lost."""
+    """Keeps one node ready: its lease, and its conditions, which the node controller changes when it has heard nothing for long."""
 
     def __init__(self, node: Node, entry: Object, port: int) -> None:
         super().__init__(daemon=True)
@@ -121,20 +121,19 @@ class Heartbeat(threading.Thread):
         self.ready = threading.Event()
 
     def run(self) -> None:
-        """Say it is there, and then that it still is."""
-        machine, name = self._node.machine, self._node.name
-        said = False
+        """Say where it is, and then again and again that it is there."""
+        machine, path = self._node.machine, f"/api/v1/nodes/{self._node.name}/status"
+        since_s = machine.clock()
         while not self._node.lost.is_set():
             try:
-                if not said:
-                    status = {"status": node_status(self._node.host, self._port, machine.clock())}
-                    machine.api.patch(f"/api/v1/nodes/{name}/status", status, "merge-patch")
-                    said = True
+                if not self.ready.is_set():
+                    machine.api.patch(path, {"status": node_place(self._node.host, self._port)}, "merge-patch")
+                machine.api.patch(path, {"status": {"conditions": node_conditions(since_s, machine.clock())}})
                 self._renew(machine)
                 self.ready.set()
             except (Refused, Gone) as error:
-                _log.warning("heartbeat of %s: %s", name, error)
-            self._node.lost.wait(machine.lease_s / 4 if said else 1)
+                _log.warning("heartbeat of %s: %s", self._node.name, error)
+            self._node.lost.wait(machine.lease_s / 4 if self.ready.is_set() else 1)
 
     def _renew(self, machine: Machine) -> None:
         path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"

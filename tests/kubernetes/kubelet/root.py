@@ -113,14 +113,19 @@ def bind_readable(source: str, target: str) -> None:
 
 
 def _freeze(target: str) -> None:
-    # In a user namespace the mount's own flags may not be taken away.
+    # In a user namespace the mount's own flags must stay.
     kept = os.statvfs(target).f_flag & (linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     linux.mount("none", target, None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | kept)
 
 
 def _system_folders(own_tmp: bool) -> None:
     linux.mount("proc", "/proc", "proc")
-    linux.mount(f"{OLD}/sys", "/sys", None, linux.MS_BIND | linux.MS_REC)
+    try:
+        # A new one shows the interfaces of the pod's network.
+        linux.mount("sysfs", "/sys", "sysfs", linux.MS_RDONLY)
+    except OSError:
+        # Without root, on the machine's own network.
+        linux.mount(f"{OLD}/sys", "/sys", None, linux.MS_BIND | linux.MS_REC)
     linux.mount("tmpfs", "/dev", "tmpfs", linux.MS_NOSUID, "mode=755")
     for name in DEVICES:
         Path("/dev", name).touch()

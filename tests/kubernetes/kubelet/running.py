@@ -41,7 +41,7 @@ class PodContainers:
         for name in self.records:
             for number in self._folder.attempts(name)[-2:]:
                 attempt = attempts.find(self._folder.attempt(name, number), number)
-                # An end that nobody has seen yet is noted as any other.
+                # An end that was not seen yet is noted as any other.
                 self._note_start(name, attempt)
                 if not attempt.shim.alive and number != self._folder.attempts(name)[-1]:
                     self.observe()
@@ -109,10 +109,11 @@ class PodContainers:
             attempt.over.set()
             attempt.lose()
 
-    def kill(self) -> None:
-        """End everything at once."""
-        for attempt in list(self._attempts.values()):
-            attempt.kill()
+    def kill_stopping(self) -> None:
+        """Give no more time to those that were asked to end."""
+        for name, attempt in self._attempts.items():
+            if self.records[name].stopping:
+                attempt.kill()
 
     def ends(self) -> list[int]:
         """Descriptors that become readable when a container ends, for the caller to close."""

@@ -1,8 +1,9 @@
-"""A control plane's nodes in the hands of a process kubelet, for as long as a test or a module needs them.
+"""Nodes of a control plane whose pods run as processes, for as long as a test or a module needs them.
 
-    with kubelet_of(control_plane, trainium_nodes(state)) as kubelet:
-        ...     # pods on them run as processes; kubelet.process_of(pod, "main").kill() is a killed worker
-        api.call("PATCH", f"/api/v1/nodes/{name}", power(on=False), ...)    # a lost node
+    with kubelet_of(control_plane, trainium_nodes(state), *kubelet_options(tools, control_plane.folder)) as kubelet:
+        kubelet.process_of(pod, "main").kill()      # a killed worker
+        lose(api, node)                             # a lost node: no process, no heartbeat, no log
+        bring_back(api, node)
 
 A test that needs it calls `permission.why_not()` first, and skips with what that says.
 """
@@ -14,9 +15,9 @@ from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
 from simulator.account.state import AccountState
-from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.api import MERGE, Api, Object, wait
 from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.kubelet.handle import RunningKubelet, selector
+from tests.kubernetes.kubelet.handle import RunningKubelet, power, selector
 from tests.kubernetes.nodes import csi_node, of_account, ready
 
 BACK_OFF_S = "0.5"
@@ -44,12 +45,31 @@ def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: s
         wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are ready")
         yield running
     finally:
+        names = {item["metadata"]["name"] for item in items}
+        for pod in api.items("/api/v1/pods"):
+            if pod["spec"].get("nodeName") in names:
+                api.delete({"apiVersion": "v1", "kind": "Pod", **pod}, grace_s=0)
         for item in items:
             if "providerID" in item.get("spec", {}):
                 api.delete(csi_node(item))
             api.delete(item)
         if running:
             running.close()
+
+
+def lose(api: Api, node: str) -> None:
+    """End a node's machine, and say of it at once what the node controller would say after 50 s without a heartbeat.
+
+    The controller then taints it and evicts its pods, which have 300 s for that unless they tolerate less.
+    """
+    api.call("PATCH", f"/api/v1/nodes/{node}", power(on=False), MERGE).ok()
+    unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}
+    api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": {"conditions": [unknown]}}, "application/strategic-merge-patch+json").ok()
+
+
+def bring_back(api: Api, node: str) -> None:
+    """Start its machine again: pods that are still its own are started again as their policy says."""
+    api.call("PATCH", f"/api/v1/nodes/{node}", power(on=True), MERGE).ok()
 
 
 def joined(api: Api, items: Sequence[Object]) -> None:

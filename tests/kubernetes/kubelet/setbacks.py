@@ -23,8 +23,13 @@ class Setback:
     retry_s: float
 
 
-def setback(error: NotPulled | ConfigError, before: Waiting | Running | Terminated) -> Setback:
-    """An image that is not there is first ErrImagePull and then ImagePullBackOff, anything else CreateContainerConfigError."""
+def setback(error: NotPulled | ConfigError | OSError, before: Waiting | Running | Terminated) -> Setback:
+    """An image that is not there is first ErrImagePull and then ImagePullBackOff; what else is missing is CreateContainerConfigError.
+
+    Where the machine refuses something (OSError), it is CreateContainerError.
+    """
+    if isinstance(error, OSError):
+        return Setback(Waiting("CreateContainerError", str(error)), f"Error: {error}", RETRY_S)
     if not isinstance(error, NotPulled):
         return Setback(Waiting("CreateContainerConfigError", str(error)), f"Error: {error}", RETRY_S)
     if isinstance(before, Waiting) and before.reason in ("ErrImagePull", "ImagePullBackOff"):

@@ -70,7 +70,10 @@ def _become(wanted: dict[str, Any], writers: tuple[int, ...]) -> None:
         os.setsid()
         kinds = {"ipc": linux.CLONE_NEWIPC, "uts": linux.CLONE_NEWUTS, "net": linux.CLONE_NEWNET, "mnt": linux.CLONE_NEWNS}
         for name, kind in kinds.items():
-            linux.enter(f"/proc/{wanted['sandbox_pid']}/ns/{name}", kind)
+            path = f"/proc/{wanted['sandbox_pid']}/ns/{name}"
+            # A pod on the machine's own network is in it already, and without root there is no way into it.
+            if os.readlink(path) != os.readlink(f"/proc/self/ns/{name}"):
+                linux.enter(path, kind)
         root.build(wanted["root"], wanted["mounts"], read_only=wanted["read_only"], own_tmp=wanted["own_tmp"])
         os.makedirs(wanted["working_folder"], exist_ok=True)
         os.chdir(wanted["working_folder"])

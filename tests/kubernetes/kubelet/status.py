@@ -48,11 +48,11 @@ def phase(records: Records, policy: str, over: bool = False) -> str:
 
 def pod_status(pod: Object, records: Records, place: Place, now_s: float, ending: Ending | None = None, over: bool = False) -> Object:
     """What the node writes to the pod's `status`, as a strategic merge patch."""
-    now_is = (ending.phase if ending and over else None) or phase(records, restart_policy(pod), over)
+    reached = (ending.phase if ending and over else None) or phase(records, restart_policy(pod), over)
     images = {container["name"]: container["image"] for _, container in containers(pod)}
     status: Object = {
-        "phase": now_is,
-        "conditions": conditions(pod, records, now_is, place.pod_ip is not None, now_s),
+        "phase": reached,
+        "conditions": conditions(pod, records, reached, place.pod_ip is not None, now_s),
         "startTime": as_text(place.started_at_s),
         "hostIP": place.host_ip,
         "hostIPs": [{"ip": place.host_ip}],

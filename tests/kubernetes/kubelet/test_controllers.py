@@ -5,8 +5,9 @@ import pytest
 from operations.cluster.logs.workers import workers
 from tests.kubernetes.api import Api, Object, wait
 from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.kubelet.handle import RunningKubelet, power, process_pod
+from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
+from tests.kubernetes.kubelet.session import bring_back, lose
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -108,15 +109,8 @@ def test_a_lost_nodes_pod_is_made_again_elsewhere(kubelet: RunningKubelet, api: 
         assert wait(lambda: log(api, again), "it says where it is") == f"{again['spec']['nodeName']}\n"
         assert api.get(first).ok()["metadata"]["deletionTimestamp"], "no kubelet is there to say that it ended"
     finally:
-        api.call("PATCH", f"/api/v1/nodes/{node}", power(on=True), "application/merge-patch+json").ok()
+        bring_back(api, node)
     wait(lambda: not api.exists(first), "the node is back and says so")
-
-
-def lose(api: Api, node: str) -> None:
-    """Take a node's machine away, and say of it what the node controller says when no heartbeat came for 50 s."""
-    api.call("PATCH", f"/api/v1/nodes/{node}", power(on=False), "application/merge-patch+json").ok()
-    unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}
-    api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": {"conditions": [unknown]}}, "application/strategic-merge-patch+json").ok()
 
 
 SERVER = """

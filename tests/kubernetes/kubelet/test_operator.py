@@ -1,22 +1,17 @@
 """Kubeflow's real training operator drives processes: a PyTorchJob whose workers add up, an MPIJob whose launcher goes into them."""
 
 import pytest
-import yaml
 
-from tests.kubernetes import build
 from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.certificates import Authority
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers, free_ports
+from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import log, phase, pods_of
+from tests.kubernetes.training_operator import succeeded, training_operator
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
 KINDS = ("pytorchjob", "mpijob")
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""A definition has 10,000 lines: the plain loader takes seconds for each."""
-MODULE = "github.com/kubeflow/training-operator"
 WORKER = """
 import os, socket, sys, time
 rank, size, port = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["MASTER_PORT"])
@@ -43,24 +38,8 @@ print(f"rank {rank} of {size}: sum {total}", flush=True)
 @pytest.fixture(scope="module")
 def operator(programs: Programs, control_plane: ControlPlane):
     """The operator's controllers for two kinds, without its webhooks; gone after the module."""
-    program = programs("training-operator")["training-operator"]
-    api, (port, probes) = control_plane.api(), free_ports(2)
-    paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in KINDS)
-    definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
-    for each in definitions:
-        api.apply(each).ok()
-    for kind in KINDS:
-        wait(lambda kind=kind: api.call("GET", f"/apis/kubeflow.org/v1/{kind}s").status == 200, f"{kind}s are known")
-    authority = Authority(control_plane.folder / "training-operator")
-    authority.server("tls", ("localhost",))
-    options = [f"--cert-dir={authority.folder}", f"--webhook-server-port={port}", *(f"--enable-scheme={kind}" for kind in KINDS)]
-    command = [program, f"--kubeconfig={control_plane.kubeconfig}", f"--health-probe-bind-address=127.0.0.1:{probes}", *options]
-    control_plane.processes.start("training-operator", command)
-    control_plane.processes.wait(lambda: answers(f"http://127.0.0.1:{probes}/readyz"), "training-operator")
-    yield
-    control_plane.processes.stop("training-operator")
-    for each in definitions:
-        api.delete(each)
+    with training_operator(programs, control_plane, KINDS):
+        yield
 
 
 def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
@@ -75,13 +54,6 @@ def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"runPolicy": {"cleanPodPolicy": "None"}, "pytorchReplicaSpecs": replicas},
     }
-
-
-def succeeded(api: Api, item: Object) -> bool:
-    """The operator says so. AssertionError where it says that the job failed."""
-    conditions = api.get(item).ok().get("status", {}).get("conditions") or ()
-    assert not any(each["type"] == "Failed" and each["status"] == "True" for each in conditions), conditions
-    return any(each["type"] == "Succeeded" and each["status"] == "True" for each in conditions)
 
 
 @pytest.mark.usefixtures("operator")

@@ -1,5 +1,6 @@
 """Pods of fake nodes that run as processes, under a real API server: ends, restarts, logs, environment, volumes, images."""
 
+import os
 import time
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, status_of
+from tests.kubernetes.kubelet.session import bring_back, lose
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -213,3 +215,45 @@ def test_a_pod_that_wants_a_path_of_the_machine_is_refused(api: Api, namespace: 
     found = over(api, pod)["status"]
     assert (found["phase"], found["reason"]) == ("Failed", "UnsupportedVolume")
     assert "the process kubelet has no hostPath" in found["message"]
+
+
+def test_a_pod_that_is_deleted_at_once_gets_no_grace(kubelet: RunningKubelet, api: Api, namespace: str):
+    """Its object is gone, and soon its processes, also where they were given time before."""
+    pod = process_pod("stubborn", namespace, "sleep 100 & wait", terminationGracePeriodSeconds=100)
+    api.create(pod).ok()
+    process = kubelet.process_of(phase(api, pod, "Running"), "main")
+    api.delete(pod)
+    wait(lambda: any("Stopping container main" in each for each in api.events(namespace)), "it is asked to end")
+    assert process.alive
+    api.delete(pod, grace_s=0)
+    wait(lambda: not process.alive, "it is gone", patience_s=10)
+
+
+@pytest.mark.parametrize("host", [True, False])
+def test_a_pod_has_a_network_of_its_own_unless_it_wants_the_nodes(host: bool, api: Api, namespace: str):
+    """hostNetwork is the machine's; any other pod sees two interfaces, and its address on one."""
+    pod = process_pod("net", namespace, "readlink /proc/self/ns/net; echo $(ls /sys/class/net)", hostNetwork=host)
+    api.create(pod).ok()
+    found = over(api, pod)["status"]
+    own, interfaces = log(api, pod).splitlines()
+    assert (own == os.readlink("/proc/self/ns/net")) is host
+    assert (found["podIP"] == found["hostIP"]) is host
+    assert host or interfaces == "eth0 lo"
+
+
+def test_a_node_that_comes_back_starts_its_pods_again(kubelet: RunningKubelet, api: Api, namespace: str):
+    """As after a reboot: what was running was lost, and runs again where its policy says so, with the same address and folder."""
+    mount = {"volumeMounts": [{"name": "kept", "mountPath": "/kept"}]}
+    script = "echo boot >> /kept/boots; wc -l < /kept/boots; trap 'exit 0' TERM; while :; do sleep 0.1; done"
+    pod = process_pod("steady", namespace, script, restartPolicy="Always", container=mount, volumes=[{"name": "kept", "emptyDir": {}}])
+    api.create(pod).ok()
+    first = phase(api, pod, "Running")
+    process, node = kubelet.process_of(first, "main"), first["spec"]["nodeName"]
+    lose(api, node)
+    wait(lambda: not process.alive, "its process is gone")
+    wait(lambda: api.call("GET", f"{api.path(pod)}/steady/log").status == 500, "there is no endpoint to ask")
+    bring_back(api, node)
+    again = container(api, pod, lambda each: each["restartCount"] == 1 and each["ready"], "it runs again")
+    assert again["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
+    assert api.get(pod).ok()["status"]["podIP"] == first["status"]["podIP"]
+    assert wait(lambda: log(api, pod), "it says how often").split() == ["2"]

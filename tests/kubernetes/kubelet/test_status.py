@@ -109,3 +109,8 @@ def test_anything_else_that_is_missing_is_a_configuration_error():
     """With what is missing."""
     found = setback(MissingReference('secret "key" not found'), Waiting("ContainerCreating"))
     assert found.waiting == Waiting("CreateContainerConfigError", 'secret "key" not found')
+
+
+def test_what_the_machine_refuses_is_another_error():
+    """A full disk is not the pod's fault."""
+    assert setback(OSError(28, "No space left on device"), Waiting("ContainerCreating")).waiting.reason == "CreateContainerError"

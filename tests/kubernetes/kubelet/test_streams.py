@@ -1,4 +1,4 @@
-"""Exec and port-forward into processes, by kubectl through the API server: what `trn shell` and MPI launchers stand on."""
+"""Ways through the API server into processes: exec and port-forward by kubectl, proxy, webhooks; what `trn shell` and MPI stand on."""
 
 import os
 import pty
@@ -78,20 +78,42 @@ def test_a_terminal_is_a_terminal(control_plane: ControlPlane, namespace: str, p
     assert (done.returncode, shown) == (0, b"yes\r\n")
 
 
-def test_a_port_is_forwarded(control_plane: ControlPlane, api: Api, namespace: str):
-    """To a server inside that the machine's own network does not reach."""
-    # kubectl gives up at the first connection that is refused.
+@pytest.fixture
+def web(api: Api, namespace: str) -> str:
+    """A pod that serves its name, and a service that leads to it; gives the name of both."""
     probe = {"readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 1}}
     item = process_pod("web", namespace, SERVER, image="python", container=probe)
     api.create(item).ok()
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]},
+    }
+    api.create(service).ok()
     container(api, item, lambda each: each["ready"], "it is ready")
+    return "web"
+
+
+def test_a_port_is_forwarded(control_plane: ControlPlane, namespace: str, web: str):
+    """To a server inside that the machine's own network does not reach."""
     (port,) = free_ports(1)
-    command = [str(control_plane.tools["kubectl"]), "port-forward", "pod/web", f"{port}:8080", "-n", namespace]
+    command = [str(control_plane.tools["kubectl"]), "port-forward", f"pod/{web}", f"{port}:8080", "-n", namespace]
     with subprocess.Popen(command, env=control_plane.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as forward:
         try:
             assert wait(lambda: _answer(port), "it answers") == "web"
         finally:
             forward.kill()
+
+
+def test_the_api_servers_proxy_leads_to_pods_and_services(api: Api, namespace: str, web: str):
+    """The way that webhooks take too: through the egress proxy into the pods' network."""
+    pods = f"/api/v1/namespaces/{namespace}/pods/{web}:8080/proxy/"
+    services = f"/api/v1/namespaces/{namespace}/services/{web}:80/proxy/"
+    assert api.call("GET", pods).ok() == {"text": "web"}
+    assert wait(lambda: (answer := api.call("GET", services)).status == 200 and answer.body, "the service has its endpoint") == {
+        "text": "web"
+    }
 
 
 def _answer(port: int) -> str:

@@ -127,6 +127,9 @@ class PodWorker(threading.Thread):
 
     def _act(self, plan: Plan, now_s: float) -> bool:
         """Do what the plan says; True if anything changed."""
+        if self._removed:
+            # Its grace ended with its object.
+            self.containers.kill_stopping()
         for name in plan.stop:
             self.containers.say("Normal", "Killing", f"Stopping container {name}")
             self.containers.stop(name, self._ending.grace_s if self._ending else grace_s(self.pod))
@@ -162,7 +165,7 @@ class PodWorker(threading.Thread):
         services = services_seen(self.pod, self._machine.names.now)
         try:
             self.containers.start(name, sandbox, self._folder.places(self.pod), services)
-        except (NotPulled, MissingReference, UnknownField, BadSubPath) as error:
+        except (NotPulled, MissingReference, UnknownField, BadSubPath, OSError) as error:
             found = setback(error, records[name].state)
             records[name] = records[name].waits(found.waiting.reason, found.waiting.message)
             self.containers.say("Warning", "Failed", found.event)

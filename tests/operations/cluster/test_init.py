@@ -12,12 +12,25 @@ import yaml
 from typer.testing import CliRunner
 
 from facts.catalogue import NEURON_TYPES
+from facts.toolchains import running_on
 from operations.aws.api import BotoApi
 from operations.cli import app
-from operations.cluster.init.answers import REGIONS, capacity_kinds, regions_offering, second_zone, types_in, zones_offering
+from operations.cluster.init.answers import (
+    ADDONS,
+    REGIONS,
+    Answers,
+    capacity_kinds,
+    regions_offering,
+    second_zone,
+    stack_file_text,
+    types_in,
+    zones_offering,
+)  # fmt: skip
 from operations.errors import CommandError
 from operations.program import settings_of
 from operations.stack_file import read_stack_file
+from stacks.config import parse_settings
+from stacks.stack_yaml import read_yaml
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.support import ROOT
 
@@ -198,3 +211,18 @@ def test_the_golden_file_is_yaml_with_comments():
     """The file explains itself to its next editor."""
     assert GOLDEN.read_text().count("#") > 5
     assert yaml.safe_load(GOLDEN.read_text())["config"]["trn:name"] == "trainium-night"
+
+
+@pytest.mark.parametrize("instance_type", NEURON_TYPES)
+def test_the_file_of_any_type_is_accepted(instance_type: str):
+    """Its toolchain runs on the type, and its AMI release starts the toolchain."""
+    region, zone = ("us-east-2", "use2-az1")
+    is_block = capacity_kinds(instance_type)[-1] == "capacity-block"
+    answers = Answers(
+        stack="x", name="trainium", region=region, instance_type=instance_type, count=1, zone=zone, second_zone="use2-az2", fsx_gib=1200,
+        capacity="capacity-block" if is_block else "on-demand", reservation="cr-0123456789abcdef0" if is_block else None,
+        allow=("198.51.100.7/32",), addons=ADDONS,
+    )  # fmt: skip
+    pairs = read_yaml(stack_file_text(answers))["config"]
+    settings = parse_settings({key.removeprefix("trn:"): value for key, value in pairs.items()}, "x", rehearsal=True)
+    assert settings.training.toolchain in running_on(NEURON_TYPES[instance_type])

@@ -108,3 +108,36 @@ def test_a_dry_run_loads_no_client_and_no_simulator():
     done = subprocess.run([sys.executable, "-c", script, *heavy], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
     assert done.stdout.startswith("apiVersion: v1")
+
+
+IDS = "subnetId: subnet-0123456789abcdef0\nsecurityGroupIds: [sg-0123456789abcdef0]\namiId: ami-0123456789abcdef0\n"
+
+
+def test_a_document_is_printed_in_its_own_form(job_file: Path):
+    """Several stand one below the other, each with what submits it."""
+    (job_file.parent / "account.yaml").write_text(IDS)
+    options = ["--dry-run", "--on", "parallelcluster", "--account", str(job_file.parent / "account.yaml")]
+    result = CliRunner().invoke(app, ["submit", str(job_file), *options])
+    assert result.exit_code == 0
+    heads = [
+        line for line in result.stdout.splitlines() if line.startswith("# trainium-dev-slurm.yaml: pcluster create-cluster") or "#!" in line
+    ]
+    assert len(heads) == 2
+
+
+def test_a_launcher_outside_of_the_cluster_says_what_submits_its_job(job_file: Path):
+    """`trn` writes nothing to AWS by itself here, and does not look for the cluster."""
+    (job_file.parent / "account.yaml").write_text(IDS)
+    options = ["--on", "parallelcluster", "--account", str(job_file.parent / "account.yaml")]
+    result = CliRunner().invoke(app, ["submit", str(job_file), *options])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "run pcluster create-cluster" in result.stderr
+    assert "nothing was submitted" in result.stderr
+
+
+def test_an_account_file_that_is_wrong_is_misuse(job_file: Path):
+    """Before anything is rendered."""
+    (job_file.parent / "account.yaml").write_text("subnetId: vpc-1\n")
+    result = CliRunner().invoke(app, ["submit", str(job_file), "--dry-run", "--account", str(job_file.parent / "account.yaml")])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "2 mistakes in" in result.stderr

@@ -1,0 +1,1 @@
+"""`trn cancel`: ends a job, with a checkpoint where it keeps any."""

@@ -1,0 +1,75 @@
+"""What a cancellation does, as a value that is shown before it is done. Pure."""
+
+from dataclasses import dataclass
+
+from facts.kubernetes_kinds import Resource
+from operations.cluster.drain.kinds import SYSTEM
+from operations.errors import MISUSE, CommandError
+from operations.jobs.listing.found import FoundJob
+
+CHECKPOINTS = "TRN_CHECKPOINTS"
+"""Variable with the folder of a job's checkpoints (training/environment.py)."""
+DEFAULT_GRACE_S = 30
+"""Kubernetes' own `terminationGracePeriodSeconds`."""
+AT_ONCE_S = 1
+"""Grace of a pod that gets none: with 0 the API server would forget it before kubelet has ended it (Kubernetes, pod life cycle)."""
+
+
+@dataclass(frozen=True)
+class CancelPlan:
+    """One job that is to end."""
+
+    job: FoundJob
+    now: bool
+    """Without time for a checkpoint."""
+
+    @property
+    def resource(self) -> Resource:
+        """Its kind."""
+        return self.job.kind.resource
+
+    @property
+    def uid(self) -> str:
+        """Kubernetes' own id of it."""
+        return str(self.job.item["metadata"].get("uid") or "")
+
+    @property
+    def grace_s(self) -> int:
+        """Seconds from the request to stop to the end of a pod."""
+        return AT_ONCE_S if self.now else int(self.job.pod_spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_S))
+
+    @property
+    def folder(self) -> str:
+        """Where it keeps checkpoints; empty for nowhere that is known."""
+        return self.job.environment.get(CHECKPOINTS, "")
+
+    @property
+    def saves(self) -> bool:
+        """Whether a checkpoint is to be expected: it keeps some, it runs, and it is given the time."""
+        return bool(self.folder) and self.job.running > 0 and not self.now
+
+    @property
+    def lines(self) -> list[str]:
+        """What will be done, for a person."""
+        job = self.job
+        head = (
+            f"{job.reference} in {job.namespace} is {job.phase}, {job.running} of {job.wanted} nodes run; it will be deleted with its pods"
+        )
+        if not job.running:
+            return [head]
+        if self.saves:
+            return [head, f"its workers are asked for a checkpoint in {self.folder} first, and have {self.grace_s} s for it"]
+        if self.folder:
+            return [head, f"what it trained since its last checkpoint in {self.folder} is lost: --now gives it no time for another one"]
+        return [head, f"it keeps no checkpoints that are known: what it trained may be lost; its pods have {self.grace_s} s to end"]
+
+
+def plan_cancel(job: FoundJob, *, now: bool) -> CancelPlan:
+    """The plan. Raises CommandError for a job that another object would make again, and for an add-on's."""
+    if job.owner:
+        kind, _, name = job.owner.partition(" ")
+        raise CommandError(f"{job.reference} belongs to {kind} {name}, which would make it again", f"`trn cancel {name}`", code=MISUSE)
+    if job.namespace in SYSTEM:
+        hint = "turn the add-on off in the stack file and run `pulumi up`"
+        raise CommandError(f"{job.reference} is in {job.namespace}, a namespace of Kubernetes or of an add-on", hint, code=MISUSE)
+    return CancelPlan(job, now)

@@ -1,0 +1,1 @@
+"""`trn watch`: how far a training is, from its log alone."""

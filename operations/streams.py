@@ -1,0 +1,26 @@
+"""The three standard streams, where whoever started the command closed one: `trn status <&-`, and some schedulers and init systems."""
+
+import os
+import sys
+
+
+def open_closed_streams() -> None:
+    """Opens the null device for each standard stream that is closed: it reads as empty, and what is written to it is lost.
+
+    Without it Python has None there, and the first file that is opened takes the stream's number, also in the processes that are started.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if _is_closed(number):
+            # POSIX, open: the lowest number that is free, which is this one.
+            opened = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(opened, True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _is_closed(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return True
+    return False

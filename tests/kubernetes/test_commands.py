@@ -1,0 +1,275 @@
+"""`trn`'s commands from end to end: the AWS half is the simulated account through boto3, the Kubernetes half a real API server.
+
+The account gives the API server's address and certificate, the commands make EKS's own tokens, and the API server asks who they are.
+"""
+
+import itertools
+import os
+import shlex
+import shutil
+from base64 import b64encode, urlsafe_b64decode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from typer.testing import CliRunner
+
+from facts.charts import contracts
+from operations.aws.control_plane import described
+from operations.cli import app
+from operations.kube.api import connect
+from operations.kube.rights import RIGHTS
+from tests.kubernetes import contract_charts, crds
+from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.authenticator import User
+from tests.kubernetes.charts import Helm, pods, release_of
+from tests.kubernetes.conftest import Programs
+from tests.kubernetes.control_plane import ADMINISTRATORS, POD_LOG, ControlPlane
+from tests.kubernetes.pods import IMAGE
+from tests.kubernetes.rights import granted
+from tests.kubernetes.stack import Deployed
+from tests.kubernetes.test_etcd import as_here, start
+from tests.operations.practice.commands import leftovers
+from tests.support import dev_configuration, record_stack
+
+pytestmark = pytest.mark.kubernetes
+CLUSTER, NAMESPACE, GROUP = "trainium-dev", "training", "trn1-32xl"
+PREFIX = "k8s-aws-v1."
+_lives = itertools.count()
+METRICS = """# TYPE neuroncore_utilization_ratio gauge
+neuroncore_utilization_ratio{neuroncore="0"} 0.5
+neuroncore_utilization_ratio{neuroncore="1"} 1.0
+# TYPE neuron_runtime_memory_used_bytes gauge
+neuron_runtime_memory_used_bytes{memory_location="neuron_device"} 1073741824
+# TYPE execution_errors_total counter
+execution_errors_total 2
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[str]) -> Iterator[Api]:
+    """The dev stack's Kubernetes half: its objects, device plug-ins by contract charts, etcd, open queues."""
+    api = control_plane.api()
+    crds.remove_all(api)
+    recording = record_stack(dev_configuration(), stack="dev")
+    deployed = Deployed(api, recording)
+    assert deployed.up() == []
+    helm = Helm(control_plane, programs("helm")["helm"])
+    charts = [contracts()[name] for name in ("neuron-helm-chart", "aws-efa-k8s-device-plugin")]
+    for contract in charts:
+        helm.install(release_of(recording, contract.chart), contract_charts.write(contract, control_plane.folder / "charts"))
+    for queue in api.items("/apis/scheduling.volcano.sh/v1beta1/queues"):
+        item = {**queue, "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+        # Volcano's controller does it where Volcano runs.
+        api.merge(item, {"status": {"state": "Open"}}, status=True).ok()
+    claim = f"/api/v1/namespaces/{NAMESPACE}/persistentvolumeclaims/fsx-claim"
+    wait(lambda: api.call("GET", claim).ok()["status"]["phase"] == "Bound", "the file system's claim is bound")
+    (store,) = pods(api, NAMESPACE, **{"app.kubernetes.io/name": "etcd"})
+    (container,) = store["spec"]["containers"]
+    environment = as_here({entry["name"]: entry["value"] for entry in container["env"]}, store["status"]["podIP"])
+    start(control_plane, "etcd-of-dev", container["command"], environment | {"ETCD_DATA_DIR": str(control_plane.folder / "etcd-of-dev")})
+    yield api
+    control_plane.processes.stop("etcd-of-dev")
+    for contract in charts:
+        helm.uninstall(release_of(recording, contract.chart))
+    deployed.down()
+    crds.remove_all(api)
+
+
+class Trn:
+    """The command line on a practice account whose cluster is real."""
+
+    def __init__(self, control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.be(User("cluster-creator", (ADMINISTRATORS,)))
+        control_plane.authenticator.readers.append(self.read)
+
+    def be(self, user: User) -> None:
+        """Let the account's caller be this user to the API server, as its access entry says."""
+        self._user = user
+        # The API server remembers a token for 10 s: another life makes another token within the same second.
+        self._monkeypatch.setattr("operations.kube.api.TOKEN_LIFE_S", 60 + next(_lives))
+
+    def read(self, token: str) -> User | None:
+        """As EKS's authenticator reads a token: a signed request to STS, made for this very cluster."""
+        if not token.startswith(PREFIX):
+            return None
+        text = token.removeprefix(PREFIX)
+        url = urlsplit(urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode())
+        asked = {key: values[0] for key, values in parse_qs(url.query).items()}
+        is_meant = asked["Action"] == "GetCallerIdentity" and "x-k8s-aws-id" in asked["X-Amz-SignedHeaders"].split(";")
+        return self._user if is_meant and url.hostname == "sts.us-west-2.amazonaws.com" else None
+
+    def __call__(self, command: str, *, code: int | None = 0) -> str:
+        """Run `trn --practice`; gives its output and errors. The exit code must be this one, any where None."""
+        done = CliRunner().invoke(app, ["--practice", *shlex.split(command)], catch_exceptions=False)
+        assert code is None or done.exit_code == code, done.output
+        return done.output
+
+
+@pytest.fixture
+def trn(cluster: Api, control_plane: ControlPlane, practised: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trn]:
+    """A copy of the account, whose cluster is the control plane."""
+    shutil.copytree(practised, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+    def entry(api: object, name: str) -> Object | None:
+        found = described(api, name)  # type: ignore[arg-type]
+        real = {"endpoint": control_plane.server, "certificateAuthority": {"data": b64encode(control_plane.authority).decode()}}
+        return found if found is None else {**found, **real}
+
+    monkeypatch.setattr("operations.kube.cluster.described", entry)
+    monkeypatch.setattr("operations.practice.access.Practice.kubernetes", lambda _, api, found: connect(api, found))
+    monkeypatch.setattr("operations.practice.access.Practice.need_tools", lambda _, *tools: None)
+    monkeypatch.setattr("operations.practice.access.Practice.pause", lambda _, seconds: wait(lambda: True, "a moment"))
+    monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(control_plane.tools["kubectl"].parent), os.environ["PATH"]]))
+    made = Trn(control_plane, monkeypatch)
+    yield made
+    control_plane.authenticator.readers.remove(made.read)
+
+
+def job(name: str, *, workers: int = 1) -> Object:
+    """A Kubernetes Job of a user's that runs until it is deleted, each worker with all devices of a node."""
+    limits = {"aws.amazon.com/neuron": "16"}
+    container = {"name": "main", "image": IMAGE, "resources": {"limits": limits}}
+    template = {
+        "metadata": {"annotations": {"trn.example/stays": "true"}},
+        "spec": {"restartPolicy": "Never", "containers": [container]},
+    }
+    spec = {"parallelism": workers, "completions": workers, "template": template}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec}
+
+
+@pytest.fixture
+def bert(cluster: Api) -> Iterator[Object]:
+    """A job of two workers, running."""
+    item = job("bert", workers=2)
+    cluster.create(item).ok()
+    pods(cluster, NAMESPACE, **{"batch.kubernetes.io/job-name": "bert"})
+    yield item
+    cluster.delete(item, foreground=False)
+    wait(lambda: not cluster.names(f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector=job-name%3Dbert"), "its pods are gone")
+
+
+def test_status_finds_everything_well(trn: Trn):
+    """Nodes, devices, plug-ins, interfaces, queues, etcd and the claim, each asked of the real thing."""
+    text = trn("status dev", code=None)
+    assert [line for line in text.splitlines() if "failed" in line.lower()] == [], text
+    trn("status dev")
+
+
+def test_logs_of_a_job(trn: Trn, bert: Object):
+    """Of each worker, with its node; and which jobs there are, where there is no such job."""
+    text = trn("logs bert --stack dev --tail 1")
+    assert text.count(POD_LOG[-1]) == 2
+    assert POD_LOG[0] not in text
+    assert "jobs with pods there: bert" in trn("logs nobert --stack dev", code=2)
+
+
+def test_top_shows_what_the_exporter_says(trn: Trn, cluster: Api, control_plane: ControlPlane, bert: Object):
+    """Asked through the API server, at the exporter's own pods."""
+    exporters = pods(cluster, "neuron-monitor", **{"app.kubernetes.io/name": "neuron-monitor"})
+    servers = [serve(item["status"]["podIP"], 8000, METRICS) for item in exporters]
+    text = trn("top dev --once")
+    assert text.count("bert-") == len(servers) == 2
+    assert text.count("2 of 32") == 2, text
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def serve(address: str, port: int, text: str) -> ThreadingHTTPServer:
+    """Answer every GET at a pod's address with a text."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127." + address.removeprefix("10."), port), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+AWS = """#!/bin/sh
+echo '{"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "status": {"token": "%s"}}'
+"""
+
+
+def test_shell_runs_a_command_in_a_pod_and_deletes_it(
+    trn: Trn, cluster: Api, control_plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    """kubectl itself opens the stream, with the kubeconfig that the command wrote for it and no secret in it."""
+    aws = tmp_path / "bin/aws"
+    aws.parent.mkdir()
+    aws.write_text(AWS % control_plane.token("caller", [ADMINISTRATORS]))
+    aws.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(aws.parent), os.environ["PATH"]]))
+    trn(f"shell dev --node-group {GROUP} -- echo hello-from-the-pod", code=None)
+    said = capfd.readouterr()
+    assert "hello-from-the-pod" in said.out, said.err
+    names = cluster.names(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    assert [name for name in names if "shell" in name] == []
+
+
+@pytest.mark.parametrize("check", ["driver", "throughput"])
+def test_verify_starts_its_pods_where_they_belong_and_removes_them(trn: Trn, cluster: Api, check: str, monkeypatch: pytest.MonkeyPatch):
+    """No device is here, so that its answers are none; the objects that it makes are accepted, scheduled and deleted again."""
+    monkeypatch.setattr("operations.practice.access.Practice.is_practice", False)
+    text = trn(f"verify dev --only {check}", code=1)
+    assert check in text
+    assert "403" not in text
+    assert "is invalid" not in text
+    wait(lambda: not cluster.names(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"), "its jobs are gone")
+
+
+def test_scale_to_zero_and_the_job_that_is_left_waits(trn: Trn):
+    """The account's half of it; what EKS then does to nodes is the account's own model."""
+    assert "is set to 0 nodes" in trn(f"scale {GROUP} 0 --stack dev")
+
+
+@pytest.mark.parametrize("command", ["status dev", "logs bert --stack dev"])
+def test_a_command_works_with_the_documented_rights_and_each_is_needed(trn: Trn, bert: Object, control_plane: ControlPlane, command: str):
+    """Both ways: enough, and nothing more."""
+    rights = RIGHTS[command.split()[0]]
+    rules = {name: set(verbs) for name, verbs in rights.items()}
+    trn.be(User("reader"))
+    with granted(control_plane, "reader", rules):
+        allowed = trn(command, code=None)
+    assert "403" not in allowed
+    assert "Forbidden" not in allowed
+    used = {(name, verb) for name, verbs in rules.items() for verb in verbs} & USED_BY[command.split()[0]]
+    for name, verb in sorted(used):
+        fewer = {other: verbs - ({verb} if other == name else set()) for other, verbs in rules.items()}
+        with granted(control_plane, "reader", fewer):
+            assert "403 Forbidden" in trn(command, code=None), f"{verb} {name} is not needed"
+
+
+USED_BY = {
+    "status": {
+        ("nodes", "list"),
+        ("daemonsets.apps", "list"),
+        ("queues.scheduling.volcano.sh", "list"),
+        ("persistentvolumeclaims", "get"),
+        ("services/proxy", "get"),
+    },
+    "logs": {("pods", "list"), ("pods/log", "get")},
+}
+"""Rights that these commands use on the dev stack: those of kinds whose add-ons are off are asked for, and answered with 404."""
+
+
+def test_drain_and_destroy(trn: Trn, cluster: Api, bert: Object):
+    """A destroy drains first: the user's job is gone from the real cluster before the stack's own engine takes the account down."""
+    plan = trn("drain dev", code=None)
+    assert "bert" in plan
+    text = trn(f"destroy dev --yes --name {CLUSTER}", code=None)
+    assert not cluster.exists(bert), text
+    assert leftovers() == [], text

@@ -1,0 +1,112 @@
+"""Volcano itself on a control plane: the pinned chart installed by Helm with the program's values, and its three programs.
+
+kwok says that the chart's pods run; what would run in them runs beside them: the same release's programs, with the arguments of
+their containers, under their own ServiceAccounts, so that their rights count, and the admission webhook at its pod's address.
+"""
+
+import socket
+from base64 import b64encode
+from collections.abc import Mapping
+from pathlib import Path
+
+from simulator.recording import Registration
+from tests.kubernetes.api import Api, Object
+from tests.kubernetes.certificates import Authority
+from tests.kubernetes.charts import Helm, pods
+from tests.kubernetes.control_plane import ControlPlane, free_ports
+from tests.kubernetes.sources import CHARTS, folder
+
+ADMISSION = "volcano-admission"
+PROGRAMS = {ADMISSION: "vc-webhook-manager", "volcano-controller": "vc-controller-manager", "volcano-scheduler": "vc-scheduler"}
+"""By the label `app` of the pods that run them."""
+SERVICE, SECRET = "volcano-admission-service", "volcano-admission-secret"
+
+
+class Volcano:
+    """One Volcano, until `stop`."""
+
+    def __init__(self, control_plane: ControlPlane, helm: Helm, release: Registration, tools: Mapping[str, Path]) -> None:
+        self._control_plane, self._helm, self._release, self._tools = control_plane, helm, release, tools
+        self.api: Api = control_plane.api()
+        self.namespace: str = release.inputs["namespace"]
+        self._started: list[str] = []
+
+    def start(self) -> None:
+        """Install the chart, then start what its pods run."""
+        self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}).ok()
+        certificates = self._certificates()
+        chart = next(place for chart, place in CHARTS.items() if chart.name == "volcano")
+        self._helm.install(self._release, folder(chart[0]) / chart[1])
+        for app, program in PROGRAMS.items():
+            # Of the others the second replica only waits to be the leader.
+            for number, pod in enumerate(pods(self.api, self.namespace, app=app)):
+                if number == 0 or app == ADMISSION:
+                    self._run(f"{program}-{number}", program, pod, certificates)
+
+    def stop(self) -> None:
+        """End the programs and delete the release."""
+        for name in self._started:
+            self._control_plane.processes.stop(name)
+        self._helm.uninstall(self._release)
+        self.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
+
+    def _certificates(self) -> Path:
+        """What the chart's Job makes in a cluster whose pods run: the webhook's certificate, as a Secret and as files."""
+        authority = Authority(self._control_plane.folder / "volcano")
+        authority.server("tls", [f"{SERVICE}.{self.namespace}.svc"])
+        data = {name: b64encode((authority.folder / name).read_bytes()).decode() for name in ("ca.crt", "tls.crt", "tls.key")}
+        metadata = {"name": SECRET, "namespace": self.namespace}
+        self.api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}).ok()
+        return authority.folder
+
+    def _run(self, name: str, program: str, pod: Object, certificates: Path) -> None:
+        (container,) = pod["spec"]["containers"]
+        address = "127." + pod["status"]["podIP"].removeprefix("10.")
+        kubeconfig = service_account_kubeconfig(self._control_plane, self.namespace, pod["spec"]["serviceAccountName"])
+        health, metrics = free_ports(2)
+        flags = [self._here(argument, certificates) for argument in container["args"] if argument != "2>&1"]
+        flags = [flag for flag in flags if not flag.startswith(("--leader-elect", "--listen-address", "--healthz-address"))]
+        is_webhook = program == PROGRAMS[ADMISSION]
+        listens = address if is_webhook else f"127.0.0.1:{metrics}"
+        flags += [f"--kubeconfig={kubeconfig}", f"--listen-address={listens}", f"--healthz-address=127.0.0.1:{health}"]
+        flags += [] if is_webhook else ["--leader-elect=false"]
+        self._control_plane.processes.start(name, [self._tools[program], *flags])
+        self._started.append(name)
+        if is_webhook:
+            port = next(int(flag.partition("=")[2]) for flag in flags if flag.startswith("--port="))
+            self._control_plane.processes.wait(lambda: listens_at(address, port), name)
+
+    def _here(self, argument: str, certificates: Path) -> str:
+        """An argument with the files of a container's volumes where they are here."""
+        flag, _, path = argument.partition("=")
+        if path.startswith("/admission.local.config/certificates/"):
+            return f"{flag}={certificates / Path(path).name}"
+        if path.startswith(("/admission.local.config/configmap/", "/volcano.scheduler/", "/volcano.controller/")):
+            return f"{flag}={self._configuration(Path(path).name)}"
+        return argument
+
+    def _configuration(self, key: str) -> Path:
+        """A key of one of the chart's ConfigMaps as a file."""
+        for item in self.api.items(f"/api/v1/namespaces/{self.namespace}/configmaps"):
+            if key in (item.get("data") or {}):
+                path = self._control_plane.folder / key
+                path.write_text(item["data"][key])
+                return path
+        raise LookupError(key)
+
+
+def listens_at(address: str, port: int) -> bool:
+    """Whether something takes connections there."""
+    try:
+        socket.create_connection((address, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def service_account_kubeconfig(control_plane: ControlPlane, namespace: str, account: str) -> Path:
+    """A kubeconfig with a token of a ServiceAccount, as a pod has one mounted."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
+    token = control_plane.api().call("POST", path, body).ok()["status"]["token"]
+    return control_plane.kubeconfig_for(f"{namespace}-{account}", token=token)

@@ -1,0 +1,61 @@
+"""Standard streams that are closed, or full: one line that says so, and no traceback."""
+
+import errno
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from operations.run_command import run_command
+from tests.support import ROOT
+
+START = "import sys; from operations.cli import main; sys.argv = ['trn', *sys.argv[1:]]; main()"
+
+
+def closing(number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`trn` with one of its standard streams closed, as `<&-` does."""
+    command = [sys.executable, "-c", START, *arguments]
+    close = f'exec "$@" {number}{"<" if number == 0 else ">"}&-'
+    return subprocess.run(["sh", "-c", close, "sh", *command], capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_a_closed_standard_input_is_empty():
+    """Python has None there, which no question, no pipe and no check for a terminal could be asked of."""
+    done = closing(0, "lint", "-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing was checked" in done.stdout
+
+
+def test_a_closed_standard_output_loses_the_result_and_nothing_else():
+    """JSON is written to the stream itself."""
+    done = closing(1, "lint", "/dev/null", "--json", "-")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing was checked" in done.stderr
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_device_is_reported_in_one_line(code: int, capsys: pytest.CaptureFixture[str]):
+    """A report that goes to a full disk; rich and typer write to the stream themselves."""
+
+    def command() -> int:
+        raise OSError(code, os.strerror(code))
+
+    assert run_command(command) == 1
+    assert capsys.readouterr().err.startswith(f"error: cannot write all of the output: {os.strerror(code)}\n\nhint: ")
+
+
+class Full(io.StringIO):
+    """A buffered stream to a full device: the error comes when the buffer is written out."""
+
+    def flush(self) -> None:
+        """As of a file on such a device."""
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_output_that_does_not_fit_at_the_end_fails_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """A result of a few lines stays in the buffer until the end: the exit code would be that of a success."""
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert run_command(lambda: 0) == 1
+    assert "cannot write all of the output" in capsys.readouterr().err
