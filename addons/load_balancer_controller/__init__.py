@@ -43,7 +43,7 @@ DECLARATION = Declaration(
     tamed="the webhook on every Service and the one on every Ingress are switched off",
     early=True,
     leaves=(
-        "7 CRDs of elbv2.k8s.aws and gateway.k8s.aws",
+        "7 CRDs of elbv2.k8s.aws, gateway.k8s.aws and aga.k8s.aws",
         "load balancers of Services and Ingresses outside the training namespace: delete those first, they hold the VPC",
     ),
     drained=DRAINED,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from addons.contract import is_open, load, unknown_keys
+from addons.declaration import Declaration
 from addons.efa.values import efa_values
 from addons.neuron import NeuronSettings
 from addons.neuron.values import neuron_values
@@ -161,3 +162,16 @@ def test_no_path_of_a_contract_lies_below_another(chart: Chart) -> None:
 def test_open_maps_take_anything_and_nothing_else_does(values: dict[str, Any], unknown: list[str]) -> None:
     """What Kubernetes checks is left to Kubernetes; what only the template reads is compared key by key."""
     assert unknown_keys(load(EFA_DEVICE_PLUGIN), values) == unknown
+
+
+@pytest.mark.parametrize(
+    "declaration", [item for item in REGISTRY if any("CRDs of" in text for text in item.leaves)], ids=lambda item: item.key
+)
+def test_what_an_add_on_says_it_leaves_are_the_crds_that_stay(declaration: Declaration) -> None:
+    """By number and by group: a user deletes by hand what is named, and finds the rest later."""
+    (text,) = [text for text in declaration.leaves if "CRDs of" in text]
+    named = [contracts()[name] for name in (*(chart.name for chart in declaration.charts), *declaration.managed)]
+    stay = [str(crd["name"]) for contract in named for crd in contract.crds if crd["stays"]]
+    assert int(text.split()[0]) == len(stay)
+    groups = {name.partition(".")[2] for name in stay}
+    assert {group for group in groups if group not in text} == set()

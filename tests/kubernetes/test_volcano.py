@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from addons.prometheus.values import SERVICE_MONITORS
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import OWN_QUEUES
 from operations.cluster.drain.plan import plan_drain
@@ -187,3 +188,44 @@ def test_a_gang_runs_whole_or_not_at_all(volcano: Volcano, namespace: str):
     )
     assert [pod["spec"].get("nodeName") for pod in api.items(path) if pod["spec"].get("nodeName")] == []
     api.delete(large, foreground=False)
+
+
+@pytest.mark.parametrize("name", [name for name in SERVICE_MONITORS if name.startswith("volcano")])
+def test_a_monitor_finds_volcanos_metrics(volcano: Volcano, name: str):
+    """By the labels and the port name of the Services that the chart makes: a monitor that finds nothing says nothing."""
+    spec = SERVICE_MONITORS[name]
+    (place,) = spec["namespaceSelector"]["matchNames"]
+    wanted, port = spec["selector"]["matchLabels"].items(), spec["endpoints"][0]["port"]
+    services = volcano.api.items(f"/api/v1/namespaces/{place}/services")
+    found = [item for item in services if wanted <= item["metadata"].get("labels", {}).items()]
+    assert [port in {entry.get("name") for entry in item["spec"]["ports"]} for item in found] == [True]
+
+
+def test_a_job_with_the_file_system_runs_where_its_driver_is(volcano: Volcano, namespace: str):
+    """Volcano places a pod with a CSI volume only on a node whose CSINode lists the driver, as FSx's does on EKS."""
+    api = volcano.api
+    volume = {
+        "capacity": {"storage": "1200Gi"}, "accessModes": ["ReadWriteMany"], "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "",
+        "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0a"}, "claimRef": {"namespace": namespace, "name": "data"},
+    }  # fmt: skip
+    claim = {
+        "accessModes": ["ReadWriteMany"],
+        "storageClassName": "",
+        "volumeName": namespace,
+        "resources": {"requests": {"storage": "1200Gi"}},
+    }
+    items = [
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": namespace}, "spec": volume},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": namespace}, "spec": claim},
+    ]
+    for item in items:
+        api.create(item).ok()
+    mounting = job("mounting", namespace, 1)
+    mounting["spec"]["tasks"][0]["template"]["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    api.create(mounting).ok()
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    wait(lambda: [pod["status"]["phase"] for pod in api.items(path)] == ["Running"], "it runs")
+    api.delete(mounting, foreground=False)
+    wait(lambda: not api.items(path), "its pod is gone")
+    for item in reversed(items):
+        api.delete(item, foreground=False)
