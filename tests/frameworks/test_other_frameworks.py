@@ -81,6 +81,18 @@ def test_an_mpi_job_that_lost_a_worker_resumes_to_the_bit(python, tmp_path):
     assert {**first.losses, **second.losses} == whole.losses
 
 
+def test_a_slow_worker_holds_up_all_reduce_but_no_asynchronous_server(python, tmp_path):
+    """What a parameter server is for; both come near the same solution."""
+    speeds = {}
+    for exchange, steps in (("ring", 60), ("asynchronous", 180)):
+        node = mpirun(python, tmp_path / exchange, 3, "--steps", steps, "--exchange", exchange, "--slow", 0.1)
+        assert node.end() == 0, node.story()
+        speeds[exchange] = node.event("finished").more["samples_per_s"]
+        assert node.event("finished").more["distance"] < 0.5
+    assert speeds["ring"] < 3 * 32 / 0.1
+    assert speeds["asynchronous"] > speeds["ring"]
+
+
 def test_exchanges_are_measured(python, tmp_path):
     """The figures of docs/layers.md come from this option."""
     node = mpirun(python, tmp_path, 2, "--steps", 2, "--measure", 2**20)
