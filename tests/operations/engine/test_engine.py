@@ -13,6 +13,7 @@ from operations.cli import app
 from operations.engine.project import EngineFolder, environment, project_settings, stack_settings
 from operations.engine.run import refuse_arguments, with_event_log
 from operations.errors import CommandError
+from simulator.account.disk import FORMAT
 from simulator.doors.providers.cloud import Cloud
 from tests.support import ROOT
 
@@ -306,6 +307,7 @@ def test_a_broken_object_is_named(project: Path):
     broken = project / "build/practice/dev/account/aws.ec2.Vpc/vpc-1.json"
     broken.parent.mkdir(parents=True)
     broken.write_text("{")
+    (broken.parents[1] / "format.json").write_text(json.dumps({"format": FORMAT}))
     code, error = engine("--", "up")
     assert code == 1
     assert f"error: {broken} is no object of the simulated account" in error
