@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes check bench mutants docs clean train-demo venv
+.PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
@@ -20,6 +20,10 @@ test-kubernetes: $(STAMP)
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)
 	@$(BIN)/python -m operations.train_demo --framework $(or $(FRAMEWORK),jax)
+
+# Every recipe on this machine's processors. Environments are made the first time (10 GB, kept in the user's cache).
+test-frameworks: $(STAMP)
+	@$(BIN)/pytest -m frameworks
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +93,16 @@ def interpreter(name: str, environment: Mapping[str, str]) -> Path:
             reason = refusal(framework, sys.version_info[:2], shutil.disk_usage(place.parent).free / 1e9)
             if reason is not None:
                 raise NoEnvironmentError(reason)
-            _make(place, REQUIREMENTS / f"{name}.txt")
+            _make(place, REQUIREMENTS / f"{name}.txt", limit_s(environment, time.time()))
     return place / "bin" / "python"
 
 
-def _make(place: Path, requirements: Path) -> None:
+def limit_s(environment: Mapping[str, str], now: float) -> float:
+    """Longest time that pip may take: LIMIT_S, or until the time in $TRN_UNTIL (seconds since 1970) where that is sooner."""
+    return max(0.0, min(LIMIT_S, float(environment.get("TRN_UNTIL") or "inf") - now))
+
+
+def _make(place: Path, requirements: Path, limit: float) -> None:
     """Makes an environment and marks it as whole at the end."""
     shutil.rmtree(place, ignore_errors=True)
     python = place / "bin" / "python"
@@ -114,9 +120,9 @@ def _make(place: Path, requirements: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     for command in ([sys.executable, "-m", "venv", str(place)], install):
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=limit)
         except subprocess.TimeoutExpired:
-            raise NoEnvironmentError(f"{requirements.name} was not installed within {LIMIT_S // 60} minutes") from None
+            raise NoEnvironmentError(f"{requirements.name} was not installed within {limit / 60:.0f} minutes") from None
         if done.returncode:
             lines = (done.stderr or done.stdout).strip().splitlines()
             raise NoEnvironmentError(f"pip could not install {requirements.name}: {lines[-1] if lines else 'no reason given'}")

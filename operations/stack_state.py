@@ -50,7 +50,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         raise ValueError("there is no `deployment` in it")
     resources = deployment.get("resources") or []
     under_way = deployment.get("pending_operations") or []
-    if not all(isinstance(resource, Mapping) and "urn" in resource for resource in resources):
+    if not all(isinstance(resource, Mapping) and isinstance(resource.get("urn"), str) for resource in resources):
         raise ValueError("a resource in it has no `urn`")
     outside = [each for each in resources if each.get("id") and not each.get("type", "").startswith("pulumi:")]
     arns = {each["outputs"]["arn"] for each in outside if (each.get("outputs") or {}).get("arn")}

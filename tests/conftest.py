@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+import time
 
+import pytest
 from hypothesis import settings
 
 from stacks.config import REHEARSAL_VARIABLE
@@ -35,3 +37,13 @@ sys.addaudithook(_refuse_network)
 def pytest_sessionstart() -> None:
     """After pytest has looked at the shell's terminal, before any test module loads rich or typer, which look again."""
     pin(os.environ)
+
+
+SLOW_TIERS = ("engine", "helm", "kubernetes", "browser", "frameworks")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A run with an end ($TRN_UNTIL, seconds since 1970) begins no slow test after it: CI says what it had no time for, and ends."""
+    until = float(os.environ.get("TRN_UNTIL") or "inf")
+    if time.time() > until and any(item.get_closest_marker(tier) for tier in SLOW_TIERS):
+        pytest.skip("the time of this run is over: run this tier by itself")

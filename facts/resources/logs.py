@@ -4,7 +4,7 @@ from facts.prices import hourly
 from facts.resources.api_calls import ApiCall, creation, same
 from facts.resources.identity import by
 from facts.resources.latency import INSTANT, Latencies
-from facts.resources.queries import Deletion, Leftover, Lookup, Query, Stage, Tagging
+from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, Tagging
 from facts.resources.resource_type import Changes, Conflict, NameLimit, ResourceType, Without
 from facts.resources.rights import LOG_GROUPS_OF_CLUSTER, Grant, Rights, Scope
 
@@ -43,6 +43,13 @@ LOG_GROUP = ResourceType(
         prefix="logGroupNamePrefix",
         usd_per_hour=lambda entry: hourly("log storage") * entry.get("storedBytes", 0) / 1e9,
         scopes=LOG_GROUPS_OF_CLUSTER,
+        # A name says no owner: those that this program makes carry its tags, and may carry another stack's.
+        detail=Detail(
+            Query(
+                "logs", "ListTagsForResource", "", one=True, tags="tags", absent="ResourceNotFoundException", scopes=LOG_GROUPS_OF_CLUSTER
+            ),
+            {"resourceArn": "logGroupArn"},
+        ),
     ),
     # CloudWatch Logs API, CreateLogGroup
     conflict=Conflict(("name",), "ResourceAlreadyExistsException", "The specified log group already exists"),

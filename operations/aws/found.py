@@ -210,11 +210,14 @@ def _tags(leftover: Leftover, entry: Entry) -> dict[str, str]:
 
 
 def _by_exact_name(api: Api, place: Place, leftover: Leftover) -> Iterator[tuple[Entry, str]]:
-    """Log groups: those that AWS makes itself carry no tag. The prefix only shortens the answer; the whole name decides."""
+    """Log groups: those that AWS makes itself carry no tag. The prefix only shortens the answer; the whole name decides.
+
+    Their tags are read as well: they may name another owner.
+    """
     for name in log_group_names(place.cluster):
-        for entry in asked(api, leftover.query, {leftover.prefix: name}):
-            if entry[leftover.query.id] == name:
-                yield entry, f"named {name}"
+        entries = (entry for entry in asked(api, leftover.query, {leftover.prefix: name}) if entry[leftover.query.id] == name)
+        for entry in detailed(api, entries, leftover.detail):
+            yield entry, f"named {name}"
 
 
 def _copies(api: Api, place: Place, leftover: Leftover, origin: Origin) -> Iterator[tuple[Entry, str]]:

@@ -61,7 +61,7 @@ def prepared(framework: str) -> Path:
 def show(step: Step) -> None:
     """Prints every tenth step."""
     if step.step == 1 or step.step % 10 == 0:
-        speed = f"{step.samples_per_s:8.0f} sequences/s" if step.samples_per_s is not None else "         compiled"
+        speed = f"{step.samples_per_s:8.0f} sequences/s" if step.samples_per_s is not None else "      (not timed)"
         print(f"  step {step.step:3}   loss {step.loss:.6f} {speed}", flush=True)
 
 

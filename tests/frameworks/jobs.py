@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,9 +58,12 @@ class Node:
 
     def after(self, step: int) -> Event:
         """Waits for a step; gives the event with which training started."""
+        until = time.monotonic() + LIMIT_S
         with self.changed:
-            there = self.changed.wait_for(lambda: step in self.losses or self.process.poll() is not None, LIMIT_S)
-        assert there, f"no step {step} within {LIMIT_S} s: {self.story()}"
+            # The end of the process is no line: it is looked for now and then.
+            while step not in self.losses and self.process.poll() is None and time.monotonic() < until:
+                self.changed.wait(1)
+        assert step in self.losses, f"no step {step}: {self.story()}"
         return self.event("started")
 
     def end(self) -> int:

@@ -94,7 +94,8 @@ def test_bert_trains_by_xla_in_one_process(job, tmp_path):
 
 def test_hugging_face_trainer_stops_with_a_checkpoint_and_goes_on(job):
     options = ("--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
-    trainer = job("hf-trainer")
+    # The environment has PyTorch/XLA as well, which Trainer would take.
+    trainer = job("hf-trainer", variables=(("USE_TORCH_XLA", "0"),))
     (node,) = trainer.launch(*options)
     node.after(6)
     node.process.send_signal(signal.SIGTERM)

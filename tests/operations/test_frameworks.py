@@ -64,3 +64,8 @@ def test_a_whole_environment_is_taken_as_it_is(monkeypatch, tmp_path):
     (place / "ready").touch()
     monkeypatch.setattr(frameworks.subprocess, "run", lambda *_, **__: pytest.fail("nothing is to be installed"))
     assert interpreter("jax", environment) == place / "bin" / "python"
+
+
+def test_an_installation_ends_with_the_run_that_it_is_part_of():
+    """CI has an end, after which it would be cut off without a word."""
+    assert [frameworks.limit_s({"TRN_UNTIL": until}, 1000) for until in ("", "1060", "900", "99999")] == [1800, 60, 0, 1800]

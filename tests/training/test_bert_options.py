@@ -56,3 +56,9 @@ def test_a_sequence_longer_than_the_model_is_refused(capsys):
     with pytest.raises(SystemExit):
         bert.parse(["--size", "tiny", "--sequence", "128"], 2, "")
     assert "the model has 64 positions" in capsys.readouterr().err
+
+
+def test_operations_of_a_sequence_are_those_of_the_published_formula():
+    """BERT-large has 336 million parameters: 6 each for every token, and attention over 128 tokens adds under 2 %."""
+    options = bert.parse(["--size", "large"], 64, "")
+    assert bert.flops_per_sample(options, 336_000_000) == 128 * (6 * 336_000_000 + 12 * 24 * 1024 * 128)

@@ -38,6 +38,18 @@ def test_a_recipes_files_are_python_of_the_oldest_image(recipe):
         ast.parse(text, name, feature_version=(3, 10))
 
 
+@pytest.mark.parametrize("recipe", payload.recipes())
+def test_a_recipe_has_a_page_with_its_command(recipe):
+    """Which job file to submit is the first thing on it."""
+    page = (DOCS / "recipes" / f"{recipe}.md").read_text()
+    assert f"$ trn submit training/recipes/{recipe}/job.yaml" in page
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "recipes").glob("*.md")), ids=lambda page: page.stem)
+def test_there_is_no_page_without_its_recipe(page):
+    assert page.stem in payload.recipes()
+
+
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_recipes_job_can_be_submitted(path):
     """On a stack with its hardware and its add-on: a recipe that is refused there is none."""

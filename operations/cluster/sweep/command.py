@@ -31,7 +31,7 @@ def sweep(
     from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
     from operations.cluster.sweep.run import look, place_of
     from operations.cluster.sweep.stack import Choices, planned, refuse_data, sweep_stack
-    from operations.cluster.sweep.view import as_data, print_outcome, print_ownership, print_plan, print_stacks
+    from operations.cluster.sweep.view import as_data, print_living, print_outcome, print_ownership, print_plan, print_stacks
     from operations.output import errors, gauge, results, tracked, write_json
     from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
@@ -48,6 +48,7 @@ def sweep(
         write_json(as_data(settings.name, plan), json_file)
         print_plan(console, settings.name, plan)
         print_stacks(console, plan.deletions)
+        print_living(console, plan.deletions)
         return 0
     pulumi, subject = access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name)
     if not delete:

@@ -12,7 +12,10 @@ from facts.names import STACK_TAG
 from operations.aws.found import Found, kind_named
 from operations.cluster.sweep.plan import IN_ITS_VPC, IN_STATE, LOOKED_AFTER, SweepPlan
 from operations.cluster.sweep.run import Outcome
-from operations.ownership import Ownership
+from operations.ownership import DELETING, Ownership
+
+CLUSTER_KIND = "EKS cluster"
+"""As in KINDS; its name there is EKS's word for its status."""
 
 
 def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None, ownership: Ownership | None = None) -> dict[str, Any]:
@@ -62,6 +65,14 @@ def print_stacks(console: Console, found: Sequence[Found]) -> None:
         console.print(f"{count} made by {stack}", markup=False, soft_wrap=True)
 
 
+def print_living(console: Console, found: Sequence[Found]) -> None:
+    """Says that the cluster is up where it is: the list, made without Pulumi's state, then holds all that it runs on."""
+    for item in found:
+        if item.kind == CLUSTER_KIND and item.name != DELETING:
+            words = f"the cluster is up ({item.name}): this is in use, not left over; --delete keeps what Pulumi's state holds"
+            console.print(words, markup=False, soft_wrap=True)
+
+
 def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:
     """What is left over, in the order of deletion, with what each costs a day."""
     if not plan.deletions:
@@ -78,7 +89,8 @@ def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:
 def _table(found: Sequence[Found]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("kind", "id", "name", "because"):
-        table.add_column(name)
+        # Never cut short: the ids are what a user confirms, and what a log has to keep.
+        table.add_column(name, overflow="fold")
     table.add_column("USD/day", justify="right")
     for item in found:
         usd = "unknown" if item.usd_per_day is None else f"{item.usd_per_day:.2f}"

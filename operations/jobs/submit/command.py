@@ -55,6 +55,7 @@ def submit(
 
     from operations.access import access
     from operations.asking import consent
+    from operations.aws.images import has_image
     from operations.jobs.submit.run import submit_to
     from operations.kube.cluster import cluster_of
     from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
@@ -63,4 +64,4 @@ def submit(
     kubernetes = cluster_of(api, settings.name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
-    return submit_to(found, kubernetes, lambda: refuse_change(api, ownership), json_file)
+    return submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)

@@ -1,6 +1,6 @@
 """What of a job the stack file cannot know: looked up in the cluster, before anything is made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from addons.volcano import QUEUES
@@ -8,24 +8,40 @@ from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import amount
 from operations.errors import CommandError
-from operations.findings import Finding, failed, passed, warned
+from operations.findings import Finding, failed, passed, skipped, warned
 from operations.jobs.objects import path_of
 from operations.jobs.rendering import Rendered
 from operations.kube.api import Kubernetes, Object
 from training.plan import Plan
 
 NODES = Resource("Node", "/api/v1", "nodes")
+HasImage = Callable[[str], bool | None]
 
 
-def findings(found: Rendered, kubernetes: Kubernetes) -> list[Finding]:
-    """Everything that is looked up. Reads only. Raises CommandError where a job of the name is there."""
+def findings(found: Rendered, kubernetes: Kubernetes, has_image: HasImage) -> list[Finding]:
+    """Everything that is looked up. Reads only. Raises CommandError where a job of the name is there.
+
+    `has_image`: whether there is an image; None where that cannot be known.
+    """
     _refuse_second(found, kubernetes)
+    plan = found.plan
     return [
-        *_queue(found.plan, kubernetes),
-        *_claims(found.plan, kubernetes),
-        *_priority(found.plan, kubernetes),
-        *_nodes(found.plan, kubernetes),
+        *_image(plan, has_image),
+        *_queue(plan, kubernetes),
+        *_claims(plan, kubernetes),
+        *_priority(plan, kubernetes),
+        *_nodes(plan, kubernetes),
     ]
+
+
+def _image(plan: Plan, has_image: HasImage) -> Iterator[Finding]:
+    known = has_image(plan.image)
+    if known:
+        yield passed("image", f"{plan.image} is there")
+    elif known is False:
+        yield failed("image", f"there is no image {plan.image}", "push it, or name another one under `image`")
+    else:
+        yield skipped("image", f"{plan.image} is not in a repository that could be asked")
 
 
 def _refuse_second(found: Rendered, kubernetes: Kubernetes) -> None:

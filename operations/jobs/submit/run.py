@@ -12,13 +12,15 @@ from operations.kube.api import Kubernetes
 from operations.output import errors, results, write_json
 
 
-def submit_to(found: Rendered, kubernetes: Kubernetes, refuse_change: Callable[[], None], json_file: Path | None) -> int:
+def submit_to(
+    found: Rendered, kubernetes: Kubernetes, has_image: preflight.HasImage, refuse_change: Callable[[], None], json_file: Path | None
+) -> int:
     """Submit it. Exit code 1, and nothing made, where a look into the cluster says that it cannot run.
 
-    `refuse_change`: raises where the cluster has become another one meanwhile. Raises CommandError for what the server refuses.
+    `has_image`: whether there is an image; None where that cannot be known. `refuse_change`: raises where the cluster has become another one meanwhile. Raises CommandError for what the server refuses.
     """
     job, site, progress = found.plan.job, found.plan.site, errors()
-    looked, cost = preflight.findings(found, kubernetes), cost_of(found.plan)
+    looked, cost = preflight.findings(found, kubernetes, has_image), cost_of(found.plan)
     print_findings(progress, looked)
     progress.print(f"{job.name}: {cost.text}", markup=False, soft_wrap=True)
     told = {"job": job.name, "cluster": site.cluster, "namespace": site.namespace, "launcher": found.launcher.name}

@@ -8,6 +8,7 @@ from simulator.doors.wire import declared
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
+from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
@@ -41,6 +42,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     services = Services(inventory, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
+    handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 

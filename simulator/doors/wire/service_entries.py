@@ -36,7 +36,7 @@ def _alias(state: AccountState, item: Registration) -> Entry:
 
 
 def _log_group(state: AccountState, item: Registration) -> Entry:
-    return {"logGroupName": item.id, "storedBytes": 0, **chosen(item.inputs, retentionInDays="retentionInDays")}
+    return {"logGroupName": item.id, "storedBytes": 0, **chosen(item.inputs, retentionInDays="retentionInDays"), "tags": tags_of(item)}
 
 
 def log_groups_made_anew(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:

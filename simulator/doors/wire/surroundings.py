@@ -52,6 +52,8 @@ class Surroundings:
     """Products as the Pricing API gives them, in JSON."""
     denied_actions: set[str] = field(default_factory=set)
     """Actions that IAM would deny the caller."""
+    missing_images: set[str] = field(default_factory=set)
+    """Tags and digests, as `REPOSITORY:TAG` or `REPOSITORY@DIGEST`, that are not in ECR: what users push there is not simulated, so any other is."""
     refused_dry_runs: dict[str, str] = field(default_factory=dict)
     """Operation to the code of its refusal."""
 
@@ -85,6 +87,7 @@ class Surroundings:
         yield "ec2.DescribeCapacityReservations", self._reservations
         yield "ec2.DescribeCapacityBlockOfferings", self._blocks
         yield "ec2.DescribeImages", self._images
+        yield "ecr.DescribeImages", self._image_details
         yield "service-quotas.GetServiceQuota", self._quota
         yield "service-quotas.GetAWSDefaultServiceQuota", lambda given: {"Quota": self._value(given)}
         yield "ssm.GetParameter", self.recommended_release
@@ -97,6 +100,15 @@ class Surroundings:
             raise Refused("NoSuchEntity", f"{given['PolicySourceArn']} cannot be found.", 404)
         decisions = {action: "implicitDeny" if action in self.denied_actions else "allowed" for action in given["ActionNames"]}
         return {"EvaluationResults": [{"EvalActionName": name, "EvalDecision": said} for name, said in decisions.items()]}
+
+    def _image_details(self, given: Entry) -> Entry:
+        details = []
+        for which in given["imageIds"]:
+            name = given["repositoryName"] + (f"@{which['imageDigest']}" if "imageDigest" in which else f":{which['imageTag']}")
+            if name in self.missing_images:
+                raise Refused("ImageNotFoundException", f"The image with imageId {which} does not exist within the repository", 400)
+            details.append({"registryId": given["registryId"], "repositoryName": given["repositoryName"]})
+        return {"imageDetails": details}
 
     def _dry_run(self, operation: str) -> Handler:
         def answer(given: Entry) -> Entry:

@@ -4,11 +4,14 @@ TLS with a certificate that the kubelet signed itself, as the kubelet does where
 unless it is started with `--kubelet-certificate-authority`. There is no attach.
 """
 
+import socket
 import ssl
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.kubernetes.certificates import Authority
@@ -37,16 +40,36 @@ class Endpoint(ThreadingHTTPServer):
     def __init__(self, find: Find, certificate: tuple[Path, Path], streams: Streams) -> None:
         super().__init__((LOOPBACK, 0), _Handler)
         self.find, self.streams = find, streams
+        self._open: set[socket.socket] = set()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve one connection, in a thread of its own, and know that it is open."""
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """A connection has ended."""
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def drop(self) -> None:
+        """Close it with every connection: the API server keeps some to ask again, and logs and streams may be under way."""
+        self.shutdown()
+        self.server_close()
+        for each in list(self._open):
+            with suppress(OSError):
+                # Not the TLS socket's own, which its thread is using.
+                socket.socket.shutdown(each, socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A reader that went away is no error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Endpoint  # type: ignore[assignment]
+    server: Endpoint  # type: ignore[assignment]  # the base class names its own
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:

@@ -52,8 +52,7 @@ class Taken:
         self.node.lost.set()
         for worker in self.workers.values():
             worker.lose()
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.drop()
 
     def _find(self, namespace: str, name: str, container: str, previous: bool) -> Attempt:
         for worker in list(self.workers.values()):

@@ -249,6 +249,8 @@ def test_a_node_that_comes_back_starts_its_pods_again(kubelet: RunningKubelet, a
     api.create(pod).ok()
     first = phase(api, pod, "Running")
     process, node = kubelet.process_of(first, "main"), first["spec"]["nodeName"]
+    # The API server keeps the connection for the next request.
+    wait(lambda: log(api, pod), "its log is served")
     lose(api, node)
     wait(lambda: not process.alive, "its process is gone")
     wait(lambda: api.call("GET", f"{api.path(pod)}/steady/log").status == 500, "there is no endpoint to ask")

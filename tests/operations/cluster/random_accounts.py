@@ -23,7 +23,7 @@ from tests.operations.owned import EMPTY, FakePulumi, state, subject
 
 OTHER_STACKS = ("organization/trn/prod", "acme/trn/dev", "organization/other/dev")
 BY_NAME = ("log group",)
-"""Kinds that carry no tag: where another stack's cluster has the name now, they are its own."""
+"""Kinds that may carry no tag: where another stack's cluster has the name now, they are its own."""
 KOPS = {"KubernetesCluster": "NAME", "kubernetes.io/cluster/NAME": "owned", "k8s.io/role/node": "1", "kops.k8s.io/instancegroup": "nodes"}
 Key = tuple[str, str]
 
@@ -116,6 +116,10 @@ def _twin(made: RandomAccount, drawn: random.Random, mark: str) -> None:
         for key in ("Tags", "TagSet"):
             for tag in entry.get(key, ()):
                 tag.update({"Value": other} if tag["Key"] == STACK_TAG else {})
+    for name in [name for name in made.cloud.of("log group") if drawn.random() < 0.3]:
+        # Log groups are found by the names that both clusters use: their tags say whose they are.
+        made.cloud.of("log group")[name]["tags"] = {CLUSTER_TAG: made.cluster, STACK_TAG: other}
+        made.ours.discard(("log group", name))
 
 
 def _in_our_vpc(made: RandomAccount, drawn: random.Random, mark: str) -> None:

@@ -1,5 +1,6 @@
 """`trn sweep`: finds all of a cluster and nothing of its neighbours, deletes in an order that AWS takes, and can be stopped."""
 
+import io
 import json
 import shutil
 from collections import Counter
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
 from facts.names import CLUSTER_TAG
@@ -17,6 +19,7 @@ from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
+from operations.cluster.sweep.view import print_plan
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
@@ -481,6 +484,23 @@ def test_without_delete_nothing_is_touched(cloud: Cloud):
     assert "USD a day, and 1 of unknown price" in out
 
 
+@pytest.mark.parametrize(("status", "is_up"), [("ACTIVE", True), ("DELETING", False)])
+def test_a_list_of_what_a_living_cluster_uses_says_that_it_is_up(cloud: Cloud, status: str, is_up: bool):
+    """Else somebody deletes by hand what is called left over."""
+    leave_control_plane(cloud, CLUSTER)
+    cloud.of("cluster")[CLUSTER]["status"] = status
+    assert ("the cluster is up (ACTIVE): this is in use" in trn("dev")[1]) is is_up
+
+
+def test_a_plan_shows_each_id_in_full_where_there_are_few_columns(cloud: Cloud):
+    """80 in a pipe: with --yes, the log of a CI job is all that says what was deleted."""
+    console = Console(file=io.StringIO(), width=80)
+    plan = plan_sweep(found_by(cloud), Keeping())
+    print_plan(console, CLUSTER, plan)
+    assert isinstance(console.file, io.StringIO)
+    assert "\u2026" not in console.file.getvalue()
+
+
 def test_delete_asks_and_no_means_no(cloud: Cloud):
     """The question is on standard error, after the list."""
     before = cloud.ids()
@@ -536,7 +556,7 @@ def test_a_cluster_that_the_state_holds_is_kept(cloud: Cloud, pulumi: FakePulumi
     assert "lt-a" not in cloud.ids()
 
 
-@pytest.mark.parametrize("text", [None, "{", "[]", "{}"])
+@pytest.mark.parametrize("text", [None, "{", "[]", "{}", '{"deployment": {"resources": [{"urn": 7}]}}'])
 def test_a_state_that_is_none_exits_with_2(cloud: Cloud, text: str | None):
     """Read as empty it would make everything an orphan."""
     if text is not None:

@@ -20,6 +20,8 @@ PAGES = (
     "docs/rehearsal.md",
     "docs/batch.md",
     "docs/jobs.md",
+    "docs/layers.md",
+    *sorted(f"docs/recipes/{path.name}" for path in (ROOT / "docs/recipes").glob("*.md")),
 )
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
 LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)
@@ -48,8 +50,8 @@ def test_the_pages_name_many_paths():
 @pytest.mark.parametrize("page", PAGES)
 def test_every_make_target_that_a_page_names_exists(page: str):
     """They are the first commands that a reader types."""
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:`|\$ )make (\w+)", (ROOT / page).read_text()))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|\$ )make ([\w-]+)", (ROOT / page).read_text()))
     assert named <= targets
 
 

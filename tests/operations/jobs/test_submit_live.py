@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from typer.testing import CliRunner
 
+from operations.aws.images import has_image
 from operations.cli import app
 from operations.errors import CommandError
 from operations.findings import Finding
@@ -21,6 +23,8 @@ from operations.kube.api import KubernetesClient
 from operations.kube.rights import RIGHTS
 from operations.practice.kubernetes import SimulatedClient
 from simulator.doors.kubernetes.server import ApiServer
+from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.healthy_cluster import CLAIM, Healthy
 from tests.operations.owned import hold
 from tests.operations.running_cluster import RunningCluster
@@ -40,6 +44,10 @@ def of(on: Site = SITE, **keys: Any) -> Rendered:
     return rendered(job(**keys), on, "job.yaml")
 
 
+def unknown(image: str) -> None:
+    """Nothing is known of any image."""
+
+
 @pytest.fixture
 def cluster() -> RunningCluster:
     """Two nodes, an open queue, a bound claim."""
@@ -50,12 +58,12 @@ def cluster() -> RunningCluster:
 
 def looked(cluster: RunningCluster, **keys: Any) -> dict[str, Finding]:
     """Findings by what was looked at."""
-    return {finding.check: finding for finding in preflight.findings(of(**keys), cluster)}
+    return {finding.check: finding for finding in preflight.findings(of(**keys), cluster, unknown)}
 
 
 def test_a_job_that_can_run_is_made_as_a_whole(cluster: RunningCluster):
     """Judged first, every object of it, then made, the job last; what is made for it is its own, so that it is deleted with it."""
-    assert submit_to(of(), cluster, lambda: None, None) == 0
+    assert submit_to(of(), cluster, unknown, lambda: None, None) == 0
     assert [line for line in cluster.log if "bert" in line] == [
         "judge ConfigMap bert-entry",
         "judge Job bert",
@@ -94,7 +102,7 @@ def test_what_the_cluster_lacks_is_found_before_anything_is_made(cluster: Runnin
     breaks(cluster)
     finding = looked(cluster, **keys)[check]
     assert (finding.verdict, says in finding.what, bool(finding.do)) == (verdict, True, True)
-    code = submit_to(of(**keys), cluster, lambda: None, None)
+    code = submit_to(of(**keys), cluster, unknown, lambda: None, None)
     assert code == (1 if verdict == "fail" else 0)
     assert any(line.startswith("apply") for line in cluster.log) == (verdict != "fail")
 
@@ -110,15 +118,15 @@ def test_a_node_that_takes_no_pods_does_not_count(cluster: RunningCluster):
 def test_nodes_of_a_pool_are_made_by_karpenter(cluster: RunningCluster):
     """There is no group to be scaled."""
     pools = site(pools={"big": group("big", "trn1.32xlarge", size=0, is_pool=True)})
-    (finding,) = [item for item in preflight.findings(of(pools, pool="big"), cluster) if item.check == "nodes"]
+    (finding,) = [item for item in preflight.findings(of(pools, pool="big"), cluster, unknown) if item.check == "nodes"]
     assert finding.do == "Karpenter makes the others once the job waits"
 
 
 def test_a_second_job_of_the_name_is_refused(cluster: RunningCluster):
     """Applied again, it would change the one that runs."""
-    assert submit_to(of(), cluster, lambda: None, None) == 0
+    assert submit_to(of(), cluster, unknown, lambda: None, None) == 0
     with pytest.raises(CommandError, match=r"there is a Volcano Job `bert` in training already; it is waiting; nothing was submitted"):
-        submit_to(of(), cluster, lambda: None, None)
+        submit_to(of(), cluster, unknown, lambda: None, None)
 
 
 @pytest.mark.parametrize("launcher", ["volcano", "indexed-job", "jobset"])
@@ -140,7 +148,7 @@ def test_a_cluster_that_became_another_one_is_not_touched(cluster: RunningCluste
         raise CommandError("the cluster has become another one")
 
     with pytest.raises(CommandError, match="become another one"):
-        submit_to(of(), cluster, refuse, None)
+        submit_to(of(), cluster, unknown, refuse, None)
     assert not [line for line in cluster.log if line.startswith("apply")]
 
 
@@ -151,7 +159,7 @@ def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCl
         if kind.resource is None:
             continue
         found = of(EVERYTHING, launcher=kind.name, name=kind.name, priority="high", **NEEDED.get(kind.name, {}))
-        assert submit_to(found, cluster, lambda: None, None) == 0
+        assert submit_to(found, cluster, unknown, lambda: None, None) == 0
         body = found.objects[-1]
         cluster.refusals[f"{body['kind']} {body['metadata']['name']}"] = [CommandError("no")]
         with pytest.raises(CommandError):
@@ -229,3 +237,67 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     said = json.loads((tmp_path / "out.json").read_text())
     assert (said["submitted"], said["uid"], said["objects"]) == (True, "uid-bert", ["configmaps/bert-entry", "jobs.batch.volcano.sh/bert"])
     assert "cluster trainium-dev, by Pulumi's state and by the account" in result.stderr
+
+
+@pytest.mark.parametrize(("known", "verdict", "code"), [(True, "pass", 0), (False, "fail", 1), (None, "skip", 0)])
+def test_an_image_that_is_not_there_is_found(cluster: RunningCluster, known: bool | None, verdict: str, code: int):
+    """Pods would wait in ImagePullBackOff and hold all nodes of the gang. What is in a public registry is not asked for."""
+    found = of(image="123456789012.dkr.ecr.us-west-2.amazonaws.com/train:1")
+    (finding,) = [item for item in preflight.findings(found, cluster, lambda image: known) if item.check == "image"]
+    assert finding.verdict == verdict
+    assert submit_to(found, cluster, lambda image: known, lambda: None, None) == code
+
+
+class Ecr:
+    """An account with one repository."""
+
+    region = "us-west-2"
+
+    def __init__(self, code: str = "") -> None:
+        self.code, self.asked = code, list[dict[str, Any]]()
+
+    def call(self, call: Any, **parameters: Any) -> dict[str, Any]:
+        """Refused with the code, where there is one."""
+        self.asked.append(parameters)
+        if self.code:
+            raise ClientError({"Error": {"Code": self.code, "Message": "no"}}, call.operation)
+        return {"imageDetails": [{}]}
+
+    def pages(self, call: Any, key: str, **parameters: Any) -> Any:
+        """Not used here."""
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("code", "known"),
+    [("", True), ("ImageNotFoundException", False), ("RepositoryNotFoundException", False), ("AccessDeniedException", None)],
+)
+def test_ecr_is_asked_for_private_images_of_the_region(code: str, known: bool | None):
+    """By digest where there is one; who may not ask is not stopped by it."""
+    registry = "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/train"
+    for image, which in (
+        (f"{registry}:1.0", {"imageTag": "1.0"}),
+        (f"{registry}:1.0@sha256:{'a' * 64}", {"imageDigest": f"sha256:{'a' * 64}"}),
+    ):
+        ecr = Ecr(code)
+        assert has_image(ecr, image) == known
+        assert ecr.asked == [{"registryId": "123456789012", "repositoryName": "team/train", "imageIds": [which]}]
+
+
+def test_images_of_elsewhere_are_not_asked_for():
+    """Another region, or another registry."""
+    ecr = Ecr("AnyOther")
+    assert has_image(ecr, "public.ecr.aws/neuron/x:1") is None
+    assert has_image(ecr, "123456789012.dkr.ecr.us-east-1.amazonaws.com/train:1") is None
+    assert ecr.asked == []
+    with pytest.raises(ClientError):
+        has_image(ecr, "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:1")
+
+
+def test_the_simulated_account_has_every_image_but_those_that_are_missing():
+    """What users push is not simulated; a slip in a tag is."""
+    around = HealthyAccount().around
+    around.missing_images.add("train:2")
+    cloud = Cloud(surroundings=around)
+    registry = f"123456789012.dkr.ecr.{cloud.api.region}.amazonaws.com"
+    assert (has_image(cloud.api, f"{registry}/train:1"), has_image(cloud.api, f"{registry}/train:2")) == (True, False)

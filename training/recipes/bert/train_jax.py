@@ -112,7 +112,9 @@ def main(arguments: list[str]) -> int:
 
     parameters = jax.device_put(initial_weights.weights(size, options.seed), everywhere)
     state = jax.device_put(optimizer_jax.initial(parameters), everywhere)
-    progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=sum(array.size for array in jax.tree.leaves(parameters)))
+    count = sum(array.size for array in jax.tree.leaves(parameters))
+    work = {"steps": options.steps, "flops_per_sample": bert_options.flops_per_sample(options, count)}
+    progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, **work)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found

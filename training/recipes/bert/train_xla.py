@@ -55,7 +55,9 @@ def main(arguments: list[str]) -> int:
     parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
     moments = optimizer_torch.initial(parameters)
     state = {"parameters": parameters, **moments}
-    progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=sum(array.size for array in made.values()))
+    count = sum(array.size for array in made.values())
+    work = {"steps": options.steps, "flops_per_sample": bert_options.flops_per_sample(options, count)}
+    progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, **work)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found

@@ -91,6 +91,8 @@ def main(arguments: list[str]) -> int:
         learning_rate=1e-3,
         logging_steps=1,
         logging_nan_inf_filter=False,
+        # Bert does not divide its loss by all workers' tokens, so Trainer would count it once for each worker.
+        average_tokens_across_devices=False,
         save_strategy="steps" if folder else "no",
         save_steps=asked.checkpoint_steps,
         save_total_limit=keep,

@@ -12,6 +12,7 @@ import time
 import numpy as np
 from mpi4py import MPI
 
+import asynchronous
 import checkpoints
 import progress_lines
 from stop_request import STOPPED, StopRequest
@@ -56,6 +57,13 @@ def server(comm: MPI.Comm, gradient: np.ndarray) -> np.ndarray:
     return total
 
 
+def gradient(weights: np.ndarray, truth: np.ndarray, seed: list[int]) -> np.ndarray:
+    """Gradient of the mean squared error over samples that follow from the seed, and behind it the error."""
+    samples = np.random.default_rng(seed).standard_normal((BATCH, FEATURES))
+    error = samples @ weights - samples @ truth
+    return np.concatenate([samples.T @ error / BATCH, [float(error @ error) / BATCH]])
+
+
 EXCHANGES = {"ring": ring, "library": library, "server": server}
 
 
@@ -77,9 +85,10 @@ def measure(comm: MPI.Comm, size: int, repeats: int = 10) -> dict[str, float]:
 def main(arguments: list[str]) -> int:
     """Fits a linear model to made-up samples; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--exchange", choices=sorted(EXCHANGES), default="ring")
+    parser.add_argument("--exchange", choices=[*EXCHANGES, "asynchronous"], default="ring")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--checkpoint-steps", type=int, default=50)
+    parser.add_argument("--slow", type=float, default=0.0, metavar="SECONDS", help="what each step costs the last worker in addition")
     parser.add_argument("--measure", type=int, default=0, metavar="BYTES")
     asked = parser.parse_args(arguments)
     comm, stop = MPI.COMM_WORLD, StopRequest()
@@ -89,6 +98,9 @@ def main(arguments: list[str]) -> int:
     progress_lines.event("started", pid=os.getpid(), devices=count, parameters=FEATURES)
     if asked.measure:
         progress_lines.event("measured", milliseconds=measure(comm, asked.measure), bytes=asked.measure, workers=count)
+    began_all = time.monotonic()
+    if asked.exchange == "asynchronous":
+        return without_waiting(comm, asked)
     exchange, due = EXCHANGES[asked.exchange], checkpoints.Due(interval_s, asked.checkpoint_steps)
     truth, weights, done = np.random.default_rng(7).standard_normal(FEATURES), np.zeros(FEATURES), 0
     if folder and (found := checkpoints.newest(folder)):
@@ -97,10 +109,10 @@ def main(arguments: list[str]) -> int:
         progress_lines.event("resumed", step=done, path=str(path))
     for step in range(done + 1, asked.steps + 1):
         began = time.monotonic()
-        samples = np.random.default_rng([step, rank]).standard_normal((BATCH, FEATURES))
-        error = samples @ weights - samples @ truth
+        if rank == count - 1:
+            time.sleep(asked.slow)
         # Loss and the wish to stop travel with the gradient.
-        mine = np.concatenate([samples.T @ error / BATCH, [float(error @ error) / BATCH, float(stop.asked)]])
+        mine = np.append(gradient(weights, truth, [step, rank]), float(stop.asked))
         total = exchange(comm, mine)
         weights = weights - 0.05 * total[:FEATURES] / count
         progress_lines.step(step, total[-2] / count, BATCH * count / (time.monotonic() - began))
@@ -112,7 +124,21 @@ def main(arguments: list[str]) -> int:
         if stopping and not last:
             progress_lines.event("stopped", step=step)
             return STOPPED
-    progress_lines.event("finished", step=asked.steps, distance=float(np.abs(weights - truth).max()))
+    speed = BATCH * count * (asked.steps - done) / (time.monotonic() - began_all)
+    progress_lines.event("finished", step=asked.steps, distance=float(np.abs(weights - truth).max()), samples_per_s=round(speed, 1))
+    return 0
+
+
+def without_waiting(comm: MPI.Comm, asked: argparse.Namespace) -> int:
+    """A parameter server at the first worker; a step is one gradient. No run repeats another, so there is no checkpoint to compare."""
+    truth, began = np.random.default_rng(7).standard_normal(FEATURES), time.monotonic()
+    if rank := comm.Get_rank():
+        slow_s = asked.slow if rank == comm.Get_size() - 1 else 0.0
+        asynchronous.work(comm, FEATURES, lambda weights, count: gradient(weights, truth, [count, rank]), slow_s)
+        return 0
+    weights = asynchronous.serve(comm, np.zeros(FEATURES), 0.05 / (comm.Get_size() - 1), asked.steps, progress_lines.step)
+    speed = BATCH * asked.steps / (time.monotonic() - began)
+    progress_lines.event("finished", step=asked.steps, distance=float(np.abs(weights - truth).max()), samples_per_s=round(speed, 1))
     return 0
 
 

@@ -21,8 +21,8 @@ BATCH, FEATURES = 32, 16
 
 def model() -> Any:
     """A small network, and its optimizer."""
-    layers = [tf.keras.Input((FEATURES,)), tf.keras.layers.Dense(32, "relu"), tf.keras.layers.Dense(1)]
     tf.keras.utils.set_random_seed(7)
+    layers = [tf.keras.Input((FEATURES,)), tf.keras.layers.Dense(32, "relu"), tf.keras.layers.Dense(1)]
     network, optimizer = tf.keras.Sequential(layers), tf.keras.optimizers.SGD(0.02)
     optimizer.build(network.trainable_variables)
     return network, optimizer

@@ -50,7 +50,7 @@ def held(tensors: list[torch.Tensor]) -> int:
 def moments(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     """The optimizer's own tensors on this worker, without its step counts."""
     states = optimizer.optim.state if isinstance(optimizer, ZeroRedundancyOptimizer) else optimizer.state
-    return [tensor for state in states.values() for tensor in state.values() if torch.is_tensor(tensor) and tensor.numel() > 1]
+    return [tensor for state in states.values() for name, tensor in state.items() if name != "step"]
 
 
 def main(arguments: list[str]) -> int:
