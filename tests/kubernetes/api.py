@@ -121,6 +121,12 @@ class Api:
         return [f"{item['reason']}: {item.get('message', '')}" for item in self.items(f"/api/v1/namespaces/{namespace}/events")]
 
 
+def settled(api: Api) -> None:
+    """Wait until no namespace is going: nothing can be made in one of the same name until it is gone."""
+    path = "/api/v1/namespaces"
+    wait(lambda: not [item for item in api.items(path) if "deletionTimestamp" in item["metadata"]], "no namespace is going")
+
+
 def wait(is_so: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
     """The first answer that counts as true. AssertionError with `what` when patience ends; `what` may be a function's last words."""
     until = time.monotonic() + patience_s

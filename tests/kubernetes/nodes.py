@@ -8,7 +8,8 @@ recorded inputs, its launch template and the hardware facts). A kubelet on EKS a
 the system, addresses, and the CSI drivers that run on it; those are made here. A group's device plug-ins count as running.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from facts.catalogue import instance_type
@@ -140,6 +141,20 @@ def ready(api: Api) -> list[str]:
         if conditions.get("Ready") == "True" and not own:
             found.append(item["metadata"]["name"])
     return found
+
+
+@contextmanager
+def cordoned(api: Api) -> Iterator[None]:
+    """Inside the block no new pod lands on kwok's nodes: for tests whose pods run as processes on nodes of the same labels."""
+    own = [item for item in api.items("/api/v1/nodes") if KWOK.items() <= item["metadata"].get("annotations", {}).items()]
+    for item in own:
+        api.merge({**item, "apiVersion": "v1", "kind": "Node"}, {"spec": {"unschedulable": True}}).ok()
+    try:
+        yield
+    finally:
+        for item in own:
+            api.merge({**item, "apiVersion": "v1", "kind": "Node"}, {"spec": {"unschedulable": None}})
+        wait(lambda: {item["metadata"]["name"] for item in own} <= set(ready(api)), "the nodes take pods again")
 
 
 def leave(api: Api, *names: str) -> None:

@@ -12,7 +12,7 @@ from addons.versions import Chart
 from facts.charts import Contract, contracts
 from simulator.recording import Registration
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.api import Api, wait
+from tests.kubernetes.api import Api, settled, wait
 from tests.kubernetes.charts import Helm, pods
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.control_plane import ControlPlane
@@ -50,7 +50,7 @@ def helm(control_plane: ControlPlane, programs: Programs) -> Helm:
 def clean(api: Api, dev_nodes: list[str]) -> Iterator[Api]:
     """The nodes are there, and no kind of another chart."""
     crds.remove_all(api)
-    wait(lambda: not [item for item in api.items("/api/v1/namespaces") if "deletionTimestamp" in item["metadata"]], "no namespace is going")
+    settled(api)
     before = api.names("/api/v1/namespaces")
     yield api
     for name in api.names("/api/v1/namespaces") - before:

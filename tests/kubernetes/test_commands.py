@@ -23,7 +23,7 @@ from operations.cli import app
 from operations.kube.api import connect
 from operations.kube.rights import RIGHTS
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.authenticator import User
 from tests.kubernetes.charts import Helm, pods, release_of
 from tests.kubernetes.conftest import Programs
@@ -54,6 +54,7 @@ def cluster(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[st
     """The dev stack's Kubernetes half: its objects, device plug-ins by contract charts, etcd, open queues."""
     api = control_plane.api()
     crds.remove_all(api)
+    settled(api)
     recording = record_stack(dev_configuration(), stack="dev")
     deployed = Deployed(api, recording)
     assert deployed.up() == []
@@ -216,8 +217,8 @@ def test_shell_runs_a_command_in_a_pod_and_deletes_it(
     trn(f"shell dev --node-group {GROUP} -- echo hello-from-the-pod", code=None)
     said = capfd.readouterr()
     assert "hello-from-the-pod" in said.out, said.err
-    names = cluster.names(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    assert [name for name in names if "shell" in name] == []
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    wait(lambda: not [name for name in cluster.names(path) if "shell" in name], "its pod is gone", 10)
 
 
 @pytest.mark.parametrize("check", ["driver", "throughput"])

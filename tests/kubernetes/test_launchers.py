@@ -15,6 +15,7 @@ from tests.kubernetes.kubelet.looking import log, pods_of
 from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.kubelet.session import kubelet_of, trainium_nodes
 from tests.kubernetes.kubelet.test_operator import WORKER
+from tests.kubernetes.nodes import cordoned
 from tests.kubernetes.training_operator import training_operator
 from tests.simulator.account.standing import standing
 from tests.training.sites import EVERYTHING, job
@@ -33,7 +34,7 @@ def trainium(control_plane: ControlPlane) -> Iterator[RunningKubelet]:
     """A kubelet with the dev stack's two trn1.32xlarge."""
     if reason := why_not():
         pytest.skip(reason)
-    with kubelet_of(control_plane, trainium_nodes(standing().state)) as running:
+    with cordoned(control_plane.api()), kubelet_of(control_plane, trainium_nodes(standing().state)) as running:
         yield running
 
 

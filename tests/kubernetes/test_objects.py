@@ -9,7 +9,7 @@ from addons.registry import SWITCHED
 from tests.addons.test_custom_resources import BASES, REFUSALS, patched
 from tests.addons.test_kubernetes_objects import CONFIGURATIONS
 from tests.kubernetes import crds
-from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.stack import Deployed, objects
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import alone, recorded
@@ -23,6 +23,7 @@ GIVEN_BY_KUBERNETES = {"default", "kube-system", "kube-public", "kube-node-lease
 def empty(api: Api) -> Api:
     """The session's API server with no kind that a chart brings."""
     crds.remove_all(api)
+    settled(api)
     return api
 
 

@@ -14,7 +14,7 @@ from facts.volcano_queues import OWN_QUEUES
 from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
 from tests.kubernetes import crds
-from tests.kubernetes.api import Answer, Api, Object, wait
+from tests.kubernetes.api import Answer, Api, Object, settled, wait
 from tests.kubernetes.charts import Helm, nodes_of, pods, release_of
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.control_plane import ControlPlane
@@ -37,6 +37,7 @@ QUEUE = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
 def volcano(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[str]) -> Iterator[Volcano]:
     """The dev stack's Volcano."""
     crds.remove_all(control_plane.api())
+    settled(control_plane.api())
     tools = programs("volcano", "helm")
     made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release_of(recording(), "volcano"), tools)
     made.start()
