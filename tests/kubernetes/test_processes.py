@@ -14,7 +14,9 @@ from tests.support import ROOT
 
 SLEEP = "import time; time.sleep(600)"
 PARENT = f"""
-import subprocess, sys, time
+import signal, subprocess, sys, time
+# A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.kubernetes.processes import Processes
 made = Processes()
 # One that starts another in a session of its own, and both of them would sleep for long.

@@ -98,9 +98,15 @@ def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, na
     """One after the other is taken away: each time exit code 1, AWS's own word, and which document allows it."""
     world = World(project, name)
     assert trn(*COMMANDS[name]).exit_code == 0
-    asked = sorted(world.cloud.wire.count())
+    asked = set(world.cloud.wire.count())
     assert asked
-    for operation in asked:
+    if name == "destroy":
+        # Its own sweep is the sweep, and what that is denied is tried there: a part of it is enough here.
+        swept = World(project, "sweep")
+        trn(*COMMANDS["sweep"])
+        shared = sorted(asked & set(swept.cloud.wire.count()))
+        asked -= set(shared) - set(shared[::5])
+    for operation in sorted(asked):
         world = World(project, name)
         world.cloud.wire.denied.add(operation)
         result = trn(*COMMANDS[name])
