@@ -95,6 +95,8 @@ def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
         (pod("{aws.amazon.com/neuron: 1}", container="args: [export, XLA_USE_BF16=1]"), ["dead-variable"]),
         (pod("{aws.amazon.com/neuron: 1}", container='args: ["--cache_dir=/a"]'), []),
         (pod('{aws.amazon.com/neuron: "1"}'), []),
+        (pod("{aws.amazon.com/neuron: 16k}"), ["no-whole-number"]),
+        (pod("{aws.amazon.com/neuroncore: 3.7, vpc.amazonaws.com/efa: []}"), ["no-whole-number", "no-whole-number"]),
         (pod("{nvidia.com/gpu: 8}", image="latest"), []),
         (pod("{aws.amazon.com/neuron: 16, vpc.amazonaws.com/efa: 8}").replace("env:", "was:"), ["efa-not-forced"]),
         (pod("{aws.amazon.com/neuroncore: 2}").replace("tolerations", "were"), ["missing-toleration"]),

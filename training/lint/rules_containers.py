@@ -95,7 +95,7 @@ def shared_memory(found: list[Workload], site: Site | None) -> Iterator[Finding]
         mounts = container.value.get("volumeMounts")
         if isinstance(mounts, list) and any(isinstance(mount, dict) and mount.get("mountPath") == "/dev/shm" for mount in mounts):
             continue
-        asked = next(iter(workload.devices.values()))
+        asked = next(iter(workload.devices.values()), (1, ()))
         instance = instance_of(workload, site)
         if asked[0] < 2 and (instance is None or instance.chip_count == 1):
             continue

@@ -39,6 +39,18 @@ def dead_resource(found: list[Workload], _: Site | None) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def device_count(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """Devices are counted whole."""
+    for workload in found:
+        for container in workload.containers:
+            for name, (amount, path) in container.unreadable.items():
+                yield Finding(
+                    "no-whole-number", workload.document.index, path, f"`{name}` is `{str(amount)[:40]}`, which is no whole number",
+                    "the API server refuses a part of a device, and a number with a suffix is a thousand and more",
+                    "write the number of devices in digits",
+                )  # fmt: skip
+
+
 def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Finding]:
     """More chips, cores or interfaces than any node has, or a number of chips that are not connected."""
     for workload in found:
@@ -110,4 +122,4 @@ def _tolerates(toleration: object) -> bool:
     return toleration.get("key") == NEURON_TAINT or (toleration.get("key") in (None, "") and toleration.get("operator") == "Exists")
 
 
-RULES = (dead_resource, more_than_a_node, missing_efa, missing_toleration)
+RULES = (dead_resource, device_count, more_than_a_node, missing_efa, missing_toleration)

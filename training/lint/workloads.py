@@ -52,9 +52,18 @@ class Container:
     @cached_property
     def resources(self) -> dict[str, tuple[int, Path]]:
         """Extended resources and others as whole numbers, by name: the limit, else the request."""
-        return _resources(self.value.get("resources"), (*self.path, "resources")) | _resources(
-            self.value.get("resourcesPerNode"), (*self.path, "resourcesPerNode")
-        )
+        return {name: (number, path) for name, (amount, path) in self._amounts.items() if (number := _whole(amount)) is not None}
+
+    @cached_property
+    def unreadable(self) -> dict[str, tuple[Any, Path]]:
+        """Devices whose number is no whole number: amount and place, by name."""
+        asked = {name: found for name, found in self._amounts.items() if name in (*DEVICES, EFA_RESOURCE)}
+        return {name: (amount, path) for name, (amount, path) in asked.items() if _whole(amount) is None}
+
+    @cached_property
+    def _amounts(self) -> dict[str, tuple[Any, Path]]:
+        keys = ("resources", "resourcesPerNode")
+        return {name: found for key in keys for name, found in _resources(self.value.get(key), (*self.path, key)).items()}
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,8 @@ class Workload:
     @property
     def on_neuron(self) -> Container | None:
         """The container that trains; None for a pod without Neuron."""
-        return next((container for container in self.containers if any(name in container.resources for name in DEVICES)), None)
+        asking = (each for each in self.containers if any(name in each.resources or name in each.unreadable for name in DEVICES))
+        return next(asking, None)
 
     @property
     def selector(self) -> Mapping[str, str]:
@@ -130,14 +140,12 @@ def _pods(document: Document, value: Any, path: Path, count: int) -> Iterator[Wo
             yield from _pods(document, item, (*path, key), count)
 
 
-def _resources(value: Any, path: Path) -> dict[str, tuple[int, Path]]:
-    found: dict[str, tuple[int, Path]] = {}
+def _resources(value: Any, path: Path) -> dict[str, tuple[Any, Path]]:
+    found: dict[str, tuple[Any, Path]] = {}
     for part in ("requests", "limits"):
         given = value.get(part) if isinstance(value, dict) else None
         for name, amount in (given or {}).items() if isinstance(given, dict) else ():
-            number = _whole(amount)
-            if number is not None:
-                found[str(name)] = (number, (*path, part, str(name)))
+            found[str(name)] = (amount, (*path, part, str(name)))
     return found
 
 
