@@ -21,7 +21,7 @@ def share() -> None:
     """
     rehearsal.record_program = record_program
     typer.main.get_command = cache(typer.main.get_command)
-    # Where in the program each resource is made is for the engine's own messages: a sixth of a recording's time, and no recording has it.
+    # Where in the program each resource is made is for the engine's own messages: a quarter of a recording's time, and no recording has it.
     pulumi.runtime.resource._get_stack_trace = source_pb2.StackTrace
 
 
