@@ -32,10 +32,15 @@ def pod(control_plane: ControlPlane, _dev_nodes: list[str]) -> Iterator[Object]:
     for item in sorted(items, key=lambda item: item["kind"] != "Namespace"):
         api.apply(item).ok()
     path = f"/api/v1/namespaces/{NAMESPACE}/pods/{SERVER}-0"
-    yield wait(lambda: (found := api.call("GET", path).body).get("status", {}).get("phase") == "Running" and found, "etcd's pod runs")
+    yield wait(lambda: (found := api.call("GET", path)).status == 200 and runs(found.body) and found.body, "etcd's pod runs")
     for item in items:
         api.delete(item)
     wait(lambda: NAMESPACE not in api.names("/api/v1/namespaces"), "the namespace is gone")
+
+
+def runs(pod: Object) -> bool:
+    """Placed and started."""
+    return pod.get("status", {}).get("phase") == "Running"
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,8 @@ class Program:
     mounts: list[Mount]
     sandbox_pid: int
     read_only: bool
-    own_tmp: bool = True
-    """False where programs of the container are below the machine's /tmp."""
+    kept_of_tmp: list[str] = field(default_factory=list)
+    """Folders of the machine's /tmp that the container sees, to read: images.kept_of_tmp."""
 
 
 @dataclass
@@ -129,7 +129,7 @@ def start(folder: Path, number: int, program: Program, state: Path, life: int) -
         "mounts": [each.as_data() for each in program.mounts],
         "sandbox_pid": program.sandbox_pid,
         "read_only": program.read_only,
-        "own_tmp": program.own_tmp,
+        "kept_of_tmp": program.kept_of_tmp,
         "root": str(root),
         "state": str(state),
     }

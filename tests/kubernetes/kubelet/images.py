@@ -81,10 +81,13 @@ def find_image(name: str, table: Mapping[str, Image]) -> Image:
     raise NotPulled(name, table)
 
 
-def has_own_tmp(environment: Mapping[str, str]) -> bool:
-    """A container's /tmp is empty, unless its programs or modules, or this Python, are below the machine's."""
-    paths = [*environment.get("PATH", "").split(":"), *environment.get("PYTHONPATH", "").split(":"), sys.prefix, sys.base_prefix]
-    return not any(path.startswith("/tmp/") for path in paths)
+def kept_of_tmp(environment: Mapping[str, str], own: Iterable[str] = (sys.prefix, sys.base_prefix)) -> list[str]:
+    """Folders of the machine's /tmp that a container sees: those with its programs and modules, and with this Python (`own`).
+
+    All else of its /tmp is its own: what another process left there under the same name would be in its way.
+    """
+    paths = [*environment.get("PATH", "").split(":"), *environment.get("PYTHONPATH", "").split(":"), *own]
+    return sorted({"/".join(path.split("/")[:3]) for path in paths if path.startswith("/tmp/")})
 
 
 def process_arguments(container: Mapping[str, list[str]], image: Image) -> list[str]:

@@ -6,6 +6,7 @@ gets an overlay of its own.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,11 @@ UNSAFE = set(",:\\")
 """Characters that mean something in the options of an overlay."""
 
 
-def build(place: str, mounts: list[dict[str, Any]], *, read_only: bool = False, own_tmp: bool = True) -> None:
-    """Make the container's root at `place` (an empty folder), with its mounts, and change to it. Raises OSError."""
+def build(place: str, mounts: list[dict[str, Any]], *, read_only: bool = False, kept_of_tmp: Sequence[str] = ()) -> None:
+    """Make the container's root at `place` (an empty folder), with its mounts, and change to it. Raises OSError.
+
+    `kept_of_tmp`: folders of the machine's /tmp that are seen in the container's, to read.
+    """
     linux.unshare(linux.CLONE_NEWNS)
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     points = mount_points(Path("/proc/self/mounts").read_text())
@@ -30,13 +34,15 @@ def build(place: str, mounts: list[dict[str, Any]], *, read_only: bool = False, 
     root = f"{place}/root"
     os.mkdir(root)
     linux.mount("tmpfs", root, "tmpfs", 0, "mode=755")
-    fresh = FRESH if own_tmp else FRESH[:-1]
-    _mirror("/", root, _Layers(place, points, skipped={*fresh, *(path for path in points if path.startswith(place))}))
-    for path in (*fresh, OLD):
+    _mirror("/", root, _Layers(place, points, skipped={*FRESH, *(path for path in points if path.startswith(place))}))
+    for path in (*FRESH, OLD):
         os.makedirs(root + path, exist_ok=True)
     linux.change_root(root, root + OLD)
     os.chdir("/")
-    _system_folders(own_tmp)
+    _system_folders()
+    for path in kept_of_tmp:
+        os.mkdir(path)
+        bind_readable(OLD + path, path)
     for each in mounts:
         _bind(each)
     linux.detach(OLD)
@@ -118,7 +124,7 @@ def _freeze(target: str) -> None:
     linux.mount("none", target, None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | kept)
 
 
-def _system_folders(own_tmp: bool) -> None:
+def _system_folders() -> None:
     linux.mount("proc", "/proc", "proc")
     try:
         # A new one shows the interfaces of the pod's network.
@@ -135,8 +141,7 @@ def _system_folders(own_tmp: bool) -> None:
     linux.mount("devpts", "/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=620")
     for name, link in LINKS.items():
         os.symlink(link, f"/dev/{name}")
-    if own_tmp:
-        linux.mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
+    linux.mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
 
 
 def _bind(wanted: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from tests.kubernetes.kubelet.contents import Contents
 from tests.kubernetes.kubelet.environment import Surroundings, container_environment
 from tests.kubernetes.kubelet.expansion import expand
 from tests.kubernetes.kubelet.health import Health
-from tests.kubernetes.kubelet.images import find_image, has_own_tmp, process_arguments
+from tests.kubernetes.kubelet.images import find_image, kept_of_tmp, process_arguments
 from tests.kubernetes.kubelet.mounts import container_mounts
 from tests.kubernetes.kubelet.node import LOOPBACK, Node
 from tests.kubernetes.kubelet.pods import Object, containers, grace_s, uid
@@ -87,7 +87,7 @@ class PodContainers:
             container_mounts(spec, places, self._folder.own_files(spec, folder), values),
             sandbox.holder.pid,
             bool((spec.get("securityContext") or {}).get("readOnlyRootFilesystem")),
-            has_own_tmp(values),
+            kept_of_tmp(values),
         )
         attempt = attempts.start(folder, number, program, machine.store.folder, machine.life)
         self._note_start(name, attempt)

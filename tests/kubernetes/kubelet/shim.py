@@ -74,7 +74,7 @@ def _become(wanted: dict[str, Any], writers: tuple[int, ...]) -> None:
             # A pod on the machine's own network is in it already, and without root there is no way into it.
             if os.readlink(path) != os.readlink(f"/proc/self/ns/{name}"):
                 linux.enter(path, kind)
-        root.build(wanted["root"], wanted["mounts"], read_only=wanted["read_only"], own_tmp=wanted["own_tmp"])
+        root.build(wanted["root"], wanted["mounts"], read_only=wanted["read_only"], kept_of_tmp=wanted["kept_of_tmp"])
         os.makedirs(wanted["working_folder"], exist_ok=True)
         os.chdir(wanted["working_folder"])
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from tests.kubernetes.kubelet.images import Image, NotPulled, find_image, process_arguments, read_images, repository, standard_images
+from tests.kubernetes.kubelet.images import (
+    Image,
+    NotPulled,
+    find_image,
+    kept_of_tmp,
+    process_arguments,
+    read_images,
+    repository,
+    standard_images,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +57,10 @@ def test_more_images_come_from_a_file_and_win():
 def test_command_and_arguments_replace_those_of_the_image(container, arguments):
     """The four cases of Kubernetes's documentation (Define a Command and Arguments)."""
     assert process_arguments(container, Image(entrypoint=("entry",), command=("default",))) == arguments
+
+
+def test_only_the_folders_of_its_programs_are_kept_of_tmp():
+    """A checkout in /tmp brings its Python; a heartbeat that another process left in /tmp itself is in no pod's way."""
+    environment = {"PATH": "/tmp/one/.venv/bin:/usr/bin", "PYTHONPATH": "/tmp/two/modules"}
+    assert kept_of_tmp(environment, own=["/tmp/one/.venv", "/usr"]) == ["/tmp/one", "/tmp/two"]
+    assert kept_of_tmp({"PATH": "/usr/bin"}, own=["/usr"]) == []
