@@ -8,11 +8,12 @@ import pytest
 
 from facts.charts import contracts
 from operations.engine.project import practice_folder
+from operations.local_kubernetes import build
+from operations.local_kubernetes.api import Api, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import join, of_account, ready
 from operations.practice.account import PracticeAccount
-from tests.kubernetes import build, crds
-from tests.kubernetes.api import Api, wait
-from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.nodes import join, of_account, ready
+from tests.kubernetes import crds
 from tests.kubernetes.stack import objects
 from tests.operations.practice.commands import bring_up
 from tests.stacks.test_addons import recorded

@@ -14,10 +14,10 @@ import yaml
 from addons.registry import REGISTRY
 from facts.charts import contracts
 from operations.cluster.drain.kinds import KINDS
+from operations.local_kubernetes.api import NAMES_ONLY, Api, Object, wait
+from operations.local_kubernetes.sources import CRDS, folder
 from tests.addons.custom_resources import schemas
 from tests.addons.test_helm import Loader
-from tests.kubernetes.api import NAMES_ONLY, Api, Object, wait
-from tests.kubernetes.sources import CRDS, folder
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CLUSTER_WIDE = frozenset({"ClusterIssuer", "IngressClassParams", "ALBTargetControlConfig"})

@@ -7,11 +7,11 @@ CRDs that it brings.
 from collections.abc import Iterator
 
 from facts.charts import contracts
+from operations.local_kubernetes.api import Answer, Api, Object, wait
 from simulator.engine.order import creation_order, deletion_levels
 from simulator.recording import Recording, Registration
 from tests.addons.test_kubernetes_objects import api_version_and_kind
 from tests.kubernetes import crds
-from tests.kubernetes.api import Answer, Api, Object, wait
 from tests.stacks.order_laws import RELEASE
 
 ADDON = "aws:eks/addon:Addon"

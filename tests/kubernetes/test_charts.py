@@ -10,13 +10,13 @@ import yaml
 
 from addons.versions import Chart
 from facts.charts import Contract, contracts
+from operations.local_kubernetes.api import Api, settled, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.api import Api, settled, wait
 from tests.kubernetes.charts import Helm, pods
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.sources import CHARTS, folder
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 from tests.stacks.test_addons import recorded

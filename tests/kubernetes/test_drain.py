@@ -12,10 +12,10 @@ from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
 from operations.kube.api import KubernetesClient, Unreachable
 from operations.kube.rights import DRAIN, drain_rights
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.addons.test_custom_resources import BASES, CLUSTER_QUEUE, LOCAL_QUEUE, POOL, SAMPLES
 from tests.kubernetes import crds
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
 

@@ -43,11 +43,11 @@ from kubernetes.client import ApiClient, Configuration
 from urllib3 import Retry
 
 from operations.kube.api import KubernetesClient
-from tests.kubernetes.api import Api
-from tests.kubernetes.authenticator import Authenticator
-from tests.kubernetes.build import module_file
-from tests.kubernetes.certificates import Authority
-from tests.kubernetes.processes import Processes
+from operations.local_kubernetes.api import Api
+from operations.local_kubernetes.authenticator import Authenticator
+from operations.local_kubernetes.build import module_file
+from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.processes import Processes
 
 SERVICE_CIDR, SERVICE_ADDRESS = "172.20.0.0/16", "172.20.0.1"
 POD_CIDR = "10.244.0.0/16"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from addons.contract import load
 from addons.versions import CERT_MANAGER, KARPENTER, KUEUE, MPI_OPERATOR_IMAGE, PROMETHEUS, TRAINER, VOLCANO, Chart
-from tests.kubernetes.build import FOLDER, OFFLINE, Missing
+from operations.local_kubernetes.build import FOLDER, OFFLINE, Missing
 
 OPERATOR = "prometheus-operator/prometheus-operator"
 
