@@ -1,7 +1,6 @@
 """One control plane for a session's tests of the tier, and fresh namespaces in it."""
 
 import itertools
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from operations.local_kubernetes.nodes import join, of_account, ready
 from operations.practice.account import PracticeAccount
 from tests.kubernetes import crds
 from tests.kubernetes.stack import objects
-from tests.operations.practice.commands import UP, trn
+from tests.operations.practice.commands import bring_up
 from tests.stacks.test_addons import recorded
-from tests.support import ROOT
 
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
@@ -60,14 +58,7 @@ def api(control_plane: ControlPlane) -> Api:
 @pytest.fixture(scope="session")
 def practised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose stack dev is up in a practice account. Not to be changed: tests take a copy."""
-    root = tmp_path_factory.mktemp("practice")
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-        assert trn(UP)[0] == 0
-    return root
+    return bring_up(tmp_path_factory.mktemp("practice"))
 
 
 @pytest.fixture(scope="session")
