@@ -25,6 +25,8 @@ CHUNK = 1 << 20
 TRIES, WAIT_S = 5, 2
 """How often a blob is tried where nothing more of it arrives, and seconds before the second try; each further one waits twice as long."""
 THROTTLED = 429
+MOVED_ON = 416
+"""The range is not where the upload stands: a registry may still write what arrived before a connection broke."""
 _CHALLENGE = re.compile(r'([a-zA-Z]+)="([^"]*)"')
 Read = Callable[[int], Iterator[bytes]]
 """Bytes of a blob from a position on."""
@@ -158,7 +160,10 @@ class Registry:
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size - sent)}
         if sent:
             headers["Content-Range"] = f"{sent}-{size - 1}"
-        return self._location(self._ask("PATCH", location, repository=repository, body=read(sent), headers=headers))
+        answer = self._ask("PATCH", location, repository=repository, body=read(sent), headers=headers, allowed=(MOVED_ON,) if sent else ())
+        if answer.status == MOVED_ON:
+            raise HTTPError("the registry had more of it than it said")
+        return self._location(answer)
 
     def _standing(self, repository: str, location: str) -> tuple[str, int]:
         """Where a broken upload goes on, and how many bytes it has; empty where the registry does not say."""

@@ -152,6 +152,14 @@ def test_an_upload_that_breaks_is_taken_up(base: StrictRegistry, target: StrictR
         assert patches[:3] == [100_000, 50_000, size]
 
 
+def test_a_registry_that_is_behind_is_asked_again(base: StrictRegistry, target: StrictRegistry, tmp_path: Path):
+    """It writes down what arrived a moment after the connection broke, and refuses what begins before that."""
+    target.breaks, target.lags = [100_000], 2
+    pushed(base, target, files(tmp_path, train="1"))
+    assert target.count("STATUS") == 3
+    assert target.repositories[REPOSITORY].tags.keys() == {"1"}
+
+
 def test_a_push_that_ended_in_the_middle_goes_on(base: StrictRegistry, target: StrictRegistry, tmp_path: Path):
     """Nothing names a half image, and what arrived is not sent again."""
     target.breaks = [300_000_000, 100, 100, 100, 100, 100]
