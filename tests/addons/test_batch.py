@@ -58,7 +58,10 @@ def test_a_job_fits_on_a_whole_node_and_takes_all_its_devices(name: str):
     assert requests["aws.amazon.com/neuron"] == limits["aws.amazon.com/neuron"] == str(instance.chip_count)
     assert requests["memory"] == limits["memory"]
     offered = allocatable(instance, efa=instance.has_efa)
-    left_mib, left_millis = offered.memory_mib - int(requests["memory"].removesuffix("Mi")), offered.cpu_millis - 1000 * int(requests["cpu"])
+    left_mib, left_millis = (
+        offered.memory_mib - int(requests["memory"].removesuffix("Mi")),
+        offered.cpu_millis - 1000 * int(requests["cpu"]),
+    )
     # What DaemonSets need stays, a quarter of a small node at most, and whole GiB and cores are asked for.
     assert min(DAEMONS_MEMORY_MIB, offered.memory_mib // 4) <= left_mib <= DAEMONS_MEMORY_MIB + 1024
     assert min(DAEMONS_CPU_MILLIS, offered.cpu_millis // 4) <= left_millis <= DAEMONS_CPU_MILLIS + 1000
