@@ -50,9 +50,10 @@ def host(programs: Programs, tmp_path: Path) -> Iterator[str]:
 
 
 def _wait(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    name, _, port = address.partition(":")
     until = time.monotonic() + START_S
     while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection((*address.split(":")[:1], int(address.split(":")[1])), 1):
+        with contextlib.suppress(OSError), socket.create_connection((name, int(port)), 1):
             return
         time.sleep(0.05)
     raise AssertionError(f"the registry did not start: {log.read_text()}")

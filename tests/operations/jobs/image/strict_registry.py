@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
             code = str(refusal)
             body = b"" if self.command == "HEAD" else json.dumps({"errors": [{"code": code, "message": f"refused: {code}"}]}).encode()
             self.close_connection = True
-            self._answer(CODES[code], body, **getattr(refusal, "headers", {}))
+            self._answer(CODES[code], body, getattr(refusal, "headers", {}))
 
     def _authorized(self, path: str) -> None:
         registry, given = self.registry, self.headers.get("Authorization", "")
@@ -205,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         media_type, body = found.manifests[digest]
         if media_type not in self.headers.get("Accept", ""):
             raise No("MANIFEST_UNKNOWN")
-        self._answer(200, body, **{"Content-Type": media_type, "Docker-Content-Digest": digest})
+        self._answer(200, body, {"Content-Type": media_type, "Docker-Content-Digest": digest})
 
     def _put_manifest(self, name: str, version: str) -> None:
         repository = self.registry.of(name)
@@ -227,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise No("TAG_IMMUTABLE")
         repository.manifests[digest_of(body)] = (media_type, body)
         repository.tags[version] = digest_of(body)
-        self._answer(201, Location=f"/v2/{name}/manifests/{digest_of(body)}", **{"Docker-Content-Digest": digest_of(body)})
+        self._answer(201, headers={"Location": f"/v2/{name}/manifests/{digest_of(body)}", "Docker-Content-Digest": digest_of(body)})
 
     def _upload(self, name: str, session: str, query: dict[str, str]) -> None:
         registry = self.registry
@@ -290,9 +290,9 @@ class _Handler(BaseHTTPRequestHandler):
         del self.registry.uploads[session]
         self._answer(201, Location=f"/v2/{name}/blobs/{query['digest']}")
 
-    def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+    def _answer(self, status: int, body: bytes = b"", headers: dict[str, str] | None = None, **more: str) -> None:
         self.send_response(status)
-        for key, value in headers.items():
+        for key, value in {**(headers or {}), **more}.items():
             self.send_header(key, value)
         if self.close_connection:
             self.send_header("Connection", "close")
