@@ -152,10 +152,11 @@ class ControlPlane:
         return configuration
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
-        """What kubectl prints, its errors too where it should fail. AssertionError with its words where it fails, or should and does not."""
+        """What kubectl prints, its errors too where it should fail. Raises RuntimeError with its words where it fails, or should and does not."""
         command = [str(self.tools["kubectl"]), "--kubeconfig", str(kubeconfig or self.kubeconfig), *arguments]
         done = subprocess.run(command, input=stdin, env=self.environment(), capture_output=True, text=True, check=False)
-        assert (done.returncode != 0) is fails, f"{' '.join(arguments)}: {done.stdout}{done.stderr}"
+        if (done.returncode != 0) is not fails:
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr if fails else done.stdout
 
     def environment(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from operations.engine.project import practice_folder
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import Api, wait
 from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.crds import install
 from operations.local_kubernetes.nodes import join, of_account, ready
 from operations.practice.account import PracticeAccount
 from tests.kubernetes import crds
@@ -83,7 +84,7 @@ def with_kinds(api: Api) -> Api:
     """The API server with every kind that a chart or the program brings; they stay for the next test."""
     brought = {crd["metadata"]["name"]: crd for chart in contracts() for crd in crds.of_chart(chart)}
     own = {item["metadata"]["name"]: item for item in objects(recorded("everything")) if item["kind"] == "CustomResourceDefinition"}
-    crds.install(api, list((brought | own).values()))
+    install(api, list((brought | own).values()))
     return api
 
 
