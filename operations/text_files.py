@@ -1,4 +1,4 @@
-"""Reads the files that a person names: as text, and no more of it than such a file can sensibly have."""
+"""Files that a person names: read as text, and no more than such a file can sensibly have; and written, in UTF-8 whatever the locale."""
 
 import os
 import stat
@@ -26,6 +26,16 @@ def read_text(path: Path, most_bytes: int, hint: str, *, too_large: str = "keep 
             raise CommandError(f"{path} is not UTF-8 text: {error}", "save it as UTF-8", code=MISUSE) from error
         except OSError as error:
             raise CommandError(f"cannot read {path}: {error.strerror}", hint, code=MISUSE) from error
+
+
+def write_text(path: Path, text: str, hint: str) -> None:
+    """Write a file, in a folder that is made where it is not there. Raises CommandError: a full disk alone would name no file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", errors="backslashreplace")
+    except (OSError, ValueError) as error:
+        # ValueError: a path with a null character.
+        raise CommandError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}", hint) from error
 
 
 def read_input(most_bytes: int, too_large: str) -> str:
@@ -65,10 +75,11 @@ def bounded(file: BinaryIO, name: object, most_bytes: int, too_large: str) -> by
 
 
 def _opened(path: Path, hint: str) -> BinaryIO:
-    """A file or a pipe: a device such as /dev/zero has no end, and opening one can change what it does."""
+    """A file, a pipe, or the null device as an empty file: another device has no end, and opening it can change what it does."""
     try:
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode)):
+        found = os.stat(path)
+        is_null = stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev
+        if not (is_null or any(of_kind(found.st_mode) for of_kind in (stat.S_ISREG, stat.S_ISFIFO, stat.S_ISDIR))):
             raise CommandError(f"{path} is neither a file nor a pipe", hint, code=MISUSE)
         return path.open("rb")
     except OSError as error:

@@ -38,7 +38,7 @@ def refused(result: Result, *words: str) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_is_refused(reader: str, device: str, monkeypatch: pytest.MonkeyPatch):
     """It has no end, so that reading it would take all memory."""
     monkeypatch.chdir(ROOT)
@@ -59,6 +59,12 @@ def test_standard_input_is_bounded_too():
     """`yes | trn lint -` ends."""
     refused(run("lint", "-", stdin=b"y\n" * MAX_BYTES), "standard input has more than 1,000,000 bytes")
     refused(run("lint", "-", stdin=b"\xff\xfe"), "standard input is not UTF-8 text")
+
+
+def test_the_null_device_is_an_empty_file():
+    """As for every tool."""
+    result = run("lint", os.devnull)
+    assert (result.exit_code, result.output) == (0, "/dev/null holds no object; nothing was checked\n")
 
 
 def pipe_of(content: bytes, path: Path) -> Path:
