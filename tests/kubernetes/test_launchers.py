@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
-from tests.kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import cordoned
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet
 from tests.kubernetes.kubelet.looking import log, pods_of
 from tests.kubernetes.kubelet.looking import over as ended
 from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.kubelet.session import kubelet_of, trainium_nodes
 from tests.kubernetes.kubelet.test_operator import WORKER
-from tests.kubernetes.nodes import cordoned
 from tests.kubernetes.training_operator import training_operator
 from tests.simulator.account.standing import standing
 from tests.training.sites import EVERYTHING, job

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from tests.kubernetes import build
-from tests.kubernetes.api import Api, wait
-from tests.kubernetes.certificates import Authority
+from operations.local_kubernetes import build
+from operations.local_kubernetes.api import Api, wait
+from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.control_plane import ControlPlane, answers, free_ports
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers, free_ports
 from tests.kubernetes.training_operator import LOADER
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher

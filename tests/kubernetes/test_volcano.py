@@ -13,11 +13,11 @@ from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import OWN_QUEUES
 from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
+from operations.local_kubernetes.api import Answer, Api, Object, settled, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes import crds
-from tests.kubernetes.api import Answer, Api, Object, settled, wait
 from tests.kubernetes.charts import Helm, nodes_of, pods, release_of
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.stack import objects
 from tests.kubernetes.volcano import PROGRAMS, Volcano

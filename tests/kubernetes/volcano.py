@@ -9,12 +9,12 @@ from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
+from operations.local_kubernetes.api import Api, Object
+from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.control_plane import ControlPlane, free_ports
+from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
-from tests.kubernetes.api import Api, Object
-from tests.kubernetes.certificates import Authority
 from tests.kubernetes.charts import Helm, pods
-from tests.kubernetes.control_plane import ControlPlane, free_ports
-from tests.kubernetes.sources import CHARTS, folder
 
 ADMISSION = "volcano-admission"
 PROGRAMS = {ADMISSION: "vc-webhook-manager", "volcano-controller": "vc-controller-manager", "volcano-scheduler": "vc-scheduler"}

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
 from operations.stack_file import StackFileError, read_stack_file
 from tests.sharing import forget
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 
 runner = CliRunner()
 
@@ -26,8 +25,7 @@ runner = CliRunner()
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project's own top level, to break."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     return tmp_path
 
 
@@ -211,10 +209,14 @@ def test_help_answers_without_loading_pulumi():
     assert done.stdout.strip().endswith("[]")
 
 
-@pytest.mark.parametrize("page", list(pages.pages()))
+PAGES = pages.pages()
+"""Made once: the README's rehearsal takes a second."""
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_pages_made_from_the_code_are_up_to_date(page: str):
     """`make docs` writes them."""
-    assert (ROOT / page).read_text() == pages.pages()[page]
+    assert (ROOT / page).read_text() == PAGES[page]
 
 
 def test_the_shipped_stack_file_satisfies_the_schema_that_editors_use():
