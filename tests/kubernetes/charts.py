@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.recording import Recording, Registration
-from tests.kubernetes.api import Api, Object, wait
+from tests.kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
@@ -41,6 +41,7 @@ class Helm:
         """Install a chart with the release's values and flags, its namespace made before as the program makes it. Waits as the provider does."""
         inputs = release.inputs
         api = self.control_plane.api()
+        settled(api, inputs["namespace"])
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inputs["namespace"]}}).ok()
         flags = ["--namespace", inputs["namespace"], "--atomic", "--timeout", f"{TIMEOUT_S}s", "--values", "-"]
         self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(_plain(inputs.get("values") or {})))

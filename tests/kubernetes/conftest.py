@@ -1,6 +1,8 @@
 """One control plane for a session's tests of the tier, and fresh namespaces in it."""
 
+import fcntl
 import itertools
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -42,9 +44,15 @@ def programs(request: pytest.FixtureRequest) -> Programs:
 
 
 @pytest.fixture(scope="session")
-def control_plane(programs: Programs) -> Iterator[ControlPlane]:
-    """A control plane without nodes."""
-    started = ControlPlane.start(programs("kubernetes", "etcd", "kwok"))
+def control_plane(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane without nodes; with `-n` each worker has one."""
+    tools = programs("kubernetes", "etcd", "kwok")
+    own = tmp_path_factory.getbasetemp()
+    of_all = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (of_all / "control-plane.lock").open("w") as turn:
+        # One after the other: two at once take each as long as both together, and the second worker's tests begin no earlier for it.
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        started = ControlPlane.start(tools)
     yield started
     started.stop()
 

@@ -16,7 +16,7 @@ In pytest: fixture `control_plane` (one for the session, with the dev stack's no
 `namespace` (a fresh one for each test).
 
 What is as on EKS: version, admission plug-ins (ExtendedResourceToleration among them), RBAC, bearer tokens by a webhook, and
-the way into the cluster's network (egress.py): the API server reaches pod 10.244.3.5 at 127.244.3.5 and node 10.0.3.7 at
+the way into the cluster's network (egress.py): the API server reaches pod 10.64.3.5 at 127.64.3.5 and node 10.0.3.7 at
 127.0.3.7, else at 127.0.0.1, always at the port that was asked for. So `services/proxy`, `pods/proxy`, webhooks behind Services,
 logs and exec reach whatever listens there. What is not: nothing routes between pods, there is no kube-proxy and no DNS.
 
@@ -28,7 +28,6 @@ the lease `kube-node-lease/NAME` and sets status, with the port of its own API i
 
 import json
 import os
-import socket
 import ssl
 import subprocess
 import sys
@@ -48,9 +47,9 @@ from tests.kubernetes.authenticator import Authenticator
 from tests.kubernetes.build import module_file
 from tests.kubernetes.certificates import Authority
 from tests.kubernetes.processes import Processes
+from tests.kubernetes.ranges import Ranges
 
 SERVICE_CIDR, SERVICE_ADDRESS = "172.20.0.0/16", "172.20.0.1"
-POD_CIDR = "10.244.0.0/16"
 ADMISSION = "NodeRestriction,ExtendedResourceToleration"
 """What EKS has on besides the API server's defaults (EKS user guide, platform versions)."""
 ADMINISTRATORS = "system:masters"
@@ -76,11 +75,12 @@ class ControlPlane:
         self.tools = tools
         self.processes = Processes()
         self.authenticator = Authenticator()
+        self.ranges = Ranges()
         self.folder = self.processes.folder
         self._authority = Authority(self.folder / "pki")
         self.seconds: dict[str, float] = {}
         """What was ready after how many seconds."""
-        self.etcd_port, self._peer_port, self._api_port, self._manager_port, self._scheduler_port, self.kwok_port = free_ports(6)
+        self.etcd_port, self._peer_port, self._api_port, self._manager_port, self._scheduler_port, self.kwok_port = self.ranges.ports(6)
 
     @classmethod
     def start(cls, tools: Mapping[str, Path]) -> "ControlPlane":
@@ -173,6 +173,7 @@ class ControlPlane:
         """End everything and delete the folder."""
         self.processes.close()
         self.authenticator.close()
+        self.ranges.close()
 
     def _start(self) -> None:
         begun = time.monotonic()
@@ -313,7 +314,7 @@ class ControlPlane:
             f"--node-port={self.kwok_port}",
             f"--tls-cert-file={folder}/kubelet.crt",
             f"--tls-private-key-file={folder}/kubelet.key",
-            f"--cidr={POD_CIDR}",
+            f"--cidr={self.ranges.pods}",
             "--node-lease-duration-seconds=40",
             *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"), kubelet)),
         ]
@@ -327,18 +328,6 @@ def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
             return answer.status == 200
     except OSError:
         return False
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports on loopback that nothing listens on, different ones."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def _kubelet(log: Path) -> list[dict[str, Any]]:

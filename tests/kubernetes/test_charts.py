@@ -50,7 +50,6 @@ def helm(control_plane: ControlPlane, programs: Programs) -> Helm:
 def clean(api: Api, dev_nodes: list[str]) -> Iterator[Api]:
     """The nodes are there, and no kind of another chart."""
     crds.remove_all(api)
-    settled(api)
     before = api.names("/api/v1/namespaces")
     yield api
     for name in api.names("/api/v1/namespaces") - before:
@@ -62,6 +61,7 @@ def prepared(api: Api, contract: Contract, release: Registration) -> None:
     """The namespaces that the program makes before."""
     for pod in contract_charts.made_by_kubernetes(contract):
         namespace = str(pod["object"]).split("/")[1]
+        settled(api, namespace)
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}).ok()
 
 

@@ -130,7 +130,7 @@ def test_without_the_switch_there_is_no_v2_api(control_plane: ControlPlane, pod:
     """The one line that TorchX's etcd backend hangs on, and that 3.6 has no more."""
     (container,) = pod["spec"]["containers"]
     given = {entry["name"]: entry["value"] for entry in container["env"] if entry["name"] != "ETCD_ENABLE_V2"}
-    environment = as_here(given, "10.99.0.9") | {"ETCD_DATA_DIR": str(control_plane.folder / "etcd-without")}
+    environment = as_here(given, f"10.{control_plane.ranges.number}.254.9") | {"ETCD_DATA_DIR": str(control_plane.folder / "etcd-without")}
     start(control_plane, "etcd-without", container["command"], environment)
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(environment["ETCD_LISTEN_CLIENT_URLS"] + KEYS, timeout=5)

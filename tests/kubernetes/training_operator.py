@@ -9,7 +9,7 @@ from tests.kubernetes import build
 from tests.kubernetes.api import Api, Object, wait
 from tests.kubernetes.certificates import Authority
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers, free_ports
+from tests.kubernetes.control_plane import ControlPlane, answers
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """A definition has 10,000 lines: the plain loader takes seconds for each."""
@@ -20,7 +20,7 @@ MODULE = "github.com/kubeflow/training-operator"
 def training_operator(programs: Programs, control_plane: ControlPlane, kinds: Sequence[str]) -> Iterator[None]:
     """The operator's controllers for some kinds, such as `pytorchjob`, without its webhooks; gone at the end, with the definitions."""
     program = programs("training-operator")["training-operator"]
-    api, (port, probes) = control_plane.api(), free_ports(2)
+    api, (port, probes) = control_plane.api(), control_plane.ranges.ports(2)
     paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in kinds)
     definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
     for each in definitions:
