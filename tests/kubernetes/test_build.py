@@ -11,6 +11,7 @@ import pytest
 from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
 from stacks.config import parse_settings
 from tests.kubernetes import build
+from tests.kubernetes.sources import MODULES
 from tests.support import ROOT, dev_configuration
 
 KUBERNETES = parse_settings(dev_configuration(), "dev", rehearsal=True).control_plane.kubernetes_version
@@ -22,6 +23,8 @@ PINS = {
     "kubelet-streams": "v0" + NEURON_SCHEDULER_TAGS[KUBERNETES].removeprefix("v1"),
     "etcd": ETCD_IMAGE.rpartition(":")[2],
     "trainer": f"v{TRAINER.version}",
+    # Trainer's chart brings the JobSet that it was built with.
+    "jobset": MODULES["sigs.k8s.io/jobset"],
     "training-operator": TRAINING_OPERATOR_VERSION,
     # The Helm that pulumi-kubernetes 4.34 holds (pulumi/pulumi-kubernetes provider/go.mod): what installs the releases.
     "helm": "v3.20.2",

@@ -10,7 +10,7 @@ from tests.kubernetes.api import Api, wait
 from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, status_of
-from tests.kubernetes.kubelet.session import bring_back, lose
+from tests.kubernetes.kubelet.session import bound_claim, bring_back, lose
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -18,37 +18,8 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 @pytest.fixture
 def claim(api: Api, namespace: str) -> Iterator[str]:
     """A claim that is bound to a volume of its own, as the scheduler wants it; gives its name."""
-    name = "shared"
-    volume = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{namespace}-{name}"},
-        "spec": {
-            "capacity": {"storage": "1200Gi"},
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "persistentVolumeReclaimPolicy": "Retain",
-            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0123456789abcdef0"},
-            "claimRef": {"namespace": namespace, "name": name},
-        },
-    }
-    wanted = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "volumeName": f"{namespace}-{name}",
-            "resources": {"requests": {"storage": "1200Gi"}},
-        },
-    }
-    api.create(volume).ok()
-    # The controller looks again only every 15 s at a claim that came before its volume.
-    wait(lambda: api.get(volume).ok()["status"].get("phase") == "Available", f"the volume of {name} is known")
-    api.create(wanted).ok()
-    wait(lambda: api.get(wanted).ok()["status"]["phase"] == "Bound", f"{name} is bound")
-    yield name
+    volume, _ = bound_claim(api, namespace, "shared")
+    yield "shared"
     api.delete(volume)
 
 
