@@ -1,5 +1,6 @@
 """What the stack tells its users when it is up."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from addons.batch import BatchSettings
@@ -10,11 +11,18 @@ from addons.volcano import VolcanoSettings
 from components.control_plane import ControlPlane
 from components.lustre import Lustre
 from components.network import Network
+from facts.toolchains import TOOLCHAINS, Framework
 from stacks.cluster import cluster_of
 from stacks.node_groups import CORE_GROUP
 from stacks.settings import Settings
 
 KUBE_SYSTEM = "kube-system"
+FIRST_JOBS: Mapping[Framework, str] = {
+    "torch-xla": "training/recipes/bert/job.yaml",
+    "jax": "training/recipes/bert/job-jax.yaml",
+    "torch": "training/recipes/llama/job.yaml",
+}
+"""Job files of this repository: the recipe to begin with, by the framework of the stack's toolchain."""
 
 
 def exports(settings: Settings, stack: str, network: Network, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
@@ -35,7 +43,7 @@ def exports(settings: Settings, stack: str, network: Network, control_plane: Con
         "nodeGroups": [CORE_GROUP, *sorted(settings.node_groups)],
         "namespaces": _namespaces(settings),
         "queues": sorted(volcano.queues) if volcano.enabled else [],
-        "nextCommand": f"aws eks update-kubeconfig --name {settings.name} --region {settings.region} && kubectl get nodes -L trn/node-group",
+        "nextCommand": next_command(settings, stack),
     }
     if grafana.enabled and grafana.admin_secret is None:
         # The command, not the password: it is made in the cluster and stays there.
@@ -51,6 +59,16 @@ def exports(settings: Settings, stack: str, network: Network, control_plane: Con
         values["fileSystemMountName"] = lustre.mount_name
         values["claim"] = settings.storage.lustre.claim_name
     return values
+
+
+def next_command(settings: Settings, stack: str) -> str:
+    """What a user types next: kubectl's entry, whether all is there, and the first job of the stack's toolchain, if it has one."""
+    name = stack.rpartition("/")[2]
+    commands = [f"aws eks update-kubeconfig --name {settings.name} --region {settings.region}", f"trn status {name}"]
+    toolchain = settings.training.toolchain
+    if toolchain is not None:
+        commands.append(f"trn submit {FIRST_JOBS[TOOLCHAINS[toolchain].framework]} --stack {name}")
+    return " && ".join(commands)
 
 
 def _namespaces(settings: Settings) -> list[str | None]:

@@ -1,6 +1,7 @@
 """What tests share: recording a configuration with the real program, and the shipped stack file as data."""
 
 import json
+import shutil
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,13 @@ from simulator.doors.recorder import program_at, record
 from simulator.recording import Recording
 
 ROOT = Path(__file__).parent.parent
+
+
+def copy_project(folder: Path) -> Path:
+    """Make an existing folder a project of its own, with the shipped stack; gives the folder."""
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
 
 
 def dev_configuration() -> dict[str, Any]:

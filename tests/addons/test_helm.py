@@ -21,6 +21,7 @@ from addons.contract import load
 from addons.images import mirror_values, overlaid
 from addons.versions import SLURM, SLURM_OPERATOR_CRDS, Chart
 from facts.names import NEURON_TAINT
+from operations.local_kubernetes.crds import Loader
 from tests.addons.cases import CASES
 
 pytestmark = pytest.mark.helm
@@ -30,13 +31,6 @@ MIRROR = "mirror.example/team"
 MAKING_PODS = ("DaemonSet", "Deployment", "Job", "StatefulSet")
 CONTAINERS = ("containers", "initContainers")
 Manifest = dict[str, Any]
-
-
-class Loader(yaml.CSafeLoader):
-    """YAML as Helm prints it: a lone `=` is text there, and a marker of its own in YAML 1.1."""
-
-
-Loader.add_constructor("tag:yaml.org,2002:value", lambda _, node: node.value)
 
 
 def helm(*arguments: str) -> str:

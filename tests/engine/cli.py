@@ -23,7 +23,7 @@ from simulator.doors.providers.calls import Call, read_calls
 from simulator.doors.providers.cloud import Cloud
 from simulator.engine.order import creation_dependencies, in_order
 from simulator.recording import Recording
-from tests.support import ROOT, record_stack
+from tests.support import copy_project, record_stack
 
 needs_cli = pytest.mark.skipif(
     shutil.which("pulumi") is None or shutil.which("pulumi-language-python") is None,
@@ -57,8 +57,7 @@ class Engine:
         """A copy of the shipped project, nothing brought up."""
         engine = cls(root)
         engine.project.mkdir(parents=True)
-        for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-            shutil.copy(ROOT / name, engine.project)
+        copy_project(engine.project)
         return engine
 
     @classmethod

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from simulator.recording import Recording, Registration
-from tests.kubernetes.api import Api, Object, settled, wait
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 

@@ -3,7 +3,6 @@
 import fcntl
 import itertools
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,15 +10,16 @@ import pytest
 
 from facts.charts import contracts
 from operations.engine.project import practice_folder
+from operations.local_kubernetes import build
+from operations.local_kubernetes.api import Api, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.crds import install
+from operations.local_kubernetes.nodes import join, of_account, ready
 from operations.practice.account import PracticeAccount
-from tests.kubernetes import build, crds
-from tests.kubernetes.api import Api, wait
-from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.nodes import join, of_account, ready
+from tests.kubernetes import crds
 from tests.kubernetes.stack import objects
-from tests.operations.practice.commands import UP, trn
+from tests.operations.practice.commands import bring_up
 from tests.stacks.test_addons import recorded
-from tests.support import ROOT
 
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
@@ -66,14 +66,7 @@ def api(control_plane: ControlPlane) -> Api:
 @pytest.fixture(scope="session")
 def practised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose stack dev is up in a practice account. Not to be changed: tests take a copy."""
-    root = tmp_path_factory.mktemp("practice")
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-        assert trn(UP)[0] == 0
-    return root
+    return bring_up(tmp_path_factory.mktemp("practice"))
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +92,7 @@ def with_kinds(api: Api) -> Api:
     """The API server with every kind that a chart or the program brings; they stay for the next test."""
     brought = {crd["metadata"]["name"]: crd for chart in contracts() for crd in crds.of_chart(chart)}
     own = {item["metadata"]["name"]: item for item in objects(recorded("everything")) if item["kind"] == "CustomResourceDefinition"}
-    crds.install(api, list((brought | own).values()))
+    install(api, list((brought | own).values()))
     return api
 
 

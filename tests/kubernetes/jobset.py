@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from tests.kubernetes import build
-from tests.kubernetes.api import Object, wait
-from tests.kubernetes.certificates import Authority
+from operations.local_kubernetes import build
+from operations.local_kubernetes.api import Object, wait
+from operations.local_kubernetes.certificates import Authority
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers
+from operations.local_kubernetes.control_plane import ControlPlane, answers
 from tests.kubernetes.training_operator import LOADER
 
 MODULE = "sigs.k8s.io/jobset"

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from tests.kubernetes.api import wait
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.api import wait
+from operations.local_kubernetes.control_plane import ControlPlane
 
 RBAC = "rbac.authorization.k8s.io/v1"
 

@@ -7,11 +7,12 @@ CRDs that it brings.
 from collections.abc import Iterator
 
 from facts.charts import contracts
+from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, wait
+from operations.local_kubernetes.crds import install, stays
 from simulator.engine.order import creation_order, deletion_levels
 from simulator.recording import Recording, Registration
 from tests.addons.test_kubernetes_objects import api_version_and_kind
 from tests.kubernetes import crds
-from tests.kubernetes.api import Answer, Api, Object, wait
 from tests.stacks.order_laws import RELEASE
 
 ADDON = "aws:eks/addon:Addon"
@@ -56,13 +57,13 @@ class Deployed:
         refused = []
         for item in self._order:
             if chart := chart_of(item):
-                crds.install(self._api, crds.of_chart(chart) if chart in contracts() else [])
+                install(self._api, crds.of_chart(chart) if chart in contracts() else [])
             elif is_object(item):
                 answer = self._applied(item)
                 if answer.status >= 300:
                     refused.append(f"{item.name} ({item.type}): {answer.message}")
                 elif manifest(item)["kind"] == "CustomResourceDefinition":
-                    crds.install(self._api, [manifest(item)])
+                    install(self._api, [manifest(item)])
         return refused
 
     def _applied(self, item: Registration) -> Answer:
@@ -89,14 +90,14 @@ class Deployed:
         """Objects that are deleted with a resource."""
         chart = chart_of(item)
         if chart in contracts():
-            return [crd for crd in crds.of_chart(chart) if crd["metadata"]["name"] not in crds.stays(chart)]
+            return [crd for crd in crds.of_chart(chart) if crd["metadata"]["name"] not in stays(chart)]
         return [manifest(item)] if is_object(item) else []
 
     def _left(self, item: Object) -> str:
         """Empty when it is gone; else what holds it."""
         try:
             wait(lambda: not self._api.exists(item), "it is gone", PATIENCE_S)
-        except AssertionError:
+        except NotInTime:
             found = self._api.get(item).body
             return f"{item['kind']} {item['metadata']['name']}: {found['metadata'].get('finalizers')} {found.get('status')}"
         return ""

@@ -10,13 +10,14 @@ import yaml
 
 from addons.versions import Chart
 from facts.charts import Contract, contracts
+from operations.local_kubernetes.api import Api, settled, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.crds import PATH, stays
+from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.api import Api, settled, wait
 from tests.kubernetes.charts import Helm, pods
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.sources import CHARTS, folder
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 from tests.stacks.test_addons import recorded
@@ -117,10 +118,10 @@ def test_a_chart_that_is_at_hand_is_installed_itself(helm: Helm, clean: Api, tmp
     nodes = {item["metadata"]["name"]: item["metadata"]["labels"]["eks.amazonaws.com/nodegroup"] for item in clean.items("/api/v1/nodes")}
     found = clean.items(f"/api/v1/namespaces/{release.inputs['namespace']}/pods")
     assert {nodes[item["spec"]["nodeName"]] for item in found} == {"core"}
-    there = clean.names(crds.PATH)
+    there = clean.names(PATH)
     assert {str(crd["name"]) for crd in contract.crds} <= there, {str(crd["name"]) for crd in contract.crds} - there
     helm.uninstall(release)
-    assert clean.names(crds.PATH) & {str(crd["name"]) for crd in contract.crds} == crds.stays(name)
+    assert clean.names(PATH) & {str(crd["name"]) for crd in contract.crds} == stays(name)
 
 
 def copied(name: str, place: Path) -> Path:

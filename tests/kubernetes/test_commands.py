@@ -22,12 +22,12 @@ from operations.aws.control_plane import described
 from operations.cli import app
 from operations.kube.api import connect
 from operations.kube.rights import RIGHTS
+from operations.local_kubernetes.api import Api, Object, settled, wait
+from operations.local_kubernetes.authenticator import User
+from operations.local_kubernetes.control_plane import ADMINISTRATORS, POD_LOG, ControlPlane
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.api import Api, Object, settled, wait
-from tests.kubernetes.authenticator import User
 from tests.kubernetes.charts import Helm, pods, release_of
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ADMINISTRATORS, POD_LOG, ControlPlane
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
 from tests.kubernetes.stack import Deployed

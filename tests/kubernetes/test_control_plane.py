@@ -13,11 +13,11 @@ from threading import Thread
 import pytest
 
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
+from operations.local_kubernetes.api import Api, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import of_account
 from simulator.account import kinds
 from simulator.account.view import desired_size
-from tests.kubernetes.api import Api, wait
-from tests.kubernetes.control_plane import ControlPlane
-from tests.kubernetes.nodes import of_account
 from tests.kubernetes.pods import is_unschedulable, pod
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.kubernetes
 WHOLE_NODE = {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
 CRASH = """
 import os
-from tests.kubernetes import build
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes import build
+from operations.local_kubernetes.control_plane import ControlPlane
 made = ControlPlane.start(build.tools("kubernetes", "etcd", "kwok"))
 print(made.folder, flush=True)
 os.kill(os.getpid(), {number})

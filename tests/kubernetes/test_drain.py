@@ -12,10 +12,11 @@ from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
 from operations.kube.api import KubernetesClient, Unreachable
 from operations.kube.rights import DRAIN, drain_rights
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.crds import install
 from tests.addons.test_custom_resources import BASES, CLUSTER_QUEUE, LOCAL_QUEUE, POOL, SAMPLES
 from tests.kubernetes import crds
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
 
@@ -65,7 +66,7 @@ def item_of(kind: Kind, namespace: str) -> Object:
 @pytest.fixture
 def items(with_kinds: Api, namespace: str) -> Iterator[dict[str, Object]]:
     """One object of every kind that a drain acts on, by the kind's plural and group."""
-    crds.install(with_kinds, [crds.made("gateways.gateway.networking.k8s.io", "gateway.networking.k8s.io/Gateway")])
+    install(with_kinds, [crds.made("gateways.gateway.networking.k8s.io", "gateway.networking.k8s.io/Gateway")])
     made = {kind.resource.qualified: item_of(kind, namespace) for kind in KINDS}
     for item in made.values():
         with_kinds.create(item).ok()

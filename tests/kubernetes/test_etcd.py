@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from addons.etcd.manifests import CLIENT, PORT, SERVER
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.addons.test_kubernetes_objects import objects
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.stack import manifest
 
 pytestmark = pytest.mark.kubernetes

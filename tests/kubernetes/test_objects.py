@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from addons.registry import SWITCHED
+from operations.local_kubernetes.api import Api, Object, settled, wait
 from tests.addons.test_custom_resources import BASES, REFUSALS, patched
 from tests.addons.test_kubernetes_objects import CONFIGURATIONS
 from tests.kubernetes import crds
-from tests.kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.stack import Deployed, objects
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import alone, recorded

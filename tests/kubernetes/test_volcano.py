@@ -20,12 +20,12 @@ from operations.jobs.listing.look import look
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
 from tests.kubernetes import crds
-from tests.kubernetes.api import Answer, Api, Object, settled, wait
+from operations.local_kubernetes.api import Answer, Api, Object, settled, wait
 from tests.kubernetes.charts import nodes_of, pods
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.session import bound_claim
-from tests.kubernetes.nodes import csi_node, of_account
+from operations.local_kubernetes.nodes import csi_node, of_account
 from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
 from tests.kubernetes.volcano import PROGRAMS, QUEUE, QUEUES, Volcano, queue_state, volcano_of

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import yaml
 
-from tests.kubernetes import build
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.certificates import Authority
+from operations.local_kubernetes import build
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.control_plane import ControlPlane, answers
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane, answers
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """A definition has 10,000 lines: the plain loader takes seconds for each."""

@@ -1,6 +1,5 @@
 """Every command that meets AWS, where AWS says no: one line that says what and how to fix it, the right exit code, no traceback."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.operations.cluster.test_cost import product
 from tests.operations.cluster.test_logs import put
 from tests.operations.healthy_cluster import NAME, Healthy
 from tests.operations.owned import EMPTY, hold
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "init": ("init", "night", "--live", "--yes"),
@@ -81,8 +80,7 @@ class World:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A copy of the project, with what makes worlds in it."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return monkeypatch
 

@@ -407,7 +407,10 @@ def test_the_stack_tells_what_its_users_need():
     assert outputs["region"] == "us-west-2"
     assert outputs["fileSystemDnsName"].startswith(outputs["fileSystemId"])
     assert outputs["fileSystemMountName"]
-    assert outputs["nextCommand"].startswith("aws eks update-kubeconfig --name trainium-dev --region us-west-2")
+    assert outputs["nextCommand"] == (
+        "aws eks update-kubeconfig --name trainium-dev --region us-west-2"
+        " && trn status dev && trn submit training/recipes/bert/job.yaml --stack dev"
+    )
     assert outputs["fileSystemId"].startswith("fs-")
     kubeconfig: dict[str, Any] = json.loads(outputs["kubeconfig"])
     (user,) = kubeconfig["users"]

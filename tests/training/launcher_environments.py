@@ -1,4 +1,6 @@
-"""Variables that each launcher sets in a pod, as recorded or as its source writes them, for the job `bert` of two nodes.
+"""Variables that each launcher sets in a pod, written down from its source or documentation, for the job `bert` of two nodes.
+
+None was recorded in a cluster: where names were seen in a run elsewhere, the comment says so.
 
 One case: name, variables of one node, what `read` must find (launcher, rank, count, address, port, worker).
 """
@@ -16,7 +18,8 @@ CASES: list[tuple[str, dict[str, str], tuple[str, int, int, str, int, int | None
         ("volcano", 1, 2, "bert-worker-0.bert", 29400, None),
     ),
     (
-        # meta-pytorch/torchx schedulers/kubernetes_scheduler.py on Volcano: a task for each node, each with index 0; dry run of 2026.10.26.
+        # meta-pytorch/torchx schedulers/kubernetes_scheduler.py on Volcano: a task for each node. The names of
+        # the tasks are TorchX's own; what Volcano sets from them follows from its source and was seen in no cluster.
         "torchx",
         {
             "HOSTNAME": "bert-x1-worker-1-0", "VC_TASK_INDEX": "0", "VC_WORKER_0_NUM": "1", "VC_WORKER_1_NUM": "1", "TORCHX_JOB_ID": "kubernetes://torchx/bert-x1",
@@ -70,7 +73,8 @@ CASES: list[tuple[str, dict[str, str], tuple[str, int, int, str, int, int | None
         ("tfjob", 1, 2, "bert-chief-0.training.svc", 29400, None),
     ),
     (
-        # Open MPI 5 (recorded from mpirun -np 64, two hosts of 32 slots) in pods of kubeflow/mpi-operator: mpirun starts each worker.
+        # Open MPI 5, mpirun(1), variables of a rank, as -np 64 on two hosts of 32 slots gives them; the role is kubeflow/mpi-operator's. The
+        # names were seen with mpirun on one machine, two nodes and the operator's pods were not.
         "mpi, a rank for each worker",
         {
             "HOSTNAME": "bert-worker-1", "K_MPI_JOB_ROLE": "worker", "OMPI_COMM_WORLD_RANK": "37", "OMPI_COMM_WORLD_SIZE": "64",

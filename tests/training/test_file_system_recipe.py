@@ -1,4 +1,4 @@
-"""The file system recipe runs as it is, and with fio as fio writes its result."""
+"""The file system recipe runs as it is, and with a program in place of fio that writes a result in fio's form."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from training import payload
 from training.metrics_line import Event, parse
 
 FIO = {"jobs": [{"write": {"bw_bytes": 625_000_000}, "read": {"bw_bytes": 1_250_000_000}}]}
-"""What fio 3.x prints with --output-format=json, as far as the recipe reads it."""
+"""Made up, not recorded: the form in which fio prints with --output-format=json, as far as the recipe reads it (fio 3 documentation, JSON output)."""
 
 
 def speeds(tmp_path: Path, path: str) -> dict[str, float]:

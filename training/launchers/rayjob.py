@@ -24,7 +24,7 @@ ADDON = "kubeRay"
 CORES = "neuron_cores"
 """Ray's name of NeuronCores, by which it also shares them out to its workers (ray-project/ray python/ray/_private/accelerators/neuron.py)."""
 AUTHENTICATION = "RAY_AUTH_MODE"
-"""Of Ray 2.52 and later. KubeRay can give all pods a token, but only of a cluster whose Ray version it is told, which the job does not know."""
+"""Of Ray 2.52 and later. KubeRay can give all pods a token, but only of a cluster whose `rayVersion` is set, and the job does not know that version."""
 _PHASES = {
     "Initializing": Phase.WAITING, "Waiting": Phase.WAITING, "Running": Phase.RUNNING, "Retrying": Phase.RESTARTING,
     "Suspending": Phase.STOPPING, "Suspended": Phase.STOPPED, "Complete": Phase.SUCCEEDED,

@@ -1,4 +1,4 @@
-"""Every pod that a manifest would start, of any kind: found by the shape of a pod, so that kinds nobody listed are read too."""
+"""Every pod that a manifest would start, of any kind: found by the shape of a pod, so that unknown kinds are read too."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node
 from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.kubelet.session import kubelet_of, kubelet_options

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, wait
 
 
 def over(api: Api, pod: Object) -> Object:

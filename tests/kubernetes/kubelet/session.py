@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
+from operations.local_kubernetes.api import MERGE, Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import csi_node, of_account, ready
 from simulator.account.state import AccountState
-from tests.kubernetes.api import MERGE, Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, power, selector
-from tests.kubernetes.nodes import csi_node, of_account, ready
 
 BACK_OFF_S = "0.5"
 """Instead of the kubelet's 10 s: a test waits for it."""

@@ -3,8 +3,8 @@
 import pytest
 
 from operations.cluster.logs.workers import workers
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
 from tests.kubernetes.kubelet.session import bring_back, lose

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import log, phase, pods_of
 from tests.kubernetes.training_operator import succeeded, training_operator

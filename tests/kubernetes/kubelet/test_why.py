@@ -12,8 +12,8 @@ from operations.jobs.listing.look import look
 from operations.jobs.listing.table import rows
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
-from tests.kubernetes.api import Api, Object, wait
-from tests.kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]

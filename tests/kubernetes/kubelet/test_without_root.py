@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.kubernetes.api import Api
+from operations.local_kubernetes.api import Api
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node, process_pod
 from tests.kubernetes.kubelet.looking import log, over, phase
 from tests.kubernetes.kubelet.permission import why_not

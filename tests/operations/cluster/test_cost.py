@@ -1,7 +1,6 @@
 """`trn cost`: sums that hold, prices with their origin, live prices where there are any, and two stacks side by side."""
 
 import json
-import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +18,7 @@ from operations.stack_file import read_stack_file
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire
 from tests.operations.aws.cloud import Cloud
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 
 
 @cache
@@ -182,8 +181,7 @@ def test_two_bills_differ_only_where_they_do():
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project with a second stack that is empty for the night."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     night = (ROOT / "Pulumi.dev.yaml").read_text().replace("      size: 2", "      size: 0")
     (tmp_path / "Pulumi.night.yaml").write_text(night)
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
 from tests.operations.owned import EMPTY, FakePulumi, hold
-from tests.support import ROOT
+from tests.support import copy_project
 
 GONE = "error: configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
 POISONED = "error: uninstall: Release not loaded: volcano: release: not found"
@@ -148,8 +147,7 @@ class Account(Cloud):
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, FakeCluster, Pulumi]:
     """The shipped stack, its account, its cluster, and a Pulumi that obeys."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     account, cluster, pulumi = Account("trainium-dev"), busy(), Pulumi()
     stack = hold(monkeypatch, "trainium-dev")

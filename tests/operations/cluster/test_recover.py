@@ -1,7 +1,6 @@
 """`trn recover`: what a killed run had made comes into the state, and nothing else does."""
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster.test_recover_finds import secret
 from tests.operations.kubernetes_cloud import KubernetesCloud
-from tests.support import ROOT
+from tests.support import copy_project
 
 STACK = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
 PROVIDER = "urn:pulumi:dev::trn::pulumi:providers:aws::aws"
@@ -304,8 +303,7 @@ REFRESH = "pulumi refresh --yes --clear-pending-creates --stack dev"
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, KubernetesCloud, Engine]:
     """The shipped stack after a kill: its VPC is made, a subnet is not, Volcano is half installed, a key was being deleted."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     cloud, cluster = Cloud(), KubernetesCloud()
     leave_control_plane(cloud, "trainium-dev")

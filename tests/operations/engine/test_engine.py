@@ -15,7 +15,7 @@ from operations.engine.run import refuse_arguments, with_event_log
 from operations.errors import CommandError
 from simulator.account.disk import FORMAT
 from simulator.doors.providers.cloud import Cloud
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 
 runner = CliRunner()
 VPC = "urn:pulumi:dev::trn::aws:ec2/vpc:Vpc::network"
@@ -47,8 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project to stand in, with a CLI on PATH that keeps what it is given."""
     folder = tmp_path / "project"
     folder.mkdir()
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        (folder / name).write_bytes((ROOT / name).read_bytes())
+    copy_project(folder)
     binaries = tmp_path / "bin"
     binaries.mkdir()
     for name in ("pulumi", "pulumi-language-python"):

@@ -138,7 +138,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
         ),
         "capacity", "0 of big are ready; Karpenter makes the others", "kubectl get nodeclaims",
     ),
-    "too few nodes of nobody's group": (
+    "too few nodes that are in no group": (
         lambda: situation(*unplaced(GANG), site=None, nodes=(node(1),)), "gang", "it wants 2 nodes, and 1 would take its pods", "trn scale",
     ),
     "nodes in use": (

@@ -229,7 +229,7 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "bert is submitted to trainium-dev; to follow it:\n"
-        "  trn jobs --stack dev\n"
+        "  trn watch bert --stack dev\n"
         "  trn why bert --stack dev\n"
         "  trn logs bert --stack dev\n"
         "  trn cancel bert --stack dev\n"

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.operations.practice.commands import UP, trn
-from tests.support import ROOT
+from tests.operations.practice.commands import bring_up
+from tests.support import copy_project
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder. There is no Pulumi CLI, and there are no credentials that could be read."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
 
@@ -32,14 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="package")
 def brought_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a stack that is up, made once. Not to be changed."""
-    root = tmp_path_factory.mktemp("practice")
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, root / name)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-        assert trn(UP)[0] == 0
-    return root / "build"
+    return bring_up(tmp_path_factory.mktemp("practice")) / "build"
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
 from operations.stack_file import StackFileError, read_stack_file
 from tests.sharing import forget
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 
 runner = CliRunner()
 
@@ -26,8 +25,7 @@ runner = CliRunner()
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project's own top level, to break."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    copy_project(tmp_path)
     return tmp_path
 
 

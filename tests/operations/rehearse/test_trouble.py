@@ -9,14 +9,13 @@ from typer.testing import CliRunner, Result
 
 from operations.cli import app
 from operations.rehearse.rules.book import rule_book
-from tests.support import ROOT
+from tests.support import copy_project
 
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the project's files that a command reads, as the working folder."""
-    for name in ("Pulumi.yaml", "Pulumi.dev.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path)
+    copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

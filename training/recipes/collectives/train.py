@@ -6,13 +6,11 @@ has it; across nodes that needs SSH between the pods, which `trn verify` sets up
 
 import argparse
 import os
-import re
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 
+import nccom
 import progress_lines
 
 KINDS = ("all_reduce", "all_gather", "reduce_scatter")
@@ -94,31 +92,6 @@ def torch_exchange() -> tuple[int, Callable[[str, int], Callable[[], None]]]:
     return workers.count, ready
 
 
-def nccom(cores: int, size: int) -> dict[str, float] | None:
-    """Algorithm bandwidth in GB/s of AWS's own test within this node; None where the image has no nccom-test."""
-    if shutil.which("nccom-test") is None:
-        return None
-    command = [
-        "nccom-test",
-        "allr",
-        "-r",
-        str(cores),
-        "-b",
-        str(size),
-        "-e",
-        str(size),
-        "-n",
-        "20",
-        "-w",
-        "5",
-        "-d",
-        "fp32",
-        "--non-interactive",
-    ]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return {found[1]: float(found[2]) for found in re.finditer(r"^\s*(\d+)\s+\d+\s+\w+\s+[\d.]+\s+([\d.]+)", output, re.MULTILINE)}
-
-
 def main(arguments: list[str]) -> int:
     """Measures; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -128,7 +101,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--nccom", action="store_true")
     asked = parser.parse_args(arguments)
     if asked.nccom and progress_lines.speaks():
-        found = nccom(int(os.environ.get("TRN_CORES_PER_NODE", "0")), asked.largest)
+        found = nccom.measured(int(os.environ.get("TRN_CORES_PER_NODE", "0")), asked.largest)
         progress_lines.event("measured", kind="nccom-test", nccom_gb_per_s=found if found is not None else "no nccom-test in this image")
     count, ready = jax_exchange() if os.environ.get("TRN_START") == "jax" else torch_exchange()
     progress_lines.event("started", pid=os.getpid(), devices=count)

@@ -57,7 +57,7 @@ def learn(settings: dict) -> None:
 
 
 def report(model: torch.nn.Module, step: int, loss: float, rank: int) -> None:
-    """Hands a checkpoint to Ray; the first worker's is the one that is kept."""
+    """Reports a checkpoint to Ray; the first worker's is the one that is kept."""
     if rank:
         ray.train.report({"step": step, "loss": loss})
         return

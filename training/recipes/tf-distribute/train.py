@@ -75,7 +75,7 @@ def in_step(steps: int, every: int, folder: str) -> None:
 
 
 def by_server(steps: int, every: int, folder: str) -> None:
-    """A chief that hands out steps, workers that do them as fast as each can, and servers that hold the variables.
+    """A chief that gives the workers their steps, workers that do them as fast as each can, and servers that hold the variables.
 
     A worker may use variables that others have changed meanwhile: the loss of a step is not repeatable.
     """

@@ -1,6 +1,6 @@
 """The programs of the `kubernetes` tier, built from Go modules: each folder of `tools/` pins one, and is built where its binary is missing.
 
-`python -m tests.kubernetes.build` builds what is missing and says how long it took. Binaries are kept below the user's cache
+`python -m operations.local_kubernetes.build` builds what is missing and says how long it took. Binaries are kept below the user's cache
 folder (`$XDG_CACHE_HOME/trn/tools`, else `~/.cache/trn/tools`; `TRN_TOOLS` names another) in a folder per pin and Go release:
 another pin is another folder, and nothing there is ever changed. Go's own caches are Go's.
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from facts.catalogue import instance_type
+from operations.local_kubernetes.api import Api, Object, wait
 from simulator.account.state import AccountState
 from simulator.doors.kubernetes.nodes import nodes
-from tests.kubernetes.api import Api, Object, wait
 
 KWOK = {"kwok.x-k8s.io/node": "fake"}
 """Annotation of nodes whose leases and pods kwok plays."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from addons.contract import load
 from addons.versions import CERT_MANAGER, KARPENTER, KUEUE, MPI_OPERATOR_IMAGE, PROMETHEUS, TRAINER, VOLCANO, Chart
-from tests.kubernetes.build import FOLDER, OFFLINE, Missing
+from operations.local_kubernetes.build import FOLDER, OFFLINE, Missing
 
 OPERATOR = "prometheus-operator/prometheus-operator"
 
@@ -54,6 +54,26 @@ CRDS: Mapping[str, str] = {
     "volcano.sh/volcano": "installer/helm/chart/volcano/crd/bases/*.yaml",
 }
 """Where a module has the CRDs of its chart or manifest."""
+GROUPS: Mapping[str, str] = {
+    "acme.cert-manager.io": "github.com/cert-manager/cert-manager",
+    "autoscaling.x-k8s.io": "github.com/aws/karpenter-provider-aws",
+    "batch.volcano.sh": "volcano.sh/volcano",
+    "bus.volcano.sh": "volcano.sh/volcano",
+    "cert-manager.io": "github.com/cert-manager/cert-manager",
+    "config.volcano.sh": "volcano.sh/volcano",
+    "jobset.x-k8s.io": "sigs.k8s.io/jobset",
+    "karpenter.k8s.aws": "github.com/aws/karpenter-provider-aws",
+    "karpenter.sh": "github.com/aws/karpenter-provider-aws",
+    "kubeflow.org": "github.com/kubeflow/mpi-operator",
+    "kueue.x-k8s.io": "sigs.k8s.io/kueue",
+    "monitoring.coreos.com": f"github.com/{OPERATOR}",
+    "nodeinfo.volcano.sh": "volcano.sh/volcano",
+    "scheduling.volcano.sh": "volcano.sh/volcano",
+    "shard.volcano.sh": "volcano.sh/volcano",
+    "topology.volcano.sh": "volcano.sh/volcano",
+    "trainer.kubeflow.org": "github.com/kubeflow/trainer/v2",
+}
+"""Which of these modules has the CRDs of a group: only those that are asked for are downloaded."""
 CHARTS: Mapping[Chart, tuple[str, str]] = {
     KUEUE: ("sigs.k8s.io/kueue", "charts/kueue"),
     TRAINER: ("github.com/kubeflow/trainer/v2", "charts/kubeflow-trainer"),

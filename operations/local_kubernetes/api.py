@@ -1,4 +1,4 @@
-"""Plain requests to an API server, for tests that look at what it answers: objects as they are in YAML, statuses as numbers."""
+"""Plain requests to an API server, for those who look at what it answers: objects as they are in YAML, statuses as numbers."""
 
 import json
 import time
@@ -13,9 +13,18 @@ Object = dict[str, Any]
 APPLY, MERGE, JSON_PATCH = "application/apply-patch+yaml", "application/merge-patch+json", "application/json-patch+json"
 NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MANAGER = "trn-tests"
+"""Under this name the server keeps which fields are the caller's."""
 TIMEOUT_S = 30
 PATIENCE_S, LOOK_S = 60, 0.05
-"""How long a test waits for something to come true before it fails, and between two looks."""
+"""How long something is waited for, and between two looks."""
+
+
+class Refused(Exception):
+    """The API server refused, in its own words."""
+
+
+class NotInTime(Exception):
+    """What was waited for did not come."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +42,9 @@ class Answer:
         return str(self.body.get("message", ""))
 
     def ok(self) -> Object:
-        """The body of an answer that is no refusal; AssertionError with its words else."""
-        assert self.status < 300, f"{self.status}: {self.message or self.body}"
+        """The body of an answer that is no refusal. Raises Refused with its words."""
+        if self.status >= 300:
+            raise Refused(f"{self.status}: {self.message or self.body}")
         return self.body
 
 
@@ -135,9 +145,10 @@ def settled(api: Api, *names: str) -> None:
 
 
 def wait(is_so: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """The first answer that counts as true. AssertionError with `what` when patience ends; `what` may be a function's last words."""
+    """The first answer that counts as true. Raises NotInTime, with `what`, when patience ends."""
     until = time.monotonic() + patience_s
     while not (found := is_so()):
-        assert time.monotonic() < until, f"it did not come to that in {patience_s} s: {what}"
+        if time.monotonic() > until:
+            raise NotInTime(f"it did not come to that in {patience_s} s: {what}")
         time.sleep(LOOK_S)
     return found

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
+from operations.local_kubernetes import build
 from stacks.config import parse_settings
-from tests.kubernetes import build
-from tests.kubernetes.sources import MODULES
+from operations.local_kubernetes.sources import MODULES
 from tests.support import ROOT, dev_configuration
 
 KUBERNETES = parse_settings(dev_configuration(), "dev", rehearsal=True).control_plane.kubernetes_version
@@ -93,7 +93,7 @@ def test_one_binary_has_every_name_that_it_is_started_by(fake_go: Path):
 
 def test_two_runs_at_once_build_once(fake_go: Path):
     """The second waits for the first."""
-    command = [sys.executable, "-m", "tests.kubernetes.build", "etcd"]
+    command = [sys.executable, "-m", "operations.local_kubernetes.build", "etcd"]
     runs = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = sorted(run.communicate()[0] for run in runs)
     assert fake_go.read_text() == "built\n"

@@ -42,12 +42,12 @@ from kubernetes.client import ApiClient, Configuration
 from urllib3 import Retry
 
 from operations.kube.api import KubernetesClient
-from tests.kubernetes.api import Api
-from tests.kubernetes.authenticator import Authenticator
-from tests.kubernetes.build import module_file
-from tests.kubernetes.certificates import Authority
-from tests.kubernetes.processes import Processes
-from tests.kubernetes.ranges import Ranges
+from operations.local_kubernetes.api import Api
+from operations.local_kubernetes.authenticator import Authenticator
+from operations.local_kubernetes.build import module_file
+from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.processes import Processes
+from operations.local_kubernetes.ranges import Ranges
 
 SERVICE_CIDR, SERVICE_ADDRESS = "172.20.0.0/16", "172.20.0.1"
 ADMISSION = "NodeRestriction,ExtendedResourceToleration"
@@ -152,10 +152,11 @@ class ControlPlane:
         return configuration
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
-        """What kubectl prints, its errors too where it should fail. AssertionError with its words where it fails, or should and does not."""
+        """What kubectl prints, its errors too where it should fail. Raises RuntimeError with its words where it fails, or should and does not."""
         command = [str(self.tools["kubectl"]), "--kubeconfig", str(kubeconfig or self.kubeconfig), *arguments]
         done = subprocess.run(command, input=stdin, env=self.environment(), capture_output=True, text=True, check=False)
-        assert (done.returncode != 0) is fails, f"{' '.join(arguments)}: {done.stdout}{done.stderr}"
+        if (done.returncode != 0) is not fails:
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr if fails else done.stdout
 
     def environment(self) -> dict[str, str]:
