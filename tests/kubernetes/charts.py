@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, settled, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from simulator.recording import Recording, Registration
-from operations.local_kubernetes.api import Api, Object, settled, wait
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 

@@ -11,8 +11,8 @@ import yaml
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import Object, wait
 from operations.local_kubernetes.certificates import Authority
-from tests.kubernetes.conftest import Programs
 from operations.local_kubernetes.control_plane import ControlPlane, answers
+from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER
 
 MODULE = "sigs.k8s.io/jobset"

@@ -257,6 +257,8 @@ def test_scale_to_zero_and_the_job_that_is_left_waits(trn: Trn):
 
 
 Right = tuple[str, str]
+RAY_CLUSTERS: Right = ("rayclusters.ray.io", "list")
+"""Of a kind whose add-on is off here: it is asked for, and answered with 404 by those who may ask."""
 OF_JOBS: set[Right] = {
     ("pods", "list"),
     ("jobs.batch.volcano.sh", "list"),
@@ -270,16 +272,13 @@ USED: Mapping[str, set[Right]] = {
         ("persistentvolumeclaims", "get"),
         ("services/proxy", "get"),
     },
-    "logs bert --stack dev": {("pods", "list"), ("pods/log", "get")},
-    "top dev --once": {("nodes", "list"), ("pods", "list"), ("pods/proxy", "get")},
+    "logs bert --stack dev": {("pods", "list"), ("pods/log", "get"), RAY_CLUSTERS},
+    "top dev bert --once": {("nodes", "list"), ("pods", "list"), ("pods/proxy", "get"), RAY_CLUSTERS},
     SHELL: {("nodes", "list"), *(("pods", verb) for verb in ("create", "delete", "get", "list")), ("pods/exec", "create")},
     "verify dev --only driver": {("nodes", "list"), ("pods/log", "get"), *OF_JOBS},
 }
 """Rights that these commands use on the dev stack."""
 NOT_USED: Mapping[str, set[Right]] = {
-    # Of a kind whose add-on is off here: it is asked for, and answered with 404.
-    "logs": {("rayclusters.ray.io", "list")},
-    "top": {("rayclusters.ray.io", "list")},
     # kubectl before 1.35 opens the stream by `get`.
     "shell": {("pods/exec", "get")},
     # Of its other checks: what status looks at, and the gang, which Volcano makes.

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
-from tests.kubernetes import tiny_training
 from operations.local_kubernetes.api import Api, Object, wait
-from tests.kubernetes.conftest import Programs
 from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import cordoned, ready
+from tests.kubernetes import tiny_training
+from tests.kubernetes.conftest import Programs
 from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.handle import RunningKubelet
 from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.kubelet.session import bound_claim, end_instance, joined, kubelet_of, lose, trainium_nodes
-from operations.local_kubernetes.nodes import cordoned, ready
 from tests.kubernetes.trainer import trainer
 from tests.kubernetes.training_operator import training_operator
 from tests.kubernetes.volcano import volcano_of

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from operations.local_kubernetes.api import Api, wait
-from tests.kubernetes.conftest import Programs
 from operations.local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes.conftest import Programs
 from tests.kubernetes.trainer import trainer
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher

@@ -19,17 +19,16 @@ from operations.cluster.drain.run import Drain
 from operations.jobs.listing.look import look
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
+from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, settled, wait
+from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import csi_node
 from tests.kubernetes import crds
-from operations.local_kubernetes.api import Answer, Api, Object, settled, wait
 from tests.kubernetes.charts import nodes_of, pods
 from tests.kubernetes.conftest import Programs
-from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.session import bound_claim
-from operations.local_kubernetes.nodes import csi_node, of_account
 from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
 from tests.kubernetes.volcano import PROGRAMS, QUEUE, QUEUES, Volcano, queue_state, volcano_of
-from tests.simulator.account.standing import standing
 from tests.stacks.test_addons import recorded
 from tests.stacks.test_queue_rules import hierarchies, is_accepted
 from tests.training.sites import SITE
@@ -201,11 +200,11 @@ def test_a_monitor_finds_volcanos_metrics(volcano: Volcano, name: str):
 def test_a_job_with_the_file_system_runs_where_its_driver_is(volcano: Volcano, namespace: str):
     """Volcano places a pod with a CSI volume only on a node whose CSINode lists the driver, as FSx's does on EKS: without one it waits."""
     api, path = volcano.api, f"/api/v1/namespaces/{namespace}/pods"
-    drivers = [item for item in of_account(standing().state) if NEURON_RESOURCE in item["status"]["allocatable"]]
+    nodes = [item for item in api.items("/api/v1/nodes") if NEURON_RESOURCE in item["status"]["allocatable"]]
     items = bound_claim(api, namespace, "data")
     mounting = job("mounting", namespace, 1)
     mounting["spec"]["tasks"][0]["template"]["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    for node in drivers:
+    for node in nodes:
         api.delete(csi_node(node)).ok()
     try:
         api.create(mounting).ok()
@@ -214,7 +213,7 @@ def test_a_job_with_the_file_system_runs_where_its_driver_is(volcano: Volcano, n
         )
         assert [pod["spec"].get("nodeName") for pod in said] == [None]
     finally:
-        for node in drivers:
+        for node in nodes:
             api.create(csi_node(node)).ok()
     wait(lambda: [pod["status"]["phase"] for pod in api.items(path)] == ["Running"], "it runs")
     api.delete(mounting, foreground=False)
@@ -256,7 +255,7 @@ def cause_of(control_plane: ControlPlane, namespace: str, name: str, is_so: Call
 
     try:
         return wait(found, f"{name} has its cause")
-    except AssertionError as error:
+    except NotInTime as error:
         raise AssertionError(f"{error}: {last[0]}") from None
 
 
@@ -295,7 +294,7 @@ def test_why_in_a_queue_that_is_closed(control_plane: ControlPlane, users: Api, 
     found = cause_of(control_plane, namespace, "second", lambda it: it.name == "queue")
     assert found.what in [f"the queue users is {word}: it starts no jobs" for word in ("Closing", "Closed")]
     assert found.do == "`vcctl queue operate -a open -n users`"
-    with pytest.raises(AssertionError, match="can only submit job to queue with state `Open`"):
+    with pytest.raises(Refused, match="can only submit job to queue with state `Open`"):
         submitted(users, namespace, "third", 1, "users")
     for item in (first, second):
         users.delete(item, foreground=False)

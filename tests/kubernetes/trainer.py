@@ -8,8 +8,8 @@ import yaml
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import wait
 from operations.local_kubernetes.certificates import Authority
-from tests.kubernetes.conftest import Programs
 from operations.local_kubernetes.control_plane import ControlPlane, answers
+from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER
 
 MODULE, JOB_SET = "github.com/kubeflow/trainer/v2", "sigs.k8s.io/jobset"

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from operations.local_kubernetes.api import Api, Object
+from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
-from operations.local_kubernetes.api import Api, Object, wait
 from tests.kubernetes.charts import Helm, pods, release_of
 from tests.kubernetes.conftest import Programs
 from tests.simulator.account.standing import recording

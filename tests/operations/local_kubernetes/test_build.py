@@ -10,8 +10,8 @@ import pytest
 
 from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
 from operations.local_kubernetes import build
-from stacks.config import parse_settings
 from operations.local_kubernetes.sources import MODULES
+from stacks.config import parse_settings
 from tests.support import ROOT, dev_configuration
 
 KUBERNETES = parse_settings(dev_configuration(), "dev", rehearsal=True).control_plane.kubernetes_version
