@@ -64,11 +64,11 @@ def _unknown(contract: Contract, path: tuple[str, ...], value: Any) -> Iterator[
 
 
 def _known(paths: Mapping[str, Any], path: Sequence[str]) -> bool:
-    return any(len(parts) == len(path) and _matches(parts, path) for parts in map(_parts, paths))
+    return any(len(parts) == len(path) and _matches(parts, path) for parts in map(parts_of, paths))
 
 
 def _section(paths: Mapping[str, Any], path: Sequence[str]) -> bool:
-    return any(len(parts) > len(path) and _matches(parts, path) for parts in map(_parts, paths))
+    return any(len(parts) > len(path) and _matches(parts, path) for parts in map(parts_of, paths))
 
 
 def _matches(parts: Sequence[str], path: Sequence[str]) -> bool:
@@ -76,7 +76,7 @@ def _matches(parts: Sequence[str], path: Sequence[str]) -> bool:
 
 
 @cache
-def _parts(path: str) -> tuple[str, ...]:
+def parts_of(path: str) -> tuple[str, ...]:
     """Parts of a dotted path; a part that has dots of its own, such as a file name, is written in `[...]`."""
     found: list[str] = []
     for part in path.split("."):

@@ -12,9 +12,6 @@ TOLERATE_NEURON: dict[str, str] = {"key": NEURON_TAINT, "operator": "Exists", "e
 POD_IDENTITY_ANNOTATION = "trn/pod-identity"
 """On pods whose identity may come while they run: the id of the association, so that another one makes them anew."""
 
-NODE_SHARE = 0.86
-"""Part of a node's CPUs and memory that a pod gets which takes the whole node; the rest is kubelet's and the DaemonSets'."""
-
 ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 """All that may be done with objects, for rules of our own manifests."""
 

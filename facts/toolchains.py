@@ -154,6 +154,11 @@ def running_on(instance: InstanceType) -> list[str]:
     return [name for name, toolchain in TOOLCHAINS.items() if instance.name in toolchain.workers]
 
 
+def startable_on(instance: InstanceType, driver: Version) -> list[Toolchain]:
+    """Toolchains that run on an instance type and start on a driver."""
+    return [TOOLCHAINS[name] for name in running_on(instance) if driver_conflict(TOOLCHAINS[name], driver) is None]
+
+
 def hardware_conflict(toolchain: Toolchain, instance: InstanceType) -> str | None:
     """Why a toolchain does not run on an instance type; None where it does."""
     if instance.name in toolchain.workers:

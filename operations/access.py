@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
+from facts.kubeconfig import kubeconfig
 from operations.aws.api import Api, BotoApi
 from operations.errors import CommandError
 from operations.kube.api import Kubernetes, connect
@@ -33,6 +34,10 @@ class Access(Protocol):
 
     def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
         """The cluster that `DescribeCluster` described, reached through the same account."""
+        ...
+
+    def kubeconfig(self, api: Api, entry: dict[str, Any], /) -> dict[str, Any]:
+        """A kubeconfig for the cluster that `DescribeCluster` described."""
         ...
 
     def pulumi(self, stack: str, /) -> Pulumi:
@@ -64,6 +69,11 @@ class Access(Protocol):
         ...
 
 
+def kubeconfig_for(api: Api, entry: dict[str, Any]) -> dict[str, Any]:
+    """As `aws eks update-kubeconfig` writes it."""
+    return kubeconfig(entry["name"], api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+
+
 class Live:
     """AWS itself, with the credentials that boto3 finds."""
 
@@ -77,6 +87,10 @@ class Live:
         """The API server itself, with a token of the caller's own."""
         assert isinstance(api, BotoApi)
         return connect(api, entry)
+
+    def kubeconfig(self, api: Api, entry: dict[str, Any]) -> dict[str, Any]:
+        """It asks the AWS CLI for tokens, and holds no secret."""
+        return kubeconfig_for(api, entry)
 
     def pulumi(self, _stack: str, /) -> Pulumi:
         """The CLI, where it is logged in."""

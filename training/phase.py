@@ -1,6 +1,8 @@
 """States of a job, the same words for every launcher."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 
 class Phase(StrEnum):
@@ -22,3 +24,9 @@ class Phase(StrEnum):
     def is_over(self) -> bool:
         """Whether it will do nothing more by itself."""
         return self in (Phase.SUCCEEDED, Phase.FAILED, Phase.STOPPED)
+
+
+def by_condition(status: Mapping[str, Any], states: Mapping[str, Phase]) -> Phase | None:
+    """State of an object by its conditions: of the first in `states` that is met; None where none is."""
+    met = {item["type"] for item in status.get("conditions") or () if item.get("status") == "True"}
+    return next((phase for kind, phase in states.items() if kind in met), None)

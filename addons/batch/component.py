@@ -13,14 +13,13 @@ import pulumi_aws as aws
 from addons.base import Addon
 from addons.batch import BatchSettings
 from addons.cluster import Cluster
-from addons.manifests import NODE_SHARE
 from addons.site import Site
 from facts import iam, regions
 from facts.catalogue import InstanceType
 from facts.names import BATCH_ROLE, NEURON_RESOURCE, job_definition_name
+from facts.node_resources import job_share
 
 NAMESPACE_POLICY = "AWSBatchNamespacePolicy"
-MEBIBYTES = 1024
 
 
 def service_role_arn(region: str, account_id: str) -> str:
@@ -28,14 +27,15 @@ def service_role_arn(region: str, account_id: str) -> str:
     return f"arn:{regions.partition(region)}:iam::{account_id}:role/aws-service-role/batch.amazonaws.com/{BATCH_ROLE}"
 
 
-def pod_properties(image: str, instance: InstanceType) -> dict[str, Any]:
-    """`podProperties` of a job that takes a whole node.
+def pod_properties(image: str, instance: InstanceType, *, efa: bool) -> dict[str, Any]:
+    """`podProperties` of a job that takes a whole node. `efa`: whether the node has EFA interfaces, whose driver takes memory.
 
     Asking for the device is also what lets its pod onto the tainted node: EKS adds the toleration. Batch's text names cpu,
-    memory and nvidia.com/gpu; that other resources are handed on is inferred from the shape, which takes any name.
+    memory and nvidia.com/gpu; that other resources are passed on is inferred from the shape, which takes any name.
     """
     # Batch wants both limits and requests of memory alike, in whole Mi, and CPUs in quarters.
-    whole = {"memory": f"{int(instance.memory_gib * NODE_SHARE * MEBIBYTES)}Mi", NEURON_RESOURCE: str(instance.chip_count)}
+    share = job_share(instance, instance.chip_count, efa=efa)
+    whole = {"memory": f"{share.memory_mib}Mi", NEURON_RESOURCE: str(instance.chip_count)}
     return {
         # Batch's own default is the node's network, on which two jobs cannot open the same port.
         "host_network": False,
@@ -43,7 +43,7 @@ def pod_properties(image: str, instance: InstanceType) -> dict[str, Any]:
             {
                 "name": "train",
                 "image": image,
-                "resources": {"requests": {"cpu": str(int(instance.vcpu_count * NODE_SHARE)), **whole}, "limits": whole},
+                "resources": {"requests": {"cpu": str(share.cpu_millis // 1000), **whole}, "limits": whole},
                 "volume_mounts": [{"name": "shm", "mount_path": "/dev/shm"}],
             }
         ],
@@ -97,7 +97,8 @@ class Batch(Addon):
         self.register_outputs({})
 
     def _definition(self, name: str, group: str, image: str, cluster: Cluster) -> None:
-        pod: Any = pod_properties(image, cluster.node_groups[group].instance)
+        nodes = cluster.node_groups[group]
+        pod: Any = pod_properties(image, nodes.instance, efa=nodes.uses_efa)
         aws.batch.JobDefinition(
             self.named(f"{name}-{group}"),
             name=job_definition_name(cluster.name, group),

@@ -3,11 +3,12 @@
 from addons.cluster import Cluster
 from addons.efa import EfaSettings
 from addons.images import Values
-from addons.manifests import NODE_SHARE, TOLERATE_NEURON
+from addons.manifests import TOLERATE_NEURON
 from addons.slurm import SlurmSettings
 from addons.versions import SLURM_SIDECAR_TAG
 from facts.catalogue import InstanceType
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from facts.node_resources import job_share
 
 GRES = "neuron"
 LOGIN = "login"
@@ -66,12 +67,13 @@ def _node_set(cluster: Cluster, name: str, *, default: bool) -> Values:
     # A pod asks for interfaces of the device plug-in; without it there are none to ask for.
     efa = cluster.section(EfaSettings)
     efa_count = instance.efa_count if efa.enabled and efa.devices == "device-plugin" and group.uses_efa else 0
-    whole: Values = {"memory": f"{int(instance.memory_gib * NODE_SHARE)}Gi", NEURON_RESOURCE: instance.chip_count}
+    share = job_share(instance, instance.chip_count, efa=group.uses_efa)
+    whole: Values = {"memory": f"{share.memory_mib // 1024}Gi", NEURON_RESOURCE: instance.chip_count}
     if efa_count:
         whole[EFA_RESOURCE] = efa_count
     is_default = {"Default": "YES"} if default else {}
     pod: Values = {"nodeSelector": {"kubernetes.io/os": "linux", GROUP_LABEL: name}, "tolerations": [TOLERATE_NEURON]}
-    slurmd: Values = {"resources": {"requests": {"cpu": str(int(instance.vcpu_count * NODE_SHARE)), **whole}, "limits": whole}}
+    slurmd: Values = {"resources": {"requests": {"cpu": str(share.cpu_millis // 1000), **whole}, "limits": whole}}
     if efa_count:
         slurmd["env"] = [{"name": "FI_PROVIDER", "value": "efa"}, {"name": "FI_EFA_USE_DEVICE_RDMA", "value": "1"}]
     return {

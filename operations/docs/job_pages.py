@@ -6,7 +6,7 @@ from typing import Any
 
 from facts.neuron_releases import version_text
 from facts.toolchains import TOOLCHAINS, Toolchain
-from operations.docs.key_table import key_table
+from operations.docs.key_table import key_page, key_table
 from operations.docs.marked import between
 from operations.jobs.job_file import read_job
 from operations.jobs.manifest import as_yaml
@@ -31,16 +31,11 @@ def job_schema() -> dict[str, Any]:
 
 def job_file_page() -> str:
     """Every key with type, default and effect."""
-    lines = [
-        "# Job file",
-        "",
+    introduction = (
         "Keys of a job file, which `trn submit` reads as it reads a stack file. Made from `training/job.py` by `make docs`; [jobs.md](jobs.md) says how to use them.",
-        "",
         f"Times are a whole number and `s`, `m`, `h` or `d`. Exit code {RESUME_EXIT_CODE} says that a worker stopped after a checkpoint.",
-        "",
-        *key_table(Job),
-    ]
-    return "\n".join(lines) + "\n"
+    )
+    return key_page("Job file", introduction, Job)
 
 
 def toolchains_page() -> str:
@@ -134,10 +129,10 @@ def _sample(root: Path) -> Rendered:
 
 def _launchers() -> list[str]:
     rows = (
-        f"| `{it.name}` | {it.title} | {f'`addons.{it.addon}`' if it.addon else 'nothing'} | {it.take_it} | {'; '.join(it.lacks) or 'nothing'} |"
+        f"| [`{it.name}`](launchers/{it.name}.md) | {it.title} | {f'`addons.{it.addon}`' if it.addon else 'nothing'} | {it.take_it} |"
         for it in sorted(launchers(), key=lambda it: it.name != "volcano")
     )
-    return ["| launcher | makes | needs | take it when | what it lacks |", "| --- | --- | --- | --- | --- |", *rows]
+    return ["| launcher | makes | needs | take it when |", "| --- | --- | --- | --- |", *rows]
 
 
 def _variables(found: Rendered) -> list[str]:

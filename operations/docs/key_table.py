@@ -1,6 +1,6 @@
 """Tables of all keys of a file, as its models define them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -8,6 +8,11 @@ from pydantic import BaseModel
 from operations.docs.configuration_keys import section_in
 
 HEAD = ("| key | type | default | what it does |", "| --- | --- | --- | --- |")
+
+
+def key_page(title: str, introduction: Sequence[str], model: type[BaseModel]) -> str:
+    """A whole page of reference: paragraphs, then every key."""
+    return "\n".join([f"# {title}", "", *(line for text in introduction for line in (text, "")), *key_table(model)]) + "\n"
 
 
 def key_table(model: type[BaseModel]) -> list[str]:

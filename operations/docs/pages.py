@@ -13,9 +13,9 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from operations.docs import architecture, change_table, destroy_time, job_pages, monitoring_page, practice_page
+from operations.docs import architecture, change_table, destroy_time, job_pages, launcher_pages, monitoring_page, practice_page
 from operations.docs.commands import operations_page
-from operations.docs.key_table import key_table
+from operations.docs.key_table import key_page
 from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.rehearse.rules import book
@@ -44,6 +44,7 @@ def pages() -> dict[str, str]:
         "docs/monitoring.md": monitoring_page.page(),
         "docs/rehearsal.md": destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
         "docs/architecture.svg": architecture.picture(),
+        **launcher_pages.pages(ROOT),
         "README.md": readme((ROOT / "README.md").read_text()),
     }
 
@@ -94,16 +95,11 @@ def report_schema() -> dict[str, Any]:
 
 def configuration_page() -> str:
     """Every key with type, default and effect."""
-    lines = [
-        "# Configuration",
-        "",
+    introduction = (
         "Keys of `Pulumi.NAME.yaml`, below `config:`, each with the prefix `trn:`. Made from `stacks/settings.py` by `make docs`.",
-        "",
         f"Everything is also tagged `{CLUSTER_TAG}: NAME` and `{STACK_TAG}: ORGANIZATION/PROJECT/STACK`.",
-        "",
-        *key_table(Settings),
-    ]
-    return "\n".join(lines) + "\n"
+    )
+    return key_page("Configuration", introduction, Settings)
 
 
 def hardware_page() -> str:

@@ -20,7 +20,7 @@ class ProvidersFailed(CommandError):
 
 
 class Providers:
-    """`python -m simulator.doors.providers` for one folder."""
+    """The simulated providers of one folder."""
 
     def __init__(self, folder: EngineFolder, *, time_scale: float, faults: Sequence[str]) -> None:
         folder.root.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ class Providers:
             # -P: a folder named simulator in the working directory must not be imported. A session of its own: Ctrl-C is for
             # the engine, which lets its providers end what is under way.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "simulator.doors.providers", *arguments],
+                [sys.executable, "-P", "-m", *_module(folder), *arguments],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True,
             )  # fmt: skip
 
@@ -60,6 +60,16 @@ class Providers:
             return self._process.wait()
         finally:
             self._process.stdout.close()
+
+
+def _module(folder: EngineFolder) -> list[str]:
+    """What serves: with a real API server behind it, where the stack has one that runs."""
+    if folder.has_control_plane:
+        from operations.local_kubernetes.running import is_alive
+
+        if is_alive(folder.kubernetes):
+            return ["operations.engine.providers", str(folder.kubernetes)]
+    return ["simulator.doors.providers"]
 
 
 def run_cli(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> int:

@@ -39,6 +39,16 @@ class EngineFolder:
         return self.root / "rehearsal"
 
     @property
+    def kubernetes(self) -> Path:
+        """A real control plane for the account's Kubernetes half, where there is one."""
+        return self.root / "kubernetes"
+
+    @property
+    def has_control_plane(self) -> bool:
+        """Whether the stack was brought up with a real control plane, which may have ended since."""
+        return (self.kubernetes / "identity").is_dir()
+
+    @property
     def calls(self) -> Path:
         """What the last run asked of the simulated cloud."""
         return self.root / "calls.jsonl"

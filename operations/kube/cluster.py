@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from facts.kubeconfig import kubeconfig
 from operations.access import access
 from operations.aws.api import Api
 from operations.aws.control_plane import described
@@ -16,9 +15,8 @@ def cluster_of(api: Api, cluster: str) -> Kubernetes:
 
 
 def kubeconfig_of(api: Api, cluster: str) -> dict[str, Any]:
-    """A kubeconfig that asks the AWS CLI for tokens and holds no secret. Raises CommandError as `cluster_of` does."""
-    entry = _reachable(api, cluster)
-    return kubeconfig(cluster, api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+    """A kubeconfig. On AWS it asks the AWS CLI for tokens and holds no secret. Raises CommandError as `cluster_of` does."""
+    return access().kubeconfig(api, _reachable(api, cluster))
 
 
 def _reachable(api: Api, cluster: str) -> Object:

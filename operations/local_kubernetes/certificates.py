@@ -10,18 +10,25 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-LIFE = datetime.timedelta(days=2)
+LIFE = datetime.timedelta(days=365)
+"""A practice cluster may be up for long."""
 SKEW = datetime.timedelta(hours=1)
 
 
 class Authority:
     """Signs servers and clients into a folder: `NAME.crt` and `NAME.key`; its own certificate is `ca.crt` there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kept: Path | None = None) -> None:
+        """`kept`: a folder from which `ca.crt` and `ca.key` are taken where they are there, and else kept in: who believes the authority
+        once does so the next time."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "control-plane-ca")])
+        if kept is not None and (kept / "ca.crt").exists():
+            self._key, self.certificate = _read(kept)
+            _write(folder, "ca", self.certificate, self._key)
+            return
+        self._key = ec.generate_private_key(ec.SECP256R1())
         usage = x509.KeyUsage(
             digital_signature=True, key_cert_sign=True, crl_sign=True, content_commitment=False, key_encipherment=False,
             data_encipherment=False, key_agreement=False, encipher_only=False, decipher_only=False,
@@ -30,6 +37,9 @@ class Authority:
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         self.certificate = builder.add_extension(usage, critical=True).sign(self._key, hashes.SHA256())
         _write(folder, "ca", self.certificate, self._key)
+        if kept is not None:
+            kept.mkdir(parents=True, exist_ok=True)
+            _write(kept, "ca", self.certificate, self._key)
 
     @property
     def pem(self) -> bytes:
@@ -76,9 +86,17 @@ def _general_name(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
 
 
+def _read(folder: Path) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+    key = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), password=None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return key, x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+
+
 def _write(folder: Path, name: str, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
-    (folder / f"{name}.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    (folder / f"{name}.key").touch(mode=0o600)
     (folder / f"{name}.key").write_bytes(_pem(key))
+    # Last: a certificate that is there has its key.
+    (folder / f"{name}.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:

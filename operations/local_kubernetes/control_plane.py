@@ -28,6 +28,7 @@ the lease `kube-node-lease/NAME` and sets status, with the port of its own API i
 
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -35,9 +36,11 @@ import time
 import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kubernetes.client import ApiClient, Configuration
 from urllib3 import Retry
 
@@ -61,33 +64,52 @@ STAGES = (
 )
 """Of kwok's own."""
 POD_LOG = ("first line", "second line")
+STAYING = {"key": '.metadata.annotations["trn.example/after"]', "operator": "Exists"}
+"""What a pod of a Job must have besides, where Jobs stay."""
 COMPONENTS = {
     "kube-controller-manager": "system:kube-controller-manager",
     "kube-scheduler": "system:kube-scheduler",
 }
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How one control plane differs from another."""
+
+    api_port: int = 0
+    """Of the API server; 0 for any that is free."""
+    authority: Path | None = None
+    """Folder in which its certificate authority is kept from one start to the next."""
+    pod_log: Sequence[str] = POD_LOG
+    """What every container on kwok's nodes is said to have printed."""
+    runs_commands: bool = True
+    """Whether what is executed in a pod on kwok's nodes runs on this machine; else it is refused."""
+    jobs_stay: bool = False
+    """Whether pods of Jobs run until they are deleted, unless annotations say how long."""
+
+
 class ControlPlane:
     """See the module."""
 
-    def __init__(self, tools: Mapping[str, Path]) -> None:
+    def __init__(self, tools: Mapping[str, Path], manner: Manner = Manner()) -> None:
         """Not started: `start` does both."""
-        self.tools = tools
+        self.tools, self.manner = tools, manner
         self.processes = Processes()
         self.authenticator = Authenticator()
         self.ranges = Ranges()
         self.folder = self.processes.folder
-        self._authority = Authority(self.folder / "pki")
+        self._authority = Authority(self.folder / "pki", manner.authority)
         self.seconds: dict[str, float] = {}
         """What was ready after how many seconds."""
         self.etcd_port, self._peer_port, self._api_port, self._manager_port, self._scheduler_port, self.kwok_port = self.ranges.ports(6)
+        self._api_port = manner.api_port or self._api_port
 
     @classmethod
-    def start(cls, tools: Mapping[str, Path]) -> "ControlPlane":
+    def start(cls, tools: Mapping[str, Path], manner: Manner = Manner()) -> "ControlPlane":
         """A control plane that answers. Raises RuntimeError, with nothing left, when a part does not."""
-        made = cls(tools)
+        made = cls(tools, manner)
         try:
-            made._start()
+            made.begin()
         except BaseException:
             made.stop()
             raise
@@ -130,11 +152,9 @@ class ControlPlane:
 
     def client(self, user: str | None = None, groups: Sequence[str] = ()) -> ApiClient:
         """A client of the API server, as an administrator with a certificate or as a user with a token."""
-        configuration = self._configuration()
-        if user is not None:
-            return ApiClient(configuration, header_name="Authorization", header_value=f"Bearer {self.token(user, groups)}")
-        configuration.cert_file, configuration.key_file = (str(self._authority.folder / f"admin.{end}") for end in ("crt", "key"))
-        return ApiClient(configuration)
+        if user is None:
+            return admin_client(self.server, self._authority.folder)
+        return ApiClient(self._configuration(), header_name="Authorization", header_value=f"Bearer {self.token(user, groups)}")
 
     def api(self, user: str | None = None, groups: Sequence[str] = ()) -> Api:
         """Plain requests as an administrator, or as a user."""
@@ -145,11 +165,7 @@ class ControlPlane:
         return KubernetesClient(ApiClient(self._configuration()), lambda: self.token(user, groups))
 
     def _configuration(self) -> Configuration:
-        configuration = Configuration(host=self.server)
-        configuration.ssl_ca_cert = str(self.authority_file)
-        # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
-        configuration.retries = Retry(1, respect_retry_after_header=False)
-        return configuration
+        return _configuration(self.server, self.authority_file)
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
         """What kubectl prints, its errors too where it should fail. Raises RuntimeError with its words where it fails, or should and does not."""
@@ -176,7 +192,8 @@ class ControlPlane:
         self.authenticator.close()
         self.ranges.close()
 
-    def _start(self) -> None:
+    def begin(self) -> None:
+        """Start all of it. Raises RuntimeError when a part does not answer; `stop` is then the caller's."""
         begun = time.monotonic()
         self._sign()
         self._start_etcd()
@@ -304,9 +321,11 @@ class ControlPlane:
         folder = self._authority.folder
         stages = [module_file("kwok", "sigs.k8s.io/kwok", path) for path in STAGES]
         # As a container runtime writes it (kubernetes.io, CRI logging).
-        self.pod_log.write_text("".join(f"2026-11-22T10:00:00.000000000Z stdout F {line}\n" for line in POD_LOG))
+        self.pod_log.write_text("".join(f"2026-11-22T10:00:00.000000000Z stdout F {line}\n" for line in self.manner.pod_log))
         kubelet = self.folder / "kubelet.yaml"
-        kubelet.write_text("\n---\n".join(json.dumps(item) for item in _kubelet(self.pod_log)))
+        own = self.folder / "stages.yaml"
+        own.write_text("\n---\n".join(json.dumps(item) for item in _stages(jobs_stay=self.manner.jobs_stay)))
+        kubelet.write_text("\n---\n".join(json.dumps(item) for item in _kubelet(self.pod_log, runs_commands=self.manner.runs_commands)))
         flags = [
             f"--kubeconfig={self.kubeconfig}",
             "--manage-all-nodes=false",
@@ -317,9 +336,41 @@ class ControlPlane:
             f"--tls-private-key-file={folder}/kubelet.key",
             f"--cidr={self.ranges.pods}",
             "--node-lease-duration-seconds=40",
-            *(f"--config={path}" for path in (*stages, Path(__file__).with_name("stages.yaml"), kubelet)),
+            *(f"--config={path}" for path in (*stages, own, kubelet)),
         ]
         self.processes.start("kwok", [self.tools["kwok"], *flags])
+
+
+def admin_client(server: str, pki: Path) -> ApiClient:
+    """A client of an administrator. `pki`: folder of the control plane's certificates."""
+    configuration = _configuration(server, pki / "ca.crt")
+    configuration.cert_file, configuration.key_file = (str(pki / f"admin.{end}") for end in ("crt", "key"))
+    return ApiClient(configuration)
+
+
+def client_of(server: str, authority: Path) -> ApiClient:
+    """A client without a user: each request names its own."""
+    return ApiClient(_configuration(server, authority))
+
+
+def _configuration(server: str, authority: Path) -> Configuration:
+    configuration = Configuration(host=server)
+    configuration.ssl_ca_cert = str(authority)
+    # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
+    configuration.retries = Retry(1, respect_retry_after_header=False)
+    return configuration
+
+
+def is_free(port: int) -> bool:
+    """Whether nothing listens on a port of loopback."""
+    with socket.socket() as each:
+        # As the API server listens: connections that have ended do not count.
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            each.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
@@ -331,15 +382,36 @@ def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
         return False
 
 
-def _kubelet(log: Path) -> list[dict[str, Any]]:
+def free_ports(count: int) -> list[int]:
+    """Ports on loopback that nothing listens on, different ones."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def _kubelet(log: Path, *, runs_commands: bool) -> list[dict[str, Any]]:
     """kwok's answers to the kubelet's API: one log for all containers, and commands run on this machine (kwok.sigs.k8s.io, Logs and Exec)."""
     version = "kwok.x-k8s.io/v1alpha1"
     logs = {"logs": [{"containers": [], "logsFile": str(log), "follow": False}]}
     commands = {"execs": [{"containers": [], "local": {"workDir": str(log.parent)}}]}
-    return [
-        {"apiVersion": version, "kind": "ClusterLogs", "metadata": {"name": "logs"}, "spec": logs},
-        {"apiVersion": version, "kind": "ClusterExec", "metadata": {"name": "exec"}, "spec": commands},
-    ]
+    made = [{"apiVersion": version, "kind": "ClusterLogs", "metadata": {"name": "logs"}, "spec": logs}]
+    if runs_commands:
+        made.append({"apiVersion": version, "kind": "ClusterExec", "metadata": {"name": "exec"}, "spec": commands})
+    return made
+
+
+def _stages(*, jobs_stay: bool) -> list[dict[str, Any]]:
+    """Those of stages.yaml."""
+    made = list(yaml.safe_load_all(Path(__file__).with_name("stages.yaml").read_text()))
+    for item in made if jobs_stay else ():
+        if item["metadata"]["name"] == "pod-complete":
+            item["spec"]["selector"]["matchExpressions"].append(STAYING)
+    return made
 
 
 def _egress(proxy: Path) -> dict[str, Any]:

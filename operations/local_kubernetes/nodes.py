@@ -8,7 +8,7 @@ recorded inputs, its launch template and the hardware facts). A kubelet on EKS a
 the system, addresses, and the CSI drivers that run on it; those are made here. A group's device plug-ins count as running.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ VOLUMES_PER_NODE = 25
 
 def of_account(state: AccountState, *, annotations: Mapping[str, str] = KWOK) -> list[Object]:
     """Node objects of every group that has instances. With `annotations={}` they are left to another kubelet than kwok."""
-    return [_whole(item, number, annotations) for number, item in enumerate(nodes(state))]
+    return [_whole(item, annotations) for item in nodes(state)]
 
 
 def reserved_cpu_millis(vcpu_count: int) -> int:
@@ -45,7 +45,7 @@ def reserved_memory_mib(max_pods: int) -> int:
     return 255 + 11 * max_pods
 
 
-def _whole(item: Object, number: int, annotations: Mapping[str, str]) -> Object:
+def _whole(item: Object, annotations: Mapping[str, str]) -> Object:
     labels, metadata = item["metadata"]["labels"], item["metadata"]
     hardware = instance_type(labels["node.kubernetes.io/instance-type"])
     zone_id = labels["topology.k8s.aws/zone-id"]
@@ -65,7 +65,8 @@ def _whole(item: Object, number: int, annotations: Mapping[str, str]) -> Object:
         "topology.kubernetes.io/zone": zone,
         "topology.ebs.csi.aws.com/zone": zone,
     }
-    address = f"10.0.{3 + number // 200}.{10 + number % 200}"
+    # EC2 names a node by its address.
+    address = metadata["name"].partition(".")[0].removeprefix("ip-").replace("-", ".")
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -132,6 +133,26 @@ def join(api: Api, items: Iterable[Object], *, until_ready: bool = True) -> list
     return names
 
 
+def follow(api: Api, wanted: Sequence[Object]) -> None:
+    """Let the cluster have these of kwok's nodes and no others: what is missing is made, what offers other devices is changed."""
+    there = {item["metadata"]["name"]: item for item in api.items("/api/v1/nodes") if is_kwoks(item)}
+    for item in wanted:
+        found = there.pop(item["metadata"]["name"], None)
+        if found is None:
+            join(api, [item], until_ready=False)
+        elif any(found["status"][key] != item["status"][key] for key in ("capacity", "allocatable")):
+            # A merge keeps what is not named: a device whose plug-in is gone is there no more.
+            gone = {key: dict.fromkeys(found["status"][key].keys() - item["status"][key].keys()) for key in ("capacity", "allocatable")}
+            api.merge(item, {"status": {key: {**item["status"][key], **gone[key]} for key in gone}}, status=True).ok()
+    if there:
+        leave(api, *there)
+
+
+def is_kwoks(item: Object) -> bool:
+    """Whether kwok plays a node."""
+    return KWOK.items() <= item["metadata"].get("annotations", {}).items()
+
+
 def ready(api: Api) -> list[str]:
     """Names of nodes that take pods."""
     found = []
@@ -146,7 +167,7 @@ def ready(api: Api) -> list[str]:
 @contextmanager
 def cordoned(api: Api) -> Iterator[None]:
     """Inside the block no new pod lands on kwok's nodes: for tests whose pods run as processes on nodes of the same labels."""
-    own = [item for item in api.items("/api/v1/nodes") if KWOK.items() <= item["metadata"].get("annotations", {}).items()]
+    own = [item for item in api.items("/api/v1/nodes") if is_kwoks(item)]
     for item in own:
         api.merge({**item, "apiVersion": "v1", "kind": "Node"}, {"spec": {"unschedulable": True}}).ok()
     try:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from operations.access import access
+from operations.access import access, kubeconfig_for
 from operations.aws.api import Api, BotoApi
 from operations.engine.project import PRACTICE, practice_folder
 from operations.errors import MISUSE, CommandError
@@ -75,10 +75,23 @@ class Practice:
         options = Options(region, page_size=PAGE_SIZE, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 
-    def kubernetes(self, api: Api, _entry: dict[str, Any], /) -> Kubernetes:
+    def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
         """The same client as for a cluster on AWS, answered by the account."""
         assert isinstance(api, PracticeApi)
+        if api.account.folder.has_control_plane:
+            from operations.practice.control_plane import client
+
+            return client(api, api.account.folder, entry)
         return KubernetesClient(SimulatedClient(ApiServer(api.account.world), api.account.save), lambda: "practice")
+
+    def kubeconfig(self, api: Api, entry: dict[str, Any], /) -> dict[str, Any]:
+        """The real control plane's own, where there is one; else one that leads nowhere."""
+        assert isinstance(api, PracticeApi)
+        if api.account.folder.has_control_plane:
+            from operations.practice.control_plane import kubeconfig
+
+            return kubeconfig(api.account.folder)
+        return kubeconfig_for(api, entry)
 
     def pulumi(self, stack: str, /) -> Pulumi:
         """The engine that brought the stack up; where none did, one that has no stack."""

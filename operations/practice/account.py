@@ -24,6 +24,10 @@ class PracticeAccount:
         """Hold the folder and read it. Raises AccountInUse, DamagedAccount."""
         self._lock.enter_context(held(self.folder.account))
         try:
+            if self.folder.has_control_plane:
+                from operations.practice.control_plane import half_of
+
+                self.world.cluster = half_of(self.folder)
             self.read()
         except BaseException:
             self._lock.close()
@@ -43,6 +47,8 @@ class PracticeAccount:
         """Write what has changed. Raises UnwritableAccount."""
         try:
             self._kept.save(self.world.state)
+            if self.world.cluster is not None:
+                self.world.cluster.follow(self.world.state)
         except UnwritableAccount:
             self._is_unwritable = True
             raise

@@ -4,17 +4,32 @@ from typing import Annotated, Literal
 
 import typer
 
+from operations.engine.project import EngineFolder
 from operations.options import Faults, JsonFile, Quiet, Stack
 
 Engine = Annotated[
     Literal["pulumi", "rehearsal"] | None,
     typer.Option("--engine", help="pulumi: the real CLI; rehearsal: the engine of `trn rehearse`. Else the CLI where it is on PATH."),
 ]
+WithKubernetes = Annotated[
+    bool,
+    typer.Option(
+        "--kubernetes",
+        help="With a real API server and fake nodes for the Kubernetes half, on this machine; needs Go, to build them once. The stack"
+        " keeps it until it is down.",
+    ),
+]
 Speed = Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view; the rehearsal's engine only.")]
 
 
 def up(
-    stack: Stack = "dev", fault: Faults = None, engine: Engine = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None
+    stack: Stack = "dev",
+    fault: Faults = None,
+    engine: Engine = None,
+    kubernetes: WithKubernetes = False,
+    speed: Speed = 500,
+    quiet: Quiet = False,
+    json_file: JsonFile = None,
 ) -> int:
     """Bring a stack up in its practice account, in build/practice/STACK. No account of AWS is touched.
 
@@ -22,7 +37,7 @@ def up(
 
     Example: trn practice up dev --fault killed@control-plane
     """
-    return _run(stack, fault, engine, speed, quiet=quiet, json_file=json_file, down=False)
+    return _run(stack, fault, engine, speed, quiet=quiet, json_file=json_file, down=False, kubernetes=kubernetes)
 
 
 def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
@@ -62,6 +77,7 @@ def _run(
     quiet: bool,
     json_file: JsonFile,
     down: bool,
+    kubernetes: bool = False,
 ) -> int:
     from operations.engine.project import practice_folder
     from operations.engine.run import writing
@@ -75,10 +91,17 @@ def _run(
     from operations.stack_file import read_stack_file
 
     stack_file, folder, faults = read_stack_file(stack), practice_folder(stack), tuple(fault or ())
-    if down and engine_of(folder, stack_file) is None:
+    there = engine_of(folder, stack_file)
+    if down and there is None:
+        if folder.kubernetes.exists():
+            return _ended(folder)
         raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
+    if kubernetes or (folder.has_control_plane and not down):
+        from operations.practice.control_plane import start
+
+        start(folder, has_stack=there is not None)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
@@ -90,4 +113,18 @@ def _run(
     write_json(as_data(stack, outcome), json_file)
     for line in lines(stack, outcome, left, down=down):
         console.print(line, markup=False, soft_wrap=True)
+    if outcome.ended_well and folder.has_control_plane:
+        from operations.practice.control_plane import kubectl_hint
+
+        if down:
+            _ended(folder)
+        else:
+            console.print(f"kubectl  {kubectl_hint(folder)}", markup=False, soft_wrap=True)
     return 0 if outcome.ended_well else INTERRUPTED if outcome.interrupted else 1
+
+
+def _ended(folder: EngineFolder) -> int:
+    from operations.practice.control_plane import stop
+
+    stop(folder)
+    return 0

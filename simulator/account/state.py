@@ -28,13 +28,22 @@ class AccountState:
     """How often each URN was created: a resource that is created again gets a new id."""
     scheduled: dict[str, Registration] = field(default_factory=dict)
     """What waits for its deletion, by id: AWS still shows it for days, nothing can use it, and it bills nothing."""
+    found_namespaces: frozenset[str] = frozenset()
+    """Namespaces that AWS found in a real cluster, whoever made them; not kept."""
     _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
 
     def copy(self) -> "AccountState":
         """An independent account with the same content."""
         objects = {kind: {key: replace(item) for key, item in there.items()} for kind, there in self._objects.items()}
         return AccountState(
-            self.allowances, self.job, dict(self.strays), deepcopy(self.others), Counter(self.creations), dict(self.scheduled), objects
+            self.allowances,
+            self.job,
+            dict(self.strays),
+            deepcopy(self.others),
+            Counter(self.creations),
+            dict(self.scheduled),
+            self.found_namespaces,
+            objects,
         )
 
     def existing(self, resource_type: str) -> list[CloudObject]:

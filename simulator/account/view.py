@@ -157,7 +157,7 @@ def objects_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
 
 def namespace_exists(state: AccountState, name: str) -> bool:
     """Whether a namespace is there, made by the program, by Helm, or by Kubernetes itself."""
-    if name in BUILT_IN_NAMESPACES or f"namespace {name}" in state.strays:
+    if name in BUILT_IN_NAMESPACES or name in state.found_namespaces or f"namespace {name}" in state.strays:
         return True
     if any(namespace.inputs["metadata"]["name"] == name for namespace in state.ready(kinds.NAMESPACE)):
         return True

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from simulator.account import consequences, judge, kinds
+from simulator.account.cluster import RealCluster
 from simulator.account.conflicts import repeats
 from simulator.account.faults import Faults
 from simulator.account.rule import Refusal
@@ -16,6 +17,8 @@ class World:
 
     state: AccountState = field(default_factory=AccountState)
     faults: Faults = field(default_factory=Faults)
+    cluster: RealCluster | None = None
+    """A real API server for the account's Kubernetes half; a copy of the account has none."""
 
     def copy(self) -> "World":
         """An independent account with the same content and the same faults."""
@@ -23,7 +26,12 @@ class World:
 
     def begin_create(self, registration: Registration) -> Refusal | None:
         """A request to create something; from then on it exists, even if the caller dies."""
+        if self.cluster is not None:
+            self.cluster.look(self.state, registration)
+            registration = replace(registration, outputs={**registration.outputs, **self.cluster.outputs(registration.type)})
         refusal = judge.refusal_of(self.state, self.faults, "create", registration)
+        if refusal is None and self.cluster is not None:
+            refusal = self.cluster.create(registration)
         if refusal is None and exists_in_cloud(registration):
             # A put call may be made twice.
             add = self.state.put if repeats(registration.type) else self.state.add
@@ -48,12 +56,16 @@ class World:
             return
         if refusal.leaves == "nothing":
             self.state.remove(registration)
+            if self.cluster is not None:
+                self.cluster.delete(registration)
         else:
             item.status = "failed" if refusal.leaves == "failed" else "unready"
 
     def update(self, old: Registration, new: Registration) -> Refusal | None:
         """Change something in place, or refuse."""
         refusal = judge.refusal_of(self.state, self.faults, "update", new)
+        if refusal is None and self.cluster is not None:
+            refusal = self.cluster.update(new)
         item = self.state.find(old.type, old.id)
         if refusal is None and item is not None:
             item.registration = replace(new, id=old.id)
@@ -66,6 +78,8 @@ class World:
         if registration.options.get("retainOnDelete"):
             return None
         refusal = judge.refusal_of(self.state, self.faults, "delete", registration)
+        if refusal is None and self.cluster is not None:
+            refusal = self.cluster.delete(registration)
         item = self.state.find(registration.type, registration.id)
         if refusal is None and item is not None:
             item.status, item.was = "deleting", item.was if item.status == "deleting" else item.status

@@ -9,8 +9,8 @@ import yaml
 
 from addons.batch import NODE_LABEL
 from addons.batch.component import pod_properties, service_role_arn
-from addons.manifests import NODE_SHARE
 from facts.catalogue import NEURON_TYPES
+from facts.node_resources import DAEMONS_CPU_MILLIS, DAEMONS_MEMORY_MIB, allocatable
 from simulator.account import kinds
 from simulator.aws_requests import aws_request
 from simulator.aws_shapes import shape_errors
@@ -49,16 +49,22 @@ def labels(recording: Recording, group: str) -> dict[str, str]:
     return only("NodeGroup", group, recording).inputs["labels"]
 
 
-@pytest.mark.parametrize("name", ["trn1.2xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge"])
+@pytest.mark.parametrize("name", NEURON_TYPES)
 def test_a_job_fits_on_a_whole_node_and_takes_all_its_devices(name: str):
     """One that asks for more than a node has left waits for ever; without the device it is kept off by the taint."""
     instance = NEURON_TYPES[name]
-    (container,) = pod_properties("image", instance)["containers"]
+    (container,) = pod_properties("image", instance, efa=instance.has_efa)["containers"]
     requests, limits = container["resources"]["requests"], container["resources"]["limits"]
     assert requests["aws.amazon.com/neuron"] == limits["aws.amazon.com/neuron"] == str(instance.chip_count)
     assert requests["memory"] == limits["memory"]
-    assert 0.8 * instance.memory_gib * 1024 < int(requests["memory"].removesuffix("Mi")) < 0.9 * instance.memory_gib * 1024
-    assert 0.7 * instance.vcpu_count < int(requests["cpu"]) < 0.9 * instance.vcpu_count
+    offered = allocatable(instance, efa=instance.has_efa)
+    left_mib, left_millis = (
+        offered.memory_mib - int(requests["memory"].removesuffix("Mi")),
+        offered.cpu_millis - 1000 * int(requests["cpu"]),
+    )
+    # What DaemonSets need stays, a quarter of a small node at most, and whole GiB and cores are asked for.
+    assert min(DAEMONS_MEMORY_MIB, offered.memory_mib // 4) <= left_mib <= DAEMONS_MEMORY_MIB + 1024
+    assert min(DAEMONS_CPU_MILLIS, offered.cpu_millis // 4) <= left_millis <= DAEMONS_CPU_MILLIS + 1000
 
 
 def test_a_job_definition_is_what_batch_takes():
@@ -159,4 +165,3 @@ def test_the_guide_says_what_the_program_takes_and_makes():
     submitted = text.split("submit-job ")[1].splitlines()[0].split()
     assert only("JobQueue", "batch", recording).inputs["name"] == submitted[submitted.index("--job-queue") + 1]
     assert only("JobDefinition", f"batch-{GROUP}", recording).inputs["name"] == submitted[submitted.index("--job-definition") + 1]
-    assert f"{NODE_SHARE:.0%}".replace("%", " %") in text

@@ -18,15 +18,17 @@ from addons.karpenter.pools import (
     neuron_node_pool_spec,
 )
 from addons.kueue.objects import Flavor, cluster_queue_spec, flavor_spec
-from addons.manifests import NODE_SHARE, TOLERATE_NEURON
+from addons.manifests import TOLERATE_NEURON
 from addons.registry import REGISTRY
 from addons.volcano import Queue
 from addons.volcano.values import hyper_node_spec, queue_spec, scheduler_configuration
 from facts.catalogue import NEURON_TYPES
 from facts.names import GROUP_LABEL
 from facts.neuron_releases import AMI_RELEASES, ami_date
+from facts.node_resources import job_share
 from facts.toolchains import TOOLCHAINS
 from stacks.config import parse_settings
+from stacks.settings import uses_efa
 from tests.addons.cases import GROUPS
 from tests.addons.custom_resources import errors, schemas
 from tests.stacks.addon_sets import ALTERNATIVES
@@ -171,8 +173,9 @@ def test_the_ray_sample_fits_the_shipped_stack():
     assert workers["replicas"] == group.size
     assert (asked["aws.amazon.com/neuron"], asked["vpc.amazonaws.com/efa"]) == (instance.chip_count, instance.efa_count)
     assert json.loads(json.loads(workers["rayStartParams"]["resources"])) == {"neuron_cores": instance.chip_count * 2}
-    assert int(asked["cpu"]) < instance.vcpu_count * NODE_SHARE
-    assert int(asked["memory"].removesuffix("Gi")) < instance.memory_gib * NODE_SHARE
+    share = job_share(instance, instance.chip_count, efa=uses_efa(group))
+    assert int(asked["cpu"]) * 1000 <= share.cpu_millis
+    assert int(asked["memory"].removesuffix("Gi")) * 1024 <= share.memory_mib
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -12,17 +12,14 @@ from typing import Any
 
 import yaml
 
-from addons.contract import _parts
-from facts.catalogue import NEURON_TYPES
+from addons.contract import parts_of
 from facts.charts import Contract
+from operations.local_kubernetes.workloads import NEURON_AFFINITY
 from tests.kubernetes import crds
 from tests.kubernetes.pods import IMAGE
 
 WEBHOOK_PORT = 9443
 MAKING_PODS = ("DaemonSet", "Deployment", "Job", "StatefulSet")
-_NEURON_TERM = {"matchExpressions": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted(NEURON_TYPES)}]}
-NEURON_AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_NEURON_TERM]}}}
-"""What the charts of device plug-ins have of their own: a list of instance types."""
 HOOK = {"helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
 
 
@@ -49,7 +46,7 @@ def defaults(contract: Contract) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     described = {pod.get(key) for pod in contract.pods for key in ("tolerations", "selector", "requests")}
     for path, value in (*contract.values.items(), *contract.open.items()):
-        *before, last = _parts(path)
+        *before, last = parts_of(path)
         if "*" in (*before, last):
             continue
         if path in described and isinstance(value, str):
@@ -115,7 +112,7 @@ def _given(path: Any, otherwise: Any = None) -> str:
 
 def _value(path: Any) -> str:
     """A value by its path; nil where a part of the path is not there."""
-    keys = " ".join(json.dumps(key) for key in _parts(str(path)))
+    keys = " ".join(json.dumps(key) for key in parts_of(str(path)))
     return f"(dig {keys} nil .Values.AsMap)"
 
 

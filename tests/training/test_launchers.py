@@ -86,7 +86,11 @@ def test_objects_satisfy_their_schemas(name: str, case: str):
 
 def test_the_check_of_objects_refuses_what_is_wrong():
     """One that always passes would show nothing."""
-    for path, value in (("minAvailable", "2"), ("tasks", [{"nme": "x"}]), ("policies", [{"event": "PodLost", "action": "RestartJob"}])):
+    for path, value in (
+        ("minAvailable", "2"),
+        ("tasks", [{"name": "x", "replicas": 1, "template": {}, "nme": "x"}]),
+        ("policies", [{"event": "PodLost", "action": "RestartJob"}]),
+    ):
         _, body = rendered("volcano", "full")
         body["spec"][path] = value
         assert len(errors(body)) == 1

@@ -1,6 +1,6 @@
 """What a launcher is: how it renders a job, how it reads its status, and what it needs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,14 @@ class Launcher:
     """When to take it, in a sentence."""
     lacks: tuple[str, ...]
     """What it cannot do of what a job file says."""
+    restarts: str
+    """What makes a job start again, and how often, in sentences."""
+    status: str
+    """Where `phase` finds the state, in a sentence."""
+    states: Mapping[str, Phase]
+    """State by its word there. `phase` may look at more than the word."""
+    sources: tuple[str, ...]
+    """Where the fields and the behaviour are from, with versions."""
     render: Callable[[Job, Site], list[Object]]
     """The objects of a job, in the order in which they are made; the last one is the job, unless a document is. For a job without problems only."""
     phase: Callable[[Any], Phase]
@@ -56,6 +64,8 @@ class Launcher:
     """Kind of the object whose status `phase` reads; None where it is no object of Kubernetes."""
     addon: str | None = None
     """Key of the add-on that brings it; None for what every cluster has."""
+    needs: tuple[str, ...] = ()
+    """What must be there beside the add-on, which nothing here sets up."""
     documents: Callable[[Job, Site], list[Document]] = no_documents
     """What is submitted beside the objects, or in their place, in the order in which that is done. For a job without problems only."""
     problems: Callable[[Job, Site], Iterator[Problem]] = _no_problem

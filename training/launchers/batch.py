@@ -129,6 +129,17 @@ LAUNCHER = Launcher(
         "priority, `ttl` and the grace for a checkpoint: a pod of Batch's gets Kubernetes' 30 seconds",
         "EFA between jobs: each has its node's interfaces, and no other node to talk to",
     ),
+    restarts=(
+        "Batch tries a job again, `restarts.max` times (`retryStrategy.attempts` counts the first start too): after any "
+        "failure, or after the exit codes that the job names and 75."
+    ),
+    status="`status` of DescribeJobs.",
+    states=_PHASES,
+    sources=(
+        "Batch API, RegisterJobDefinition and DescribeJobs (botocore's model)",
+        "Batch user guide, mnp-ce and eks-jobs",
+    ),
+    needs=("`addons.batch.nodeGroups` names a group: Batch shares its nodes with nothing else that it knows of",),
     render=render,
     phase=phase,
     addon="batch",

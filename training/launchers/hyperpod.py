@@ -100,6 +100,17 @@ LAUNCHER = Launcher(
         "the stack: its instances are none of the stack's; delete the HyperPod cluster before `pulumi destroy`",
         *(f"a check that {need}" for need in NEEDS),
     ),
+    restarts=(
+        "It starts no job. An instance that fails HyperPod's checks is replaced (`NodeRecovery: Automatic`), and a job on it "
+        "restarts as its own launcher does after a lost node."
+    ),
+    status="`ClusterStatus` of DescribeCluster: of the nodes, not of a job.",
+    states=_PHASES,
+    sources=(
+        "SageMaker API, CreateCluster (botocore's model)",
+        "SageMaker guide, SageMaker HyperPod orchestrated by Amazon EKS, prerequisites",
+    ),
+    needs=("`--account FILE` with `clusterArn`, `roleArn` and `s3Uri`",),
     render=no_objects,
     phase=phase,
     documents=documents,

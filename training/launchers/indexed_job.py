@@ -7,13 +7,16 @@ from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.parts import files_object, headless_service, labels, metadata, pod_failure_policy, pod_group, pod_template, ttl_s
-from training.phase import Phase
+from training.phase import Phase, by_condition
 from training.plan import plan
 from training.pod import Object
 from training.site import Site
 
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
-_OVER = {"Complete": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED}
+STATES = {
+    "Complete": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED,
+    "FailureTarget": Phase.STOPPING, "SuccessCriteriaMet": Phase.STOPPING,
+}  # fmt: skip
 
 
 def render(job: Job, site: Site) -> list[Object]:
@@ -43,12 +46,9 @@ def render(job: Job, site: Site) -> list[Object]:
 def phase(status: Any) -> Phase:
     """State of the job by its conditions, and by how many of its pods are ready."""
     status = status or {}
-    met = [item["type"] for item in status.get("conditions") or () if item.get("status") == "True"]
-    over = next((_OVER[kind] for kind in met if kind in _OVER), None)
+    over = by_condition(status, STATES)
     if over is not None:
         return over
-    if "FailureTarget" in met or "SuccessCriteriaMet" in met:
-        return Phase.STOPPING
     active, ready = status.get("active", 0), status.get("ready", 0)
     if active and ready == active:
         return Phase.RUNNING
@@ -64,6 +64,14 @@ LAUNCHER = Launcher(
         "without Volcano: a gang, so that half of the nodes can wait for the other half and bill",
         "a lost node counts as no restart",
     ),
+    restarts=(
+        "Kubernetes makes each failed pod again by itself, `restarts.max` times the number of nodes in all (`backoffLimit`): a "
+        "worker that loses another one ends too, so one start that fails is a failure of each pod. Evicted pods and those of a "
+        "lost node are made again and not counted."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides; before that whether all active pods are ready (`active`, `ready`, `failed`).",
+    states=STATES,
+    sources=("Kubernetes 1.35, batch/v1 Job: backoffLimit, podFailurePolicy, completionMode Indexed",),
     render=render,
     phase=phase,
     resource=Resource("Job", "/apis/batch/v1", "jobs"),

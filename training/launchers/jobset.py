@@ -7,13 +7,13 @@ from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.parts import files_object, metadata, pod_failure_policy, pod_group, pod_template, ttl_s
-from training.phase import Phase
+from training.phase import Phase, by_condition
 from training.plan import Plan, plan
 from training.pod import Object
 from training.site import Site
 
 WORKERS = "workers"
-_OVER = {"Completed": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED}
+STATES = {"Completed": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED}
 
 
 def render(job: Job, site: Site) -> list[Object]:
@@ -64,8 +64,7 @@ def failure_policy(job: Job) -> Object:
 def phase(status: Any) -> Phase:
     """State of the set by its conditions, and by whether its one Job has all pods ready."""
     status = status or {}
-    met = [item["type"] for item in status.get("conditions") or () if item.get("status") == "True"]
-    over = next((_OVER[kind] for kind in met if kind in _OVER), None)
+    over = by_condition(status, STATES)
     if over is not None:
         return over
     if any(item.get("ready", 0) for item in status.get("replicatedJobsStatus") or ()):
@@ -81,6 +80,14 @@ LAUNCHER = Launcher(
         "without Volcano: a gang, so that half of the nodes can wait for the other half and bill",
         "a time limit of all starts together: `timeLimit` holds for each start, and ends the job",
     ),
+    restarts=(
+        "The first pod that fails ends the set's one Job, and the set makes it again with all its pods, `restarts.max` times "
+        "(`failurePolicy.maxRestarts`). An evicted pod and a lost node count as well; exit codes that `restarts.exitCodes` does "
+        "not name end the job at once (`podFailurePolicy`)."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides; before that `replicatedJobsStatus[].ready` and `restarts`.",
+    states=STATES,
+    sources=("kubernetes-sigs/jobset api/jobset/v1alpha2 (FailurePolicy, SuccessPolicy, Coordinator)",),
     render=render,
     phase=phase,
     resource=Resource("JobSet", "/apis/jobset.x-k8s.io/v1alpha2", "jobsets"),

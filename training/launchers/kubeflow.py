@@ -7,7 +7,7 @@ from facts.problems import Problem
 from training.duration import seconds
 from training.job import Job
 from training.launchers.parts import minimum_resources, pod_template, ttl_s
-from training.phase import Phase
+from training.phase import Phase, by_condition
 from training.plan import Plan
 from training.pod import Object
 
@@ -29,7 +29,7 @@ def scheduling_policy(plan: Plan) -> Object:
     return policy
 
 
-_CONDITIONS = {
+CONDITIONS = {
     "Succeeded": Phase.SUCCEEDED,
     "Failed": Phase.FAILED,
     "Suspended": Phase.STOPPED,
@@ -41,8 +41,7 @@ _CONDITIONS = {
 
 def kubeflow_phase(status: Any) -> Phase:
     """State of a job of the training operator or the MPI operator, by its conditions."""
-    met = {item["type"] for item in (status or {}).get("conditions") or () if item.get("status") == "True"}
-    return next((phase for kind, phase in _CONDITIONS.items() if kind in met), Phase.WAITING)
+    return by_condition(status or {}, CONDITIONS) or Phase.WAITING
 
 
 def no_exit_codes(job: Job, title: str) -> Iterator[Problem]:

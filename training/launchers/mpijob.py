@@ -12,7 +12,7 @@ from training.duration import seconds
 from training.environment import environment
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.kubeflow import groups_itself, kubeflow_phase, no_exit_codes, scheduling_policy
+from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, scheduling_policy
 from training.launchers.parts import companion, files_object, metadata, pod_group, pod_template, ttl_s
 from training.payload import ENTRY_SCRIPT
 from training.plan import SCRIPTS, Plan, plan
@@ -107,6 +107,17 @@ LAUNCHER = Launcher(
         "time for a checkpoint when it is stopped: mpirun ends its ranks after a few seconds",
         "room on the Neuron nodes for the launcher: it runs on another node and pulls the image there as well",
     ),
+    restarts=(
+        "The operator makes the launcher's pod again, `restarts.max` times (`backoffLimit`). The workers' pods stay, and mpirun "
+        "starts all ranks again, from the newest checkpoint. A worker's pod that is lost or evicted fails the job."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides.",
+    states=CONDITIONS,
+    sources=(
+        "kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go, pkg/apis/kubeflow/v2beta1",
+        "Open MPI 5, mpirun manual page",
+    ),
+    needs=("an image with Open MPI, an SSH server and Python",),
     render=render,
     phase=kubeflow_phase,
     resource=Resource("MPIJob", "/apis/kubeflow.org/v2beta1", "mpijobs"),

@@ -110,6 +110,21 @@ LAUNCHER = Launcher(
         "capacity: it asks EC2 for instances of its own",
         "what Slurm lacks as well",
     ),
+    restarts=(
+        "The script puts the job back into its queue (`scontrol requeue`) while it has started fewer than `restarts.max` times "
+        "again (`SLURM_RESTART_COUNT`), unless its time limit has passed or its exit code ends it. After a lost node Slurm "
+        "requeues it by itself (`--requeue`)."
+    ),
+    status="`job_state` of `squeue --json` or `scontrol show job --json`, on the head node.",
+    states=sbatch.PHASES,
+    sources=(
+        "aws-parallelcluster 3.16, configuration schema",
+        "SchedMD's manual pages of sbatch, srun, sbcast, scontrol and squeue, Slurm 26.05",
+    ),
+    needs=(
+        "`--account FILE` with `amiId`, `subnetId` and `securityGroupIds`",
+        "`pcluster` of aws-parallelcluster 3.16",
+    ),
     render=no_objects,
     phase=sbatch.phase,
     documents=documents,

@@ -6,7 +6,7 @@ from facts.kubernetes_kinds import Resource
 from facts.problems import Problem
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.kubeflow import groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
+from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
 from training.launchers.parts import files_object, metadata, pod_group
 from training.plan import plan
 from training.pod import Object
@@ -48,6 +48,14 @@ LAUNCHER = Launcher(
         "restarts of the whole gang: a container that fails is started again in its pod, and the others must notice and fail too",
         "a job that fails when its master succeeds and another pod does not: the master decides",
     ),
+    restarts=(
+        "`restartPolicy: OnFailure`: kubelet starts a container that fails again in its pod, and the workers of the other pods "
+        "notice, fail and start again too. The operator adds up the restarts of all containers and ends the job when the sum "
+        "reaches `backoffLimit`, which is `restarts.max` times the nodes, and one more."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides.",
+    states=CONDITIONS,
+    sources=("kubeflow/training-operator v1.9 pkg/core/job.go, pkg/controller.v1/common, pkg/controller.v1/pytorch",),
     render=render,
     phase=kubeflow_phase,
     resource=Resource("PyTorchJob", "/apis/kubeflow.org/v1", "pytorchjobs"),

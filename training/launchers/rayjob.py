@@ -120,6 +120,17 @@ LAUNCHER = Launcher(
         "`ttl`: the RayJob stays until it is deleted; its pods go when it ends",
         "the driver on a Neuron node: it runs on the head, on another node",
     ),
+    restarts=(
+        "KubeRay makes a new Ray cluster for each try, `restarts.max` times (`backoffLimit`). Within one, Ray Train starts lost "
+        "workers again, as the script asks for (`FailureConfig`)."
+    ),
+    status="`status.jobDeploymentStatus`; where that is `Complete`, `status.jobStatus` says how the Ray job ended.",
+    states=_PHASES,
+    sources=(
+        "ray-project/kuberay v1.6.2 apis/ray/v1/rayjob_types.go, ray-operator/controllers/ray/common/pod.go, batchscheduler/volcano",
+        "ray-project/ray python/ray/_private/accelerators/neuron.py",
+    ),
+    needs=("an image with Ray, of the version that the workers' script needs",),
     render=render,
     phase=phase,
     resource=Resource("RayJob", "/apis/ray.io/v1", "rayjobs"),

@@ -161,6 +161,20 @@ LAUNCHER = Launcher(
         "more than one mount: the stack's file system, on its first path",
         "a second job of the name in the account and region, also when the first has ended",
     ),
+    restarts=(
+        "SageMaker starts a job again after errors of its own only, `restarts.max` times and at most 30 (`RetryStrategy`). A "
+        "script that fails ends the job: submit it again under another name, and it resumes from its checkpoints."
+    ),
+    status="`TrainingJobStatus` of DescribeTrainingJob; `InProgress` is `waiting` or `restarting` where `SecondaryStatus` says so.",
+    states=_PHASES,
+    sources=(
+        "SageMaker API, CreateTrainingJob and DescribeTrainingJob (botocore's model)",
+        "SageMaker guide, how SageMaker provides training information",
+    ),
+    needs=(
+        "`--account FILE` with `roleArn`, `s3Uri` and the network's ids",
+        "an image in a private registry of ECR's",
+    ),
     render=no_objects,
     phase=phase,
     documents=documents,

@@ -17,7 +17,7 @@ from training.plan import SCRIPTS, Plan
 END_OF_FILE = "TRN_END_OF_FILE"
 SIGNAL_SLACK_S = 60
 """Slurm may send the signal before the time limit as much earlier (sbatch manual, --signal)."""
-_PHASES = {
+PHASES = {
     "PENDING": Phase.WAITING, "CONFIGURING": Phase.WAITING, "REQUEUED": Phase.RESTARTING, "REQUEUE_HOLD": Phase.STOPPED, "RUNNING": Phase.RUNNING,
     "COMPLETING": Phase.STOPPING, "COMPLETED": Phase.SUCCEEDED, "CANCELLED": Phase.STOPPED, "SUSPENDED": Phase.STOPPED, "PREEMPTED": Phase.STOPPED,
     "FAILED": Phase.FAILED, "TIMEOUT": Phase.FAILED, "DEADLINE": Phase.FAILED, "NODE_FAIL": Phase.FAILED, "BOOT_FAIL": Phase.FAILED,
@@ -97,4 +97,4 @@ def _again(plan: Plan, limit_s: int | None, grace_s: int) -> list[str]:
 def phase(status: Any) -> Phase:
     """State of a job as `squeue --json` or `scontrol show job --json` has it."""
     states = (status or {}).get("job_state") or []
-    return next((_PHASES[state] for state in ([states] if isinstance(states, str) else states) if state in _PHASES), Phase.WAITING)
+    return next((PHASES[state] for state in ([states] if isinstance(states, str) else states) if state in PHASES), Phase.WAITING)

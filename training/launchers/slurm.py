@@ -65,6 +65,18 @@ LAUNCHER = Launcher(
         "`ttl`: Slurm forgets ended jobs by its own settings",
         "all of the grace when it is cancelled: Slurm waits `KillWait`, 30 seconds unless slurm.conf says otherwise",
     ),
+    restarts=(
+        "The script puts the job back into its queue (`scontrol requeue`) while it has started fewer than `restarts.max` times "
+        "again (`SLURM_RESTART_COUNT`), unless its time limit has passed or its exit code ends it. After a lost node Slurm "
+        "requeues it by itself (`--requeue`)."
+    ),
+    status="`job_state` of `squeue --json` or `scontrol show job --json`.",
+    states=sbatch.PHASES,
+    sources=("SchedMD's manual pages of sbatch, srun, sbcast, scontrol and squeue, Slurm 26.05",),
+    needs=(
+        "`addons.slurm.nodeGroups` names a group: its nodes are Slurm's alone",
+        "`sbatch` on the login pod, with the printed script",
+    ),
     render=no_objects,
     phase=sbatch.phase,
     addon="slurm",

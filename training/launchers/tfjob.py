@@ -10,7 +10,7 @@ from facts.kubernetes_kinds import Resource
 from facts.problems import Problem, missing
 from training.job import NO_TOOLCHAIN, Job
 from training.launchers.base import Launcher
-from training.launchers.kubeflow import groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
+from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
 from training.launchers.parts import files_object, metadata, pod_group
 from training.plan import plan, toolchain_of
 from training.pod import Object
@@ -65,6 +65,15 @@ LAUNCHER = Launcher(
         "parameter servers on smaller nodes: each takes one of the job's nodes",
         "more than one process for a node",
     ),
+    restarts=(
+        "`restartPolicy: OnFailure`: kubelet starts a container that fails again in its pod, and the workers of the other pods "
+        "notice, fail and start again too. The operator adds up the restarts of all containers and ends the job when the sum "
+        "reaches `backoffLimit`, which is `restarts.max` times the nodes, and one more."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides.",
+    states=CONDITIONS,
+    sources=("kubeflow/training-operator v1.9 pkg/core/job.go, pkg/controller.v1/common, pkg/controller.v1/tensorflow",),
+    needs=("an image with TensorFlow",),
     render=render,
     phase=kubeflow_phase,
     resource=Resource("TFJob", "/apis/kubeflow.org/v1", "tfjobs"),

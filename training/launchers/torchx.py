@@ -7,7 +7,7 @@ from facts.problems import Problem
 from training.job import NO_TOOLCHAIN, Job
 from training.launchers.base import Document, Launcher, no_objects
 from training.launchers.kubeflow import no_exit_codes
-from training.launchers.volcano import phase
+from training.launchers.volcano import PHASES, phase
 from training.plan import Plan, plan
 from training.site import Site
 
@@ -82,6 +82,17 @@ LAUNCHER = Launcher(
         "restarts that Volcano counts right, as TorchX warns itself (volcano-sh/volcano#1651)",
         "a stable release: 0.7.0 cannot be installed beside this program's Kubernetes client, so a nightly is pinned",
     ),
+    restarts=(
+        "TorchX asks for `RetryPolicy.APPLICATION`: Volcano restarts the whole job, `restarts.max` times, as far as Volcano "
+        "counts such restarts right."
+    ),
+    status="As Volcano's: `status.state.phase`.",
+    states=PHASES,
+    sources=(
+        "meta-pytorch/torchx schedulers/kubernetes_scheduler.py, nightly 2026.10.26",
+        "training/torchx/component.py",
+    ),
+    needs=("this checkout, with the extra `trn[torchx]`",),
     render=no_objects,
     phase=phase,
     addon="volcano",

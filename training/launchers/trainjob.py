@@ -13,7 +13,7 @@ from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.jobset import failure_policy, workers
 from training.launchers.parts import files_object, metadata, network_topology, pod_template
-from training.phase import Phase
+from training.phase import Phase, by_condition
 from training.plan import Plan, plan
 from training.pod import Object
 from training.runtimes import ANCESTOR, CONTAINER
@@ -23,7 +23,7 @@ API_VERSION = "trainer.kubeflow.org/v1alpha1"
 _QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 _POLICIES: dict[Start, str] = {"torchrun": "torch", "jax": "jax"}
 """Plug-in of Trainer's by how the workers find each other; it sets PET_ or JAX_ variables."""
-_OVER = {"Complete": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED}
+STATES = {"Complete": Phase.SUCCEEDED, "Failed": Phase.FAILED, "Suspended": Phase.STOPPED}
 
 
 def runtime_name(job: str) -> str:
@@ -85,8 +85,7 @@ def _runtime(plan: Plan) -> Object:
 def phase(status: Any) -> Phase:
     """State of the job by its conditions, and by whether its one Job has all pods ready."""
     status = status or {}
-    met = [item["type"] for item in status.get("conditions") or () if item.get("status") == "True"]
-    over = next((_OVER[kind] for kind in met if kind in _OVER), None)
+    over = by_condition(status, STATES)
     if over is not None:
         return over
     return Phase.RUNNING if any(item.get("ready", 0) for item in status.get("jobsStatus") or ()) else Phase.WAITING
@@ -100,6 +99,14 @@ LAUNCHER = Launcher(
         "`ttl`: a TrainJob stays until it is deleted, and its runtime with it",
         "a word for a restart: a job that starts again is `waiting`",
     ),
+    restarts=(
+        "As a JobSet, which Trainer makes from the job's own runtime: the first pod that fails ends the set's one Job, and the "
+        "set makes it again with all its pods, `restarts.max` times (`failurePolicy.maxRestarts`). An evicted pod and a lost "
+        "node count as well; exit codes that `restarts.exitCodes` does not name end the job at once (`podFailurePolicy`)."
+    ),
+    status="`status.conditions`, of which the first of the table that is `True` decides; before that `jobsStatus[].ready`.",
+    states=STATES,
+    sources=("kubeflow/trainer v2.3.0 pkg/apis/trainer/v1alpha1, pkg/runtime/framework/plugins",),
     render=render,
     phase=phase,
     resource=Resource("TrainJob", f"/apis/{API_VERSION}", "trainjobs"),

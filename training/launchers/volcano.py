@@ -15,7 +15,7 @@ from training.site import Site
 TASK = "worker"
 PLUGINS: dict[str, list[str]] = {"svc": ["--publish-not-ready-addresses"], "env": []}
 """`svc`: names `JOB-worker-N.JOB` that resolve before the pods are ready. `env`: VC_TASK_INDEX, and the hosts of all pods."""
-_PHASES = {
+PHASES = {
     "Pending": Phase.WAITING, "Inqueue": Phase.WAITING, "Running": Phase.RUNNING, "Restarting": Phase.RESTARTING,
     "Completing": Phase.STOPPING, "Terminating": Phase.STOPPING, "Aborting": Phase.STOPPING,
     "Completed": Phase.SUCCEEDED, "Terminated": Phase.FAILED, "Failed": Phase.FAILED, "Aborted": Phase.STOPPED,
@@ -66,7 +66,7 @@ def _policies(job: Job) -> list[Object]:
 
 def phase(status: Any) -> Phase:
     """State of the job; one without a status was not looked at yet."""
-    return _PHASES.get(((status or {}).get("state") or {}).get("phase", ""), Phase.WAITING)
+    return PHASES.get(((status or {}).get("state") or {}).get("phase", ""), Phase.WAITING)
 
 
 LAUNCHER = Launcher(
@@ -74,6 +74,17 @@ LAUNCHER = Launcher(
     title="Volcano Job",
     take_it="the default: gangs, queues, restarts of the whole gang, and placement on one network",
     lacks=("a time limit of all starts together: `timeLimit` holds for each start",),
+    restarts=(
+        "Volcano's own policies: a pod that fails or is evicted stops all pods of the job, and they start together again, "
+        "`restarts.max` times. `maxRetry` is one more, since Volcano fails a job at the restart with which its count reaches "
+        "it. With `restarts.exitCodes` any other exit code ends the job at once."
+    ),
+    status="`status.state.phase`.",
+    states=PHASES,
+    sources=(
+        "volcano-sh/apis batch/v1alpha1 (JobPhase, LifecyclePolicy)",
+        "volcano-sh/volcano pkg/controllers/job/state/restarting.go, pkg/controllers/job/plugins (svc, env)",
+    ),
     render=render,
     phase=phase,
     resource=Resource("Volcano Job", "/apis/batch.volcano.sh/v1alpha1", "jobs"),

@@ -33,7 +33,9 @@ def images(
     ] = None,
     json_file: JsonFile = None,
 ) -> int:
-    """List the images of all add-ons that are on, for a cluster without a way to the internet.
+    """List the images that a cluster without a way to the internet needs: of its add-ons, and of jobs by each toolchain that its nodes can run.
+
+    Images that your jobs name themselves are not in it.
 
     Example: trn images --mirror registry.example:5000/team
     """

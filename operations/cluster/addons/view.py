@@ -8,9 +8,9 @@ from pathlib import Path
 import yaml
 from rich.table import Table
 
-from operations.output import STANDARD_OUTPUT, results, write_json
+from operations.output import STANDARD_OUTPUT, errors, results, write_json
 from simulator.report.drawing.text import plural
-from stacks.addon_table import Row, addon_rows, mirror_list, mirror_values
+from stacks.addon_table import Row, addon_rows, mirror_list, mirror_values, without_image
 from stacks.settings import Settings
 
 
@@ -42,7 +42,7 @@ def _images_of(row: Row) -> str:
 
 
 def print_images(settings: Settings, registry: str | None, json_file: Path | None) -> None:
-    """Print the images of the add-ons that are on; with a registry also the values that point the charts there."""
+    """Print the images of add-ons that are on and of jobs; with a registry also the values that point the charts there."""
     images = mirror_list(settings, registry or "")
     shown = [dataclasses.asdict(image) if registry else {"addon": image.addon, "image": image.image} for image in images]
     key: Mapping[str, object] = {"trn:addons": {"mirror": registry}} if registry else {}
@@ -52,6 +52,9 @@ def print_images(settings: Settings, registry: str | None, json_file: Path | Non
     out = sys.stderr if json_file == STANDARD_OUTPUT else sys.stdout
     for line in dict.fromkeys(f"{image.image} {image.target}" if registry else image.image for image in images):
         out.write(f"{line}\n")
+    for toolchain in without_image(settings):
+        note = f"no image of {toolchain.name} is published, which these nodes can run: build one from {toolchain.build_from}"
+        errors().print(note, markup=False, soft_wrap=True)
     if registry:
         out.write(f"\n# The key that points all charts and manifests there:\n{yaml.safe_dump(key, sort_keys=False)}")
         out.write(f"\n# What it sets, by chart:\n{yaml.safe_dump(values, sort_keys=False)}")

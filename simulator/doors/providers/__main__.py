@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from simulator.account.cluster import RealCluster
 from simulator.account.disk import AccountInUse, DamagedAccount, held
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import FAULT, Call, CallLog
@@ -17,8 +18,8 @@ from simulator.doors.providers.serve import serving
 from simulator.faults_syntax import parse_fault
 
 
-def main() -> int:
-    """Serve the cloud of one folder."""
+def main(cluster: RealCluster | None = None) -> int:
+    """Serve the cloud of one folder. `cluster`: a real API server for its Kubernetes half."""
     parser = argparse.ArgumentParser(prog="python -m simulator.doors.providers", description=__doc__)
     parser.add_argument("world", type=Path, help="folder of the objects")
     parser.add_argument("--calls", type=Path, required=True, help="file for the calls, one line each")
@@ -30,7 +31,7 @@ def main() -> int:
             log = CallLog(options.calls)
             faults = Faults.of(map(parse_fault, options.fault))
             faults.on_strike = lambda fault, urn: log.add(Call(FAULT, "", urn, fault=fault))
-            with serving(Cloud.load(options.world, faults), Pace(options.time_scale), log) as attach:
+            with serving(Cloud.load(options.world, faults, cluster), Pace(options.time_scale), log) as attach:
                 print(attach, flush=True)
                 sys.stdin.read()
     except (DamagedAccount, AccountInUse) as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from simulator.account.cluster import RealCluster
 from simulator.account.disk import AccountFolder, Object, registration_of
 from simulator.account.faults import Faults
 from simulator.account.kinds import NODE_GROUP
@@ -33,12 +34,12 @@ class Cloud:
         self._kept = AccountFolder(self.folder)
 
     @classmethod
-    def load(cls, folder: Path, faults: Faults | None = None) -> "Cloud":
-        """The account kept in a folder, or an empty one.
+    def load(cls, folder: Path, faults: Faults | None = None, cluster: RealCluster | None = None) -> "Cloud":
+        """The account kept in a folder, or an empty one. `cluster`: a real API server for its Kubernetes half.
 
         Raises DamagedAccount.
         """
-        cloud = cls(folder, World(faults=faults or Faults()))
+        cloud = cls(folder, World(faults=faults or Faults(), cluster=cluster))
         cloud._kept.load_into(cloud.world.state)
         return cloud
 
@@ -61,7 +62,7 @@ class Cloud:
         with self._lock:
             refusal = self.world.begin_create(registration_of(urn, resource_type, resource_id, inputs, state))
             if refusal is None:
-                self._kept.save(self.world.state)
+                self._save()
             return refusal
 
     def settle(self, resource_type: str, resource_id: str) -> Refusal | None:
@@ -70,7 +71,7 @@ class Cloud:
             existing = self._object(resource_type, resource_id)
             refusal = self.world.settle(existing.registration)
             if refusal is None:
-                self._kept.save(self.world.state)
+                self._save()
             return refusal
 
     def abandon(self, resource_type: str, resource_id: str, refusal: Refusal) -> None:
@@ -80,7 +81,7 @@ class Cloud:
             if resource_type == NODE_GROUP and refusal.leaves == "failed":
                 existing.registration = replace(existing.registration, outputs={**existing.registration.outputs, "status": "CREATE_FAILED"})
             self.world.abandon(existing.registration, refusal)
-            self._kept.save(self.world.state)
+            self._save()
 
     def update(self, resource_type: str, resource_id: str, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Refusal | None:
         """Change an object, or refuse to."""
@@ -96,7 +97,7 @@ class Cloud:
                 # A provider that sees no difference asks AWS nothing, and so fixes nothing.
                 return None
             refusal = self.world.update(old, registration_of(old.urn, resource_type, resource_id, inputs, state))
-            self._kept.save(self.world.state)
+            self._save()
             return refusal
 
     def begin_delete(self, resource_type: str, resource_id: str) -> Refusal | None:
@@ -111,7 +112,7 @@ class Cloud:
             found = self.world.state.find(resource_type, resource_id)
             if found is not None:
                 self.world.finish_delete(found.registration)
-                self._kept.save(self.world.state)
+                self._save()
 
     def lose(self, resource_type: str, resource_id: str) -> None:
         """Remove an object without a request; no rule is asked."""
@@ -119,12 +120,17 @@ class Cloud:
             found = self.world.state.find(resource_type, resource_id)
             if found is not None:
                 self.world.state.remove(found.registration)
-                self._kept.save(self.world.state)
+                self._save()
 
     def ended(self, urn: str, resource_type: str, resource_id: str) -> None:
         """An operation has ended: its next try meets what is left of the faults."""
         with self._lock:
             self.world.faults.ended(registration_of(urn, resource_type, resource_id, {}, {}))
+
+    def _save(self) -> None:
+        self._kept.save(self.world.state)
+        if self.world.cluster is not None:
+            self.world.cluster.follow(self.world.state)
 
     def _object(self, resource_type: str, resource_id: str) -> CloudObject:
         found = self.world.state.find(resource_type, resource_id)

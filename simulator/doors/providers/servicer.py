@@ -208,7 +208,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         answering = outputs.Context(
             self._pace.seed, key, region, partition(region), dns_suffix(region), self._default_tags.get(context.peer(), {})
         )
-        return outputs.answer(answering, _type_of(urn), urn.rsplit("::", 1)[-1], inputs)
+        resource_id, state = outputs.answer(answering, _type_of(urn), urn.rsplit("::", 1)[-1], inputs)
+        cluster = self._cloud.world.cluster
+        return resource_id, state if cluster is None else {**state, **cluster.outputs(_type_of(urn))}
 
 
 @contextlib.contextmanager

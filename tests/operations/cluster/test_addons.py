@@ -9,9 +9,12 @@ import yaml
 from typer.testing import CliRunner
 
 from addons.registry import REGISTRY
+from facts.toolchains import TOOLCHAINS
 from operations.cli import app
+from operations.cluster.addons.view import print_images
+from stacks.addon_table import without_image
 from stacks.config import parse_settings
-from stacks.images import small_image, training_image
+from stacks.images import job_toolchains, small_image, training_image
 from tests.stacks.order_laws import RELEASE
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
@@ -123,15 +126,49 @@ def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.Monkey
 def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.MonkeyPatch):
     """Each image once: the EFA exporter runs in one of them too."""
     lines = output("images", monkeypatch=monkeypatch).splitlines()
-    assert [line for line in lines if "neuronx" in line] == [
-        "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
-    ]
+    assert lines.count("public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04") == 1
     assert len([line for line in lines if "library/python" in line]) == 1
     mirrored = parse_settings(merged(dev_configuration(), addons={"mirror": "mirror.example"}), "dev", rehearsal=True)
     assert small_image(mirrored) == "mirror.example/docker/library/python:3.13.7-alpine3.22"
     assert str(training_image(mirrored)).startswith("mirror.example/neuron/pytorch-training-neuronx:")
     unknown = parse_settings(merged(dev_configuration(), training={"toolchain": None}), "dev", rehearsal=True)
     assert training_image(unknown) is None
+
+
+def test_the_mirror_holds_the_images_of_jobs_that_the_nodes_can_run(monkeypatch: pytest.MonkeyPatch):
+    """Of each toolchain that fits hardware and driver: a job file names the toolchain, and its pods pull from the mirror."""
+    wanted = {image["addon"]: image["image"] for image in json.loads(output("images", "--json", "-", monkeypatch=monkeypatch))["images"]}
+    assert {name for name in wanted if name.startswith("training ")} == {"training xla-2.28", "training xla-2.30", "training jax-2.32"}
+    assert wanted["training jax-2.32"] == TOOLCHAINS["jax-2.32"].image
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "release", "expected"),
+    [
+        ("trn1.32xlarge", None, ["xla-2.30", "jax-2.32"]),
+        ("trn1.32xlarge", "1.35.4-20260304", ["xla-2.28", "xla-2.30"]),
+        ("trn2.48xlarge", None, ["xla-2.30", "jax-2.32", "torch-2.33"]),
+    ],
+)
+def test_which_toolchains_run_follows_from_hardware_and_driver(instance_type: str, release: str | None, expected: list[str]):
+    """The newest driver starts no image of PyTorch/XLA; the stack's own toolchain is listed all the same, another check refuses it."""
+    settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
+    (name, group), *_ = settings.node_groups.items()
+    changed = group.model_copy(update={"instance_type": instance_type, "release_version": release})
+    found = settings.model_copy(update={"node_groups": {name: changed}})
+    assert [toolchain.name for toolchain in job_toolchains(found)] == expected
+    assert [toolchain.name for toolchain in without_image(found)] == [name for name in expected if TOOLCHAINS[name].image is None]
+
+
+def test_a_toolchain_without_an_image_is_named_and_its_base(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The list would look complete without it."""
+    settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
+    (name, group), *_ = settings.node_groups.items()
+    changed = group.model_copy(update={"instance_type": "trn2.48xlarge", "release_version": None})
+    print_images(settings.model_copy(update={"node_groups": {name: changed}}), None, None)
+    said = capsys.readouterr()
+    assert "no image of torch-2.33 is published" in said.err
+    assert "torch-2.33" not in said.out
 
 
 def test_the_key_that_is_printed_sets_the_values_that_are_printed(monkeypatch: pytest.MonkeyPatch):

@@ -21,7 +21,7 @@ PAGES = (
     "docs/batch.md",
     "docs/jobs.md",
     "docs/layers.md",
-    *sorted(f"docs/recipes/{path.name}" for path in (ROOT / "docs/recipes").glob("*.md")),
+    *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
 LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)

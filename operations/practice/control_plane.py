@@ -1,0 +1,103 @@
+"""A real control plane behind a practice account: started with the stack, found by every command, ended with it."""
+
+import json
+import shutil
+import time
+from typing import Any
+
+from operations.aws.api import BotoApi
+from operations.engine.project import EngineFolder
+from operations.errors import MISUSE, CommandError
+from operations.kube.api import Bearer, KubernetesClient, token
+from operations.local_kubernetes import build, running
+from operations.local_kubernetes.control_plane import client_of
+from operations.local_kubernetes.half import Half
+from operations.local_kubernetes.running import Cluster
+from operations.output import errors
+from operations.practice.account import PracticeAccount
+
+GO_PAGE = "https://go.dev/doc/install"
+
+
+def start(folder: EngineFolder, *, has_stack: bool) -> None:
+    """Have the control plane of a stack run, its programs built where they are missing, with the account's objects in it.
+
+    Raises CommandError where it cannot, and for a stack that was brought up without one.
+    """
+    if has_stack and not folder.has_control_plane:
+        hint = f"`trn practice down {folder.root.name}` first; or leave out --kubernetes"
+        raise CommandError(f"stack `{folder.root.name}` is up in practice without a real API server", hint, code=MISUSE)
+    _build()
+    begun = time.monotonic()
+    cluster, is_new = running.start(folder.kubernetes)
+    done = f"started in {time.monotonic() - begun:.0f} s" if is_new else "is running"
+    if is_new and has_stack:
+        _restore(folder)
+    errors().print(f"Kubernetes {build.version('kubernetes')} {done}: {cluster.server}", markup=False)
+
+
+def _restore(folder: EngineFolder) -> None:
+    """What the account holds comes to a new control plane. What users made in the old one is lost with it."""
+    account = PracticeAccount(folder).open()
+    try:
+        half = account.world.cluster
+        assert isinstance(half, Half), "it was started a moment ago"
+        for refused in half.restore(account.world.state):
+            errors().print(f"note     not brought back: {refused}", markup=False)
+    finally:
+        account.close()
+
+
+def _build() -> None:
+    if not all(_is_there(name) for name in running.TOOLS):
+        errors().print("building Kubernetes, etcd and kwok from Go modules: about 10 minutes, once", markup=False)
+    try:
+        build.tools(*running.TOOLS, built=lambda name, seconds: errors().print(f"built {name} in {seconds:.0f} s", markup=False))
+    except build.Missing as error:
+        hint = f"install Go, {GO_PAGE}; or leave out --kubernetes: the account then answers for Kubernetes itself"
+        raise CommandError(str(error), hint, code=MISUSE) from error
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return build.there(name)
+    except build.Missing:
+        return False
+
+
+def stop(folder: EngineFolder) -> None:
+    """End the control plane, if there is one, and delete its files."""
+    if running.stop(folder.kubernetes):
+        errors().print("Kubernetes ended", markup=False)
+
+
+def half_of(folder: EngineFolder) -> Half | None:
+    """The control plane as the account's half; None where it does not run."""
+    cluster = running.find(folder.kubernetes)
+    return None if cluster is None else Half(cluster)
+
+
+def client(api: BotoApi, folder: EngineFolder, entry: dict[str, Any]) -> KubernetesClient:
+    """The commands' own client, with a token as EKS's callers make it. Raises CommandError where the control plane does not run."""
+    cluster = _running(folder)
+    made = client_of(cluster.server, cluster.authority_file)
+    return KubernetesClient(made, Bearer(lambda: token(api, entry["name"]), time.monotonic))
+
+
+def kubeconfig(folder: EngineFolder) -> dict[str, Any]:
+    """An administrator's. Raises CommandError where the control plane does not run."""
+    return json.loads(_running(folder).kubeconfig.read_text())
+
+
+def _running(folder: EngineFolder) -> Cluster:
+    cluster = running.find(folder.kubernetes)
+    if cluster is None:
+        hint = f"`trn practice up {folder.root.name}` starts it again, with what the account holds"
+        raise CommandError(f"the API server of stack `{folder.root.name}` has ended", hint)
+    return cluster
+
+
+def kubectl_hint(folder: EngineFolder) -> str:
+    """How to look at it with kubectl."""
+    program = "kubectl" if shutil.which("kubectl") else str(build.tools("kubernetes")["kubectl"])
+    return f"{program} --kubeconfig {folder.kubernetes / running.KUBECONFIG} get nodes"
