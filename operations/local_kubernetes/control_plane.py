@@ -361,18 +361,6 @@ def _configuration(server: str, authority: Path) -> Configuration:
     return configuration
 
 
-def is_free(port: int) -> bool:
-    """Whether nothing listens on a port of loopback."""
-    with socket.socket() as each:
-        # As the API server listens: connections that have ended do not count.
-        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            each.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
 def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
     """Whether a GET is answered with 200."""
     try:

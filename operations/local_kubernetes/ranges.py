@@ -44,7 +44,7 @@ class Ranges:
             if len(found) == count:
                 break
             self._last_port = (self._last_port + 1) % PORTS
-            if _is_free(first + self._last_port):
+            if is_free(first + self._last_port):
                 found.append(first + self._last_port)
         if len(found) < count:
             raise RuntimeError(f"{count} ports are wanted, and from {first} to {first + PORTS - 1} {len(found)} are free")
@@ -55,9 +55,10 @@ class Ranges:
         self._mark.close()
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether nothing listens on a port of loopback."""
     with socket.socket() as trial:
-        # As servers do it: a connection of an earlier one that is being closed is in nobody's way.
+        # As the API server listens: connections that have ended do not count.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind(("127.0.0.1", port))

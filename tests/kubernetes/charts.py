@@ -44,7 +44,7 @@ class Helm:
         settled(api, inputs["namespace"])
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inputs["namespace"]}}).ok()
         flags = ["--namespace", inputs["namespace"], "--atomic", "--timeout", f"{TIMEOUT_S}s", "--values", "-"]
-        self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(_plain(inputs.get("values") or {})))
+        self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(plain(inputs.get("values") or {})))
 
     def uninstall(self, release: Registration) -> None:
         """Delete the release, and wait for its objects."""
@@ -52,10 +52,11 @@ class Helm:
         self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{TIMEOUT_S}s")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Values of a release as JSON takes them."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def pods(api: Api, namespace: str, **labels: str) -> list[Object]:
