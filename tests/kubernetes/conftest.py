@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -106,9 +107,9 @@ def with_kinds(api: Api) -> Api:
     return api
 
 
-@pytest.fixture
-def namespace(api: Api) -> Iterator[str]:
-    """A namespace of the test's own that takes pods; it goes with all that is in it."""
+@contextmanager
+def fresh_namespace(api: Api) -> Iterator[str]:
+    """A namespace that takes pods; it goes with all that is in it."""
     name = f"test-{next(_numbers)}"
     item = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     api.create(item).ok()
@@ -116,3 +117,10 @@ def namespace(api: Api) -> Iterator[str]:
     wait(lambda: api.call("GET", account).status == 200, f"{name} has its ServiceAccount")
     yield name
     api.delete(item)
+
+
+@pytest.fixture
+def namespace(api: Api) -> Iterator[str]:
+    """One of the test's own."""
+    with fresh_namespace(api) as name:
+        yield name

@@ -6,9 +6,10 @@ ours: tests/training), mpijob (an image with Open MPI and an SSH server), and th
 """
 
 import copy
+import itertools
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.nodes import cordoned, ready
 from tests.kubernetes import tiny_training
-from tests.kubernetes.conftest import Programs
+from tests.kubernetes.conftest import Programs, fresh_namespace
 from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.handle import RunningKubelet
 from tests.kubernetes.kubelet.looking import pods_of
@@ -37,7 +38,9 @@ from training.phase import Phase
 
 pytestmark = pytest.mark.kubernetes
 
-LAUNCHERS = ("volcano", "jobset", "trainjob", "pytorchjob", "tfjob", "indexed-job")
+TOGETHER = ("indexed-job", "jobset", "trainjob", "pytorchjob", "tfjob")
+SIDE_BY_SIDE = pytest.mark.parametrize("names", [("volcano",), TOGETHER], ids=["volcano", "the others"])
+"""Volcano's own apart: it and Kubernetes' scheduler do not know of each other's choice at the same moment, and would fill one node twice."""
 STARTS = {"tfjob": "tensorflow"}
 """How workers find each other, where it is not by the variables of the entry script alone."""
 STEPS, HOLD = 20, 12
@@ -61,11 +64,21 @@ def controllers(programs: Programs, control_plane: ControlPlane, _dev_nodes: lis
 
 @pytest.fixture(scope="module")
 def trainium(control_plane: ControlPlane, controllers: None) -> Iterator[RunningKubelet]:
-    """A kubelet with the dev stack's two trn1.32xlarge."""
+    """A kubelet with nodes for all jobs."""
     if reason := why_not():
         pytest.skip(reason)
-    with cordoned(control_plane.api()), kubelet_of(control_plane, trainium_nodes(standing().state)) as running:
+    with cordoned(control_plane.api()), kubelet_of(control_plane, nodes()) as running:
         yield running
+
+
+def nodes() -> list[Object]:
+    """Two trn1.32xlarge, as the dev stack's, for each job that runs at once."""
+    found = []
+    for number, item in itertools.product(range(len(TOGETHER)), trainium_nodes(standing().state)):
+        name = f"{item['metadata']['name']}-{number}"
+        item["metadata"]["name"] = item["metadata"]["labels"]["kubernetes.io/hostname"] = name
+        found.append(item)
+    return found
 
 
 class Run:
@@ -147,64 +160,83 @@ def resumed_at(said: list[dict[str, Any]]) -> list[int]:
     return [line["step"] for line in said if line.get("event") == "resumed"]
 
 
-@pytest.mark.parametrize("name", LAUNCHERS)
-def test_the_same_job_succeeds_whichever_launcher_runs_it(name: str, api: Api, namespace: str, trainium: RunningKubelet):
+@contextmanager
+def runs_of(control_plane: ControlPlane, names: Sequence[str], hold: int = 0) -> Iterator[dict[str, Run]]:
+    """The job by several launchers side by side, each in a namespace of its own. There are two nodes for each, and no others."""
+    api = control_plane.api()
+    with ExitStack() as ending:
+        found: dict[str, Run] = {}
+        for node in nodes()[2 * len(names) :]:
+            api.merge(node, {"spec": {"unschedulable": True}}).ok()
+            ending.callback(api.merge, node, {"spec": {"unschedulable": None}})
+        for name in names:
+            found[name] = Run(name, api, ending.enter_context(fresh_namespace(api)), hold)
+            ending.callback(found[name].end)
+        yield found
+
+
+@SIDE_BY_SIDE
+def test_the_same_job_succeeds_whichever_launcher_runs_it(names: Sequence[str], control_plane: ControlPlane, trainium: RunningKubelet):
     """Its objects are accepted as they are, both workers start on whole nodes, find each other, and train to the same loss."""
-    run = Run(name, api, namespace)
-    try:
-        said = run.succeeded()
-        assert [step for step, _ in losses(said)] == list(range(1, STEPS + 1))
-        assert (losses(said)[-1], resumed_at(said)) == ((STEPS, LOSS), [])
-        assert [line["step"] for line in said if line.get("event") == "saved"] == [5, 10, 15, 20]
-    finally:
-        run.end()
+    with runs_of(control_plane, names) as runs:
+        for name, run in runs.items():
+            said = run.succeeded()
+            assert [step for step, _ in losses(said)] == list(range(1, STEPS + 1)), name
+            assert (losses(said)[-1], resumed_at(said)) == ((STEPS, LOSS), []), name
+            assert [line["step"] for line in said if line.get("event") == "saved"] == [5, 10, 15, 20], name
 
 
-@pytest.mark.parametrize("name", LAUNCHERS)
-def test_a_killed_worker_costs_the_steps_since_the_last_checkpoint(name: str, api: Api, namespace: str, trainium: RunningKubelet):
+@SIDE_BY_SIDE
+def test_a_killed_worker_costs_the_steps_since_the_last_checkpoint(
+    names: Sequence[str], control_plane: ControlPlane, trainium: RunningKubelet
+):
     """The other one notices and ends too; the launcher starts both again, which go on from the checkpoint to the same loss."""
-    run = Run(name, api, namespace, HOLD)
-    try:
-        victim = run.holding()
-        trainium.process_of(victim, victim["spec"]["containers"][0]["name"]).kill()
-        said = run.succeeded()
-        assert resumed_at(said) == [SAVED]
-        assert [step for step, _ in losses(said)] == list(range(SAVED + 1, STEPS + 1))
-        assert losses(said)[-1] == (STEPS, LOSS)
-    finally:
-        run.end()
+    with runs_of(control_plane, names, HOLD) as runs:
+        for run in runs.values():
+            victim = run.holding()
+            trainium.process_of(victim, victim["spec"]["containers"][0]["name"]).kill()
+        for name, run in runs.items():
+            said = run.succeeded()
+            assert resumed_at(said) == [SAVED], name
+            assert [step for step, _ in losses(said)] == list(range(SAVED + 1, STEPS + 1)), name
+            assert losses(said)[-1] == (STEPS, LOSS), name
 
 
 @pytest.fixture
-def replacement(api: Api, trainium: RunningKubelet) -> Iterator[Object]:
-    """A node that takes the place of one that is lost, as its node group makes one; not there yet. After the test all is as before."""
-    items = trainium_nodes(standing().state)
-    made = copy.deepcopy(items[0])
-    made["metadata"]["name"] = made["metadata"]["labels"]["kubernetes.io/hostname"] = f"{made['metadata']['name']}-again"
-    yield made
-    names = api.names("/api/v1/nodes")
-    if made["metadata"]["name"] in names:
-        end_instance(api, made["metadata"]["name"])
-    joined(api, [item for item in items if item["metadata"]["name"] not in names])
-    wait(lambda: {item["metadata"]["name"] for item in items} <= set(ready(api)), "the nodes are as before")
+def replace_node(api: Api, trainium: RunningKubelet) -> Iterator[Callable[[str], str]]:
+    """Lets a node be lost, and its node group make another; gives the new one's name. After the test all is as before."""
+    items = {item["metadata"]["name"]: item for item in nodes()}
+    added: list[Object] = []
+
+    def lost(name: str) -> str:
+        lose(api, name)
+        end_instance(api, name)
+        made = copy.deepcopy(items[name])
+        made["metadata"]["name"] = made["metadata"]["labels"]["kubernetes.io/hostname"] = f"{name}-again"
+        joined(api, [made])
+        added.append(made)
+        return f"{name}-again"
+
+    yield lost
+    for item in added:
+        end_instance(api, item["metadata"]["name"])
+    there = api.names("/api/v1/nodes")
+    joined(api, [item for name, item in items.items() if name not in there])
+    wait(lambda: items.keys() <= set(ready(api)), "the nodes are as before")
 
 
-@pytest.mark.parametrize("name", LAUNCHERS)
+@SIDE_BY_SIDE
 def test_a_lost_node_costs_the_steps_since_the_last_checkpoint(
-    name: str, api: Api, namespace: str, trainium: RunningKubelet, replacement: Object
+    names: Sequence[str], control_plane: ControlPlane, replace_node: Callable[[str], str]
 ):
     """Its worker says nothing more, and the other one notices; the job goes on, to the same loss, when the node group has another node."""
-    run = Run(name, api, namespace, HOLD)
-    try:
-        node = run.holding()["spec"]["nodeName"]
-        lose(api, node)
-        end_instance(api, node)
-        joined(api, [replacement])
-        said = run.succeeded()
-        assert resumed_at(said) == [SAVED]
-        assert losses(said)[-1] == (STEPS, LOSS)
-        assert {pod["spec"].get("nodeName") for pod in run.pods if pod["status"]["phase"] == "Succeeded"} & {
-            replacement["metadata"]["name"]
-        }
-    finally:
-        run.end()
+    with runs_of(control_plane, names, HOLD) as runs:
+        held = {name: run.holding()["spec"]["nodeName"] for name, run in runs.items()}
+        new = {replace_node(node) for node in held.values()}
+        placed: set[str] = set()
+        for name, run in runs.items():
+            said = run.succeeded()
+            assert resumed_at(said) == [SAVED], name
+            assert losses(said)[-1] == (STEPS, LOSS), name
+            placed |= {pod["spec"]["nodeName"] for pod in run.pods if pod["status"]["phase"] == "Succeeded"}
+        assert new & placed, "what was lost ran on, on a node that came for it"
