@@ -23,8 +23,8 @@ from tests.kubernetes.stack import objects
 from tests.operations.practice.commands import bring_up
 from tests.stacks.test_addons import recorded
 
-# For the programs of a control plane: they collect garbage less often, which is a tenth of their time and costs half a gigabyte.
-os.environ.setdefault("GOGC", "400")
+# For the programs of a control plane: they collect garbage less often, which is a tenth of their time and costs some memory.
+os.environ.setdefault("GOGC", "200")
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
 LONGEST_FIRST = ("test_launchers.py", "test_objects.py", "test_charts.py", "test_commands.py", "test_volcano.py", "test_drain.py")
