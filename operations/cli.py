@@ -10,6 +10,7 @@ Ctrl-C.
 import functools
 import inspect
 import platform
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,7 +52,7 @@ from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
-from operations.streams import open_closed_streams
+from operations.streams import drop_output, open_closed_streams
 
 CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
@@ -180,4 +181,19 @@ for command in REHEARSALS:
 def main() -> None:
     """Run `trn`."""
     open_closed_streams()
-    app()
+    try:
+        code = run_command(_whole_line)
+    except BrokenPipeError:
+        # The reader has what it wanted: `| head -1`.
+        drop_output()
+        code = 1
+    sys.exit(code)
+
+
+def _whole_line() -> int:
+    """Exit code of the command line, whatever ended it: also the help is written to a stream that may be full."""
+    try:
+        app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return 0

@@ -123,3 +123,11 @@ def test_change_between_two_stack_files(project: Path):
     shutil.copy("Pulumi.dev.yaml", "Pulumi.other.yaml")
     result = trn("change", "--from", "dev", "--to", "other")
     assert result.exit_code == 0, result.output
+
+
+def test_the_file_that_cannot_be_written_is_named():
+    """A full device says no name by itself, and the folder of the other files is not it."""
+    result = trn("-q", "--json", "/dev/full")
+    assert result.exit_code == 1
+    assert "error: cannot write `/dev/full`: No space left on device\n" in result.stderr
+    assert "--json" in result.stderr
