@@ -6,7 +6,6 @@ ours: tests/training), mpijob (an image with Open MPI and an SSH server), and th
 """
 
 import copy
-import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -74,10 +73,11 @@ def trainium(control_plane: ControlPlane, controllers: None) -> Iterator[Running
 def nodes() -> list[Object]:
     """Two trn1.32xlarge, as the dev stack's, for each job that runs at once."""
     found = []
-    for number, item in itertools.product(range(len(TOGETHER)), trainium_nodes(standing().state)):
-        name = f"{item['metadata']['name']}-{number}"
-        item["metadata"]["name"] = item["metadata"]["labels"]["kubernetes.io/hostname"] = name
-        found.append(item)
+    for number in range(len(TOGETHER)):
+        for item in trainium_nodes(standing().state):
+            name = f"{item['metadata']['name']}-{number}"
+            item["metadata"]["name"] = item["metadata"]["labels"]["kubernetes.io/hostname"] = name
+            found.append(item)
     return found
 
 
