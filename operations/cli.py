@@ -43,6 +43,7 @@ from operations.jobs.cancel.command import cancel
 from operations.jobs.image.command import build, push
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
+from operations.jobs.precompile.command import precompile
 from operations.jobs.submit.command import submit
 from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
@@ -64,7 +65,7 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint, jobs, why, watch, cancel)
+JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""

@@ -50,6 +50,7 @@ _OWN: Mapping[str, Rules] = {
         "pods/log": ("get",),
     },
     "submit": _SUBMIT,
+    "precompile": {**_SUBMIT, "pods": ("list",)},
     "jobs": _JOBS,
     "why": _JOBS,
     "scale": _JOBS,
