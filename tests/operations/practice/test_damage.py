@@ -100,10 +100,10 @@ def test_a_report_that_meets_a_full_disk_names_its_folder(project: Path, monkeyp
     """The error itself names no file."""
     monkeypatch.setattr(Path, "write_text", _refuse_to_write)
     code, _, err = trn("rehearse dev --quiet --output build/there")
-    assert (code, "error: cannot write `build/there`: No space left on device" in err) == (1, True)
+    assert (code, "error: cannot write `build/there/report.json`: No space left on device" in err) == (1, True)
 
 
-def _refuse_to_write(_path: Path, _text: str) -> int:
+def _refuse_to_write(_path: Path, _text: str, _encoding: str | None = None) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
