@@ -38,7 +38,7 @@ def test_the_smallest_job_file_has_a_name_and_a_command():
         ({"mounts": [{"path": "fsx"}]}, "mounts[0].path", "not a valid path in the container"),
         ({"mounts": [{"path": "/a"}, {"path": "/a", "claim": "b"}]}, "mounts[1].path", "a path that another mount has"),
         ({"mounts": [{"path": "/a"}, {"path": "//a/.", "claim": "b"}]}, "mounts[1].path", "a path that another mount has"),
-        ({"mounts": [{"path": "/trn/"}]}, "mounts[0].path", "a path that every container has for itself"),
+        ({"mounts": [{"path": "/trn/x"}]}, "mounts[0].path", "a path that every container has for itself"),
         ({"mounts": [{"path": "/dev/shm"}]}, "mounts[0].path", "a path that every container has for itself"),
         ({"mounts": [{"path": "/fsx/../data"}]}, "mounts[0].path", "a path with `..`"),
         ({"checkpoints": {"path": "/fsx/../etc"}}, "checkpoints.path", "a path with `..`"),
