@@ -82,6 +82,10 @@ TOOLS: Mapping[str, Tool] = {
             "sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml",),
         },
     ),
+    "jobset": Tool(
+        "sigs.k8s.io/jobset", {"jobset": "sigs.k8s.io/jobset"},
+        files={"sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml", "config/components/webhook/manifests.yaml")},
+    ),
 }  # fmt: skip
 
 

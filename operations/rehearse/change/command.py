@@ -40,6 +40,7 @@ def change(
     new = with_settings(other, settings or ())
     faults = requested_faults(fault or ())
     graphs = [record_stack(stack_file, seed=seed) for stack_file in (old, new)]
+    faults.need_targets([*graphs[0], *graphs[1]])
     changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults)
     report = report_of(changed, old.stack, " ".join([after or before, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
