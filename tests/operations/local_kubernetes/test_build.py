@@ -29,6 +29,8 @@ PINS = {
     # The Helm that pulumi-kubernetes 4.34 holds (pulumi/pulumi-kubernetes provider/go.mod): what installs the releases.
     "helm": "v3.20.2",
     "kwok": "v0.8.0",
+    # Stands for any registry; nothing of it is in a cluster.
+    "registry": "v3.1.2",
 }
 FAKE_GO = """#!/bin/sh
 case "$1" in
