@@ -11,11 +11,13 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
+from addons.versions import VOLCANO
 from facts.charts import Contract
 from operations.local_kubernetes import crds, nodes
 from operations.local_kubernetes.api import Answer, NotInTime, Object, Refused
+from operations.local_kubernetes.companions import CONFIGURATION_KEY, SCHEDULER_CONFIGURATION
 from operations.local_kubernetes.running import Cluster
-from operations.local_kubernetes.workloads import workloads
+from operations.local_kubernetes.workloads import value_of, workloads
 from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.account.rule import Refusal
@@ -148,6 +150,10 @@ class Half:
             names.add(namespace)
         yield from ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(names))
         yield from found
+        configuration = value_of(contract, registration.inputs.get("values") or {}, "custom.scheduler_config_override")
+        if contract.chart == VOLCANO.name and configuration:
+            metadata = {"name": SCHEDULER_CONFIGURATION, "namespace": namespace}
+            yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {CONFIGURATION_KEY: configuration}}
 
 
 def manifest(item: Registration) -> Object:

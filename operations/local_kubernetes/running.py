@@ -22,7 +22,8 @@ from operations.errors import CommandError
 from operations.local_kubernetes.api import Api
 from operations.local_kubernetes.control_plane import admin_client
 
-TOOLS = ("kubernetes", "etcd", "kwok")
+TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
+"""What a control plane is made of, and what runs beside it where it was built."""
 LOCK, RECORD, KUBECONFIG, IDENTITY, PORT, LOG = "lock", "cluster.json", "kubeconfig", "identity", "port", "server.log"
 START_S, END_S, LOOK_S = 90, 15, 0.05
 """How long a start may take on a busy machine, how long an end, and between two looks."""

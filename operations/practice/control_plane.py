@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from operations.aws.api import BotoApi
@@ -19,15 +20,15 @@ from operations.practice.account import PracticeAccount
 GO_PAGE = "https://go.dev/doc/install"
 
 
-def start(folder: EngineFolder, *, has_stack: bool) -> None:
+def start(folder: EngineFolder, *, has_stack: bool, volcano: bool) -> None:
     """Have the control plane of a stack run, its programs built where they are missing, with the account's objects in it.
 
-    Raises CommandError where it cannot, and for a stack that was brought up without one.
+    `volcano`: whether the stack has it, so that its programs are to run too. Raises CommandError where it cannot, and for a stack that was brought up without one.
     """
     if has_stack and not folder.has_control_plane:
         hint = f"`trn practice down {folder.root.name}` first; or leave out --kubernetes"
         raise CommandError(f"stack `{folder.root.name}` is up in practice without a real API server", hint, code=MISUSE)
-    _build()
+    _build((*running.TOOLS, *(running.OPTIONAL if volcano else ())))
     begun = time.monotonic()
     cluster, is_new = running.start(folder.kubernetes)
     done = f"started in {time.monotonic() - begun:.0f} s" if is_new else "is running"
@@ -48,11 +49,12 @@ def _restore(folder: EngineFolder) -> None:
         account.close()
 
 
-def _build() -> None:
-    if not all(_is_there(name) for name in running.TOOLS):
-        errors().print("building Kubernetes, etcd and kwok from Go modules: about 10 minutes, once", markup=False)
+def _build(names: Sequence[str]) -> None:
+    missing = [name for name in names if not _is_there(name)]
+    if missing:
+        errors().print(f"building {', '.join(missing)} from Go modules: 10 to 15 minutes, once", markup=False)
     try:
-        build.tools(*running.TOOLS, built=lambda name, seconds: errors().print(f"built {name} in {seconds:.0f} s", markup=False))
+        build.tools(*names, built=lambda name, seconds: errors().print(f"built {name} in {seconds:.0f} s", markup=False))
     except build.Missing as error:
         hint = f"install Go, {GO_PAGE}; or leave out --kubernetes: the account then answers for Kubernetes itself"
         raise CommandError(str(error), hint, code=MISUSE) from error

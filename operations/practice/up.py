@@ -99,9 +99,11 @@ def _run(
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
     if kubernetes or (folder.has_control_plane and not down):
+        from addons.volcano import VolcanoSettings
         from operations.practice.control_plane import start
+        from operations.program import settings_of
 
-        start(folder, has_stack=there is not None)
+        start(folder, has_stack=there is not None, volcano=settings_of(stack_file).addons.of(VolcanoSettings).enabled)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
