@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from addons.volcano import VolcanoSettings
 from operations.aws.api import BotoApi
 from operations.engine.project import EngineFolder
 from operations.errors import MISUSE, CommandError
@@ -16,19 +17,21 @@ from operations.local_kubernetes.half import Half
 from operations.local_kubernetes.running import Cluster
 from operations.output import errors
 from operations.practice.account import PracticeAccount
+from operations.program import settings_of
+from operations.stack_file import StackFile
 
 GO_PAGE = "https://go.dev/doc/install"
 
 
-def start(folder: EngineFolder, *, has_stack: bool, volcano: bool) -> None:
+def start(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool) -> None:
     """Have the control plane of a stack run, its programs built where they are missing, with the account's objects in it.
 
-    `volcano`: whether the stack has it, so that its programs are to run too. Raises CommandError where it cannot, and for a stack that was brought up without one.
+    Raises CommandError where it cannot, and for a stack that was brought up without one.
     """
     if has_stack and not folder.has_control_plane:
         hint = f"`trn practice down {folder.root.name}` first; or leave out --kubernetes"
         raise CommandError(f"stack `{folder.root.name}` is up in practice without a real API server", hint, code=MISUSE)
-    _build((*running.TOOLS, *(running.OPTIONAL if volcano else ())))
+    _build((*running.TOOLS, *(running.OPTIONAL if settings_of(stack_file).addons.of(VolcanoSettings).enabled else ())))
     begun = time.monotonic()
     cluster, is_new = running.start(folder.kubernetes)
     done = f"started in {time.monotonic() - begun:.0f} s" if is_new else "is running"
