@@ -143,6 +143,9 @@ def start(folder: Path) -> tuple[Cluster, bool]:
             hint = "`trn practice down` removes it, and the next `up --kubernetes` makes a new one"
             raise CommandError(f"the control plane did not start: {said or f'no answer in {START_S} s'}", hint)
         time.sleep(LOOK_S)
+    if process is not None:
+        # It outlives this process on purpose; Python warns of a child that is not awaited.
+        process.returncode = 0
     return there, True
 
 
