@@ -10,9 +10,11 @@ Ctrl-C.
 import functools
 import inspect
 import platform
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,7 +53,7 @@ from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
-from operations.streams import open_closed_streams
+from operations.streams import drop_output, open_closed_streams
 
 CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
@@ -72,6 +74,9 @@ class StackGroup(TyperGroup):
         """Arguments with the stack's name spelt out."""
         _, rest, _ = self.make_parser(ctx).parse_args(list(args))
         if rest and rest[0] not in self.commands:
+            near = get_close_matches(rest[0], self.commands, n=1)
+            if near and not Path(f"Pulumi.{rest[0]}.yaml").is_file():
+                ctx.fail(f"No such command '{rest[0]}', and no stack of that name here. Did you mean '{near[0]}'?")
             args = [*args[: len(args) - len(rest)], "--stack", *rest]
         return super().parse_args(ctx, args)
 
@@ -104,8 +109,8 @@ def ending(command: Callable[..., int]) -> Callable[..., None]:
     return run
 
 
-# Plain help: rich's takes longer to load than all commands together.
-app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None)
+# Plain help: rich's takes longer to load than all commands together. Commands below take the names of the option from here.
+app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]})
 practice_app = typer.Typer(
     help="A simulated account that is kept on disk, for trying every command.",
     epilog="Example: trn practice up dev",
@@ -180,4 +185,19 @@ for command in REHEARSALS:
 def main() -> None:
     """Run `trn`."""
     open_closed_streams()
-    app()
+    try:
+        code = run_command(_whole_line)
+    except BrokenPipeError:
+        # The reader has what it wanted: `| head -1`.
+        drop_output()
+        code = 1
+    sys.exit(code)
+
+
+def _whole_line() -> int:
+    """Exit code of the command line, whatever ended it: also the help is written to a stream that may be full."""
+    try:
+        app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return 0

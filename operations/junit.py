@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from operations.errors import CommandError
+from operations.control_characters import escaped
 from operations.findings import Finding
+from operations.text_files import write_text
 
 
 def junit(findings: Sequence[Finding], suite_name: str) -> str:
@@ -26,8 +27,5 @@ def junit(findings: Sequence[Finding], suite_name: str) -> str:
 
 def write_junit(findings: Sequence[Finding], suite_name: str, path: Path) -> None:
     """Write the JUnit file. Raises CommandError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(junit(findings, suite_name))
-    except OSError as error:
-        raise CommandError(f"cannot write `{path}`: {error.strerror}", "name a file with --junit") from error
+    # XML 1.0 has no control characters, not even as references.
+    write_text(path, escaped(junit(findings, suite_name)), "name a file with --junit")

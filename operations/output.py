@@ -2,17 +2,19 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from operations.access import access
-from operations.errors import CommandError
+from operations.control_characters import escaped
+from operations.text_files import write_text
 
 STANDARD_OUTPUT = Path("-")
 PIPE_WIDTH = 200
@@ -25,6 +27,11 @@ class _Console(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """As rich's own."""
         super().print(*(_worded(item) for item in objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich's own, with control characters of the text as escapes: rich's own codes are segments of their own."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=escaped(segment.text))
 
 
 def _worded(item: Any) -> Any:
@@ -47,6 +54,11 @@ def results(json_file: Path | None = None) -> Console:
     return console if console.is_terminal else _Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
 
 
+def screen(json_file: Path | None) -> Console:
+    """As `results`, as wide as the terminal or pipe is."""
+    return _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
+
+
 def can_redraw(console: Console) -> bool:
     """Whether a terminal is watching that can move its cursor: one with `TERM=dumb` would show nothing of a live view or a bar."""
     return console.is_terminal and not console.is_dumb_terminal
@@ -63,11 +75,7 @@ def write_json(value: Any, json_file: Path | None) -> None:
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
-    try:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text)
-    except OSError as error:
-        raise CommandError(f"cannot write `{json_file}`: {error.strerror}", "name a file with --json, or - for standard output") from error
+    write_text(json_file, text, "name a file with --json, or - for standard output")
 
 
 def _plain(value: Any) -> Any:

@@ -4,6 +4,7 @@ import errno
 import sys
 from collections.abc import Callable
 
+from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, MISUSE, CommandError, CompleteError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -30,7 +31,7 @@ def run_command(command: Callable[[], int]) -> int:
         # Loaded when something went wrong: the help of a command answers at once.
         from operations.access import access
 
-        sys.stderr.write(f"{access().words(str(known))}\n")
+        sys.stderr.write(f"{escaped(access().words(str(known)))}\n")
         return known.code
 
 

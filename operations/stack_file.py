@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from operations.errors import MISUSE, CommandError
+from operations.text_files import read_text
 from stacks.config import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
@@ -112,14 +113,11 @@ def project_root(start: Path) -> Path:
 
 def _yaml(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise StackFileError(f"{path.name} has more than {MAX_BYTES:,} bytes", "keep data out of the stack file")
-        # As Pulumi does, a mark at the start by which editors say that the file is UTF-8 is dropped.
-        loaded = read_yaml(path.read_text("utf-8-sig"))
+        loaded = read_yaml(
+            read_text(path, MAX_BYTES, "check that it is a file that you may read", too_large="keep data out of the stack file")
+        )
     except YamlError as error:
         raise StackFileError(f"{path.name}: {error}", error.hint) from error
-    except UnicodeDecodeError as error:
-        raise StackFileError(f"{path.name} is not UTF-8 text: {error}", "save it as UTF-8") from error
-    except OSError as error:
-        raise StackFileError(f"cannot read {path}: {error.strerror}", "check that it is a file that you may read") from error
+    except CommandError as error:
+        raise StackFileError(str(error.args[0]), error.hint) from error
     return loaded if isinstance(loaded, dict) else {}

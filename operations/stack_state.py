@@ -10,7 +10,10 @@ from facts.resources.eks import CLUSTER_TYPE
 from operations.cluster_identity import ClusterIdentity, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
+from operations.text_files import read_text
 
+MAX_BYTES = 256_000_000
+"""Largest state that is read: that of a cluster has some hundred kilobytes, one of 10,000 resources some tens of megabytes."""
 ROOT_TYPE = "pulumi:pulumi:Stack"
 _HINT = "write it with `pulumi stack export --stack NAME > state.json`"
 
@@ -86,11 +89,9 @@ def file_state(path: Path, project: str, stack: str, cluster: str) -> StackState
     An empty state does not say whose it is, so it is refused: that a stack is gone is asked of the backend.
     """
     try:
-        export = json.loads(path.read_text())
+        export = json.loads(read_text(path, MAX_BYTES, _HINT, too_large=_HINT))
         state = parse_state(export, cluster)
-    except OSError as error:
-        raise CommandError(f"cannot read `{path}`: {error.strerror}", _HINT, code=MISUSE) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CommandError(f"`{path}` is no Pulumi state: {error}", _HINT, code=MISUSE) from error
     whose = {tuple(resource["urn"].split("::")[:2]) for resource in export["deployment"].get("resources") or ()}
     expected = (f"urn:pulumi:{stack}", project)

@@ -82,7 +82,9 @@ def rehearse(
     """Rehearse a stack: up until it is up, what happens while it runs, destroy until it is gone."""
     met = circumstances or Circumstances()
     recording = record_program(stack, seed)
-    engine = Engine(World(AccountState(met.allowances, met.job), Faults.of(met.faults)), State(), seed, parallel)
+    faults = Faults.of(met.faults)
+    faults.need_targets(recording)
+    engine = Engine(World(AccountState(met.allowances, met.job), faults), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)
     problems = findings(engine.world.state)

@@ -43,6 +43,8 @@ from training.launchers import launchers
 SEEDS, CHAOS_RUNS = 200, 500
 RANDOM_ACCOUNTS = 500
 """10,000 take a quarter of an hour: `ACCOUNTS=10000 make bench`."""
+EVERY = int(os.environ.get("EVERY", "1"))
+"""Of the long loops only every so many cases: CI has no time for all."""
 COMMANDS = ("sweep", "destroy", "drain")
 
 
@@ -50,6 +52,8 @@ def main() -> None:
     """Print all figures."""
     os.environ[REHEARSAL_VARIABLE] = "1"
     print(f"machine: {os.cpu_count()} cores, Python {platform.python_version()}")
+    if EVERY > 1:
+        print(f"of kill points, stops, chaos and random accounts every {EVERY}th only")
     _import_everything()
     before = _peak_mb()
     first, recording = _timed(lambda: _record(dev_configuration()))
@@ -68,9 +72,9 @@ def main() -> None:
     print(f"crash matrix of the dev stack: {killed:.1f} s, {report.converged} of {report.cases} kills converged")
     story, (points, empty) = _timed(_every_kill)
     print(f"killed anywhere, recovered, killed again, destroyed, swept: {points} kill points, {empty} ended empty, {story:.0f} s")
-    broken, report = _timed(lambda: chaotic(CHAOS_RUNS, 0))
+    broken, report = _timed(lambda: chaotic(CHAOS_RUNS // EVERY, 0))
     print(f"chaos: {broken:.0f} s, {report.ended_well} of {report.runs} runs ended well, {report.leftovers} things left behind")
-    accounts = int(os.environ.get("ACCOUNTS", RANDOM_ACCOUNTS))
+    accounts = int(os.environ.get("ACCOUNTS", RANDOM_ACCOUNTS // EVERY))
     neighbours, wrong = _timed(lambda: [what for seed in range(accounts) for what in touched(seed, COMMANDS[seed % len(COMMANDS)])[0]])
     print(f"sweep, destroy, drain in {accounts} random accounts: {len(wrong)} things of a neighbour touched, {neighbours:.0f} s")
     stopping, (stops, ended) = _timed(_every_stop)
@@ -142,7 +146,7 @@ def _life(recording: Recording, seed: int) -> tuple[float, float]:
 
 def _every_kill() -> tuple[int, int]:
     """Kill points of the shipped stack, and after how many of them nothing of ours was left, and all of the neighbours'."""
-    stack, points = recording(), cases(recording())
+    stack, points = recording(), cases(recording())[::EVERY]
     standing = Engine(World(), State())
     standing.up(stack)
     empty = 0
@@ -162,7 +166,7 @@ def _every_stop() -> tuple[int, int]:
     """Runs of drain and destroy that were stopped, and after how many of them the next run ended as one that nothing stops."""
     stops = ended = 0
     for command in ("drain", "destroy"):
-        for number in range(1, whole(command)[0] + 1):
+        for number in range(1, whole(command)[0] + 1, EVERY):
             for error in (KeyboardInterrupt, Died):
                 wrong = list(wrong_after(command, number, error))
                 stops, ended = stops + 1, ended + (not wrong)

@@ -3,9 +3,7 @@
 from functools import cache, lru_cache
 from typing import Any
 
-import pulumi.runtime.resource
 import typer.main
-from pulumi.runtime.proto import source_pb2
 
 from simulator import rehearsal
 from simulator.doors.recorder import ProgramFile
@@ -21,8 +19,6 @@ def share() -> None:
     """
     rehearsal.record_program = record_program
     typer.main.get_command = cache(typer.main.get_command)
-    # Where in the program each resource is made is for the engine's own messages: a quarter of a recording's time, and no recording has it.
-    pulumi.runtime.resource._get_stack_trace = source_pb2.StackTrace
 
 
 def record_program(stack: rehearsal.Stack, seed: int) -> Recording:

@@ -203,7 +203,14 @@ def parse_job(values: Any, where: str = "the job file") -> Job:
     Raises JobFileError with every mistake that keys make alone.
     """
     if not isinstance(values, Mapping):
-        raise JobFileError([missing("", "the file is no mapping of keys", hint="see docs/jobs.md for the form")], where)
+        raise JobFileError(
+            [
+                missing(
+                    "", f"{where} is no mapping of keys{': it is empty' if values is None else ''}", hint="see docs/jobs.md for the form"
+                )
+            ],
+            where,
+        )
     try:
         job = Job.model_validate_json(json.dumps(values, default=str), strict=True)
     except ValidationError as error:

@@ -4,17 +4,21 @@ Each row is a rehearsed change of the dev stack.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from functools import cache
 
 from operations.docs.change_samples import Sample, sample_of
 from operations.docs.configuration_keys import Key, keys
-from operations.program import record_stack
+from operations.program import record_stack, rehearsing
 from operations.rehearse.change.configuration import with_settings
 from operations.stack_file import read_stack_file
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
 from simulator.recording import Recording
 from simulator.report.drawing.text import duration, short_type
+
+BLOCK = 12
+"""Rows that one process makes in a row: neighbours share their recordings."""
 
 
 def rows(chosen: list[Key]) -> Iterator[str]:
@@ -66,6 +70,13 @@ def frame() -> list[str]:
     ]
 
 
-def page() -> str:
-    """docs/changes.md."""
-    return "\n".join([*frame(), *rows(keys()), ""])
+def page(pool: Executor) -> str:
+    """docs/changes.md, its rows made by several processes."""
+    wanted = keys()
+    blocks = [wanted[start : start + BLOCK] for start in range(0, len(wanted), BLOCK)]
+    return "\n".join([*frame(), *(row for made in pool.map(_rows, blocks) for row in made), ""])
+
+
+def _rows(chosen: list[Key]) -> list[str]:
+    with rehearsing():
+        return list(rows(chosen))

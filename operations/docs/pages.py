@@ -5,6 +5,8 @@
 
 import io
 import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,12 @@ def pages() -> dict[str, str]:
     }
 
 
-SLOW_PAGES = {"docs/changes.md": change_table.page, "docs/practice.md": practice_page.page}
-"""File name to what makes it, a rehearsal for each line: compared a part at a time."""
+def slow_pages() -> dict[str, str]:
+    """The same of those that are a rehearsal for each line, made by several processes; tests compare them a part at a time."""
+    # Fresh processes: the recorder's threads and loops are not to be inherited.
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        practice = pool.submit(practice_page.page)
+        return {"docs/changes.md": change_table.page(pool), "docs/practice.md": practice.result()}
 
 
 def readme(text: str) -> str:
@@ -138,7 +144,7 @@ def _json(value: dict[str, Any]) -> str:
 
 def write() -> None:
     """Write all pages."""
-    for name, text in {**pages(), **{name: make() for name, make in SLOW_PAGES.items()}}.items():
+    for name, text in {**pages(), **slow_pages()}.items():
         (ROOT / name).parent.mkdir(exist_ok=True)
         (ROOT / name).write_text(text)
 

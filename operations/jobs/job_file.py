@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from operations.errors import MISUSE, CommandError, CompleteError
+from operations.text_files import read_text
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 from training.account import Account, parse_account
 from training.job import Job, JobFileError, parse_job
@@ -27,14 +28,8 @@ def read_account(path: Path) -> Account:
 
 def _read(path: Path, parse: Callable[[Any, str], Parsed], hint: str) -> Parsed:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise CommandError(f"{path} has more than {MAX_BYTES:,} bytes", "keep data out of it", code=MISUSE)
-        return parse(read_yaml(path.read_text("utf-8-sig")), str(path))
+        return parse(read_yaml(read_text(path, MAX_BYTES, hint)), str(path))
     except YamlError as error:
         raise CommandError(f"{path}: {error}", error.hint, code=MISUSE) from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is not UTF-8 text: {error}", "save it as UTF-8", code=MISUSE) from error
-    except OSError as error:
-        raise CommandError(f"cannot read {path}: {error.strerror}", hint, code=MISUSE) from error
     except JobFileError as error:
         raise CompleteError(str(error), code=MISUSE) from error

@@ -52,6 +52,7 @@ _OWN: Mapping[str, Rules] = {
     "submit": _SUBMIT,
     "jobs": _JOBS,
     "why": _JOBS,
+    "scale": _JOBS,
     "watch": {**_JOBS, "pods/log": ("get",)},
     "cancel": {
         **_JOBS,

@@ -1,6 +1,7 @@
 """Who a bearer token is: the webhook that an API server asks, as EKS's asks its own authenticator."""
 
 import json
+import secrets
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,14 +24,15 @@ class Authenticator:
         self.readers: list[Callable[[str], User | None]] = []
         """Each is asked in turn what user a token is; None where it cannot say."""
         self._users: dict[str, User] = {}
+        self._secret = secrets.token_urlsafe(24)
         self.readers.append(self._users.get)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     def token(self, user: str, groups: Sequence[str] = ()) -> str:
-        """A token of a user; the same user and groups have the same."""
-        token = "test." + "~".join((user, *groups))
+        """A token of a user; the same user and groups have the same. Others on this machine cannot guess it: they reach the port too."""
+        token = ".".join((self._secret, "~".join((user, *groups))))
         self._users[token] = User(user, tuple(groups))
         return token
 

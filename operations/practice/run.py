@@ -75,6 +75,7 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
     world.faults = Faults.of([parse_fault(text) for text in faults])
     engine = RehearsalEngine(account, stack_file)
     graph = engine.state.load().recording() if down else record_stack(stack_file)
+    world.faults.need_targets(graph)
     kill = next_kill(world.faults, graph, _KILLS[down])
 
     def listener(clock: float, step: Step, ended: bool) -> None:

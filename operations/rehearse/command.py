@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from operations.errors import CommandError
 from operations.options import Faults, Quiet, Seed, StackOption
 
 
@@ -30,9 +29,7 @@ def rehearse(
     """
     if context.invoked_subcommand is not None:
         return 0
-    from rich.console import Console
-
-    from operations.output import STANDARD_OUTPUT, errors
+    from operations.output import STANDARD_OUTPUT, errors, screen
     from operations.program import rehearse_stack
     from operations.rehearse.files import circumstances_of, ended_well, write_files
     from operations.rehearse.progress import Progress
@@ -44,13 +41,8 @@ def rehearse(
     circumstances = circumstances_of(scenario, fault or ())
     with progress:
         rehearsal = rehearse_stack(stack_file, seed=seed, parallel=parallel, watch=progress.watch, circumstances=circumstances)
-    try:
-        written = write_files(rehearsal, output, json_file)
-    except OSError as error:
-        hint = "name a folder with --output, a file with --json"
-        # A full disk names no file.
-        raise CommandError(f"cannot write `{error.filename or output}`: {error.strerror}", hint) from error
+    written = write_files(rehearsal, output, json_file)
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(rehearsal.report.as_json())
-    print_summary(Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), rehearsal.report, written)
+    print_summary(screen(json_file), rehearsal.report, written)
     return 0 if ended_well(rehearsal.report) else 1

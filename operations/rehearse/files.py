@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from operations.output import STANDARD_OUTPUT
+from operations.text_files import write_text
 from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultRequest, parse_fault
 from simulator.rehearsal import Circumstances, Rehearsal
@@ -42,18 +43,19 @@ def ended_well(report: Report) -> bool:
 
 
 def write_files(rehearsal: Rehearsal, folder: Path, json_file: Path | None = None) -> list[Path]:
-    """Write report.json, timeline.svg and index.html, and the report once more where it was asked for; returns the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write report.json, timeline.svg and index.html, and the report once more where it was asked for; returns the paths.
+
+    Raises CommandError for a file that cannot be written.
+    """
     texts = {
         "report.json": rehearsal.report.as_json(),
         "timeline.svg": timeline_svg(rehearsal.report),
         "index.html": page_html(rehearsal.report, rehearsal.recording),
     }
     for name, text in texts.items():
-        (folder / name).write_text(text)
+        write_text(folder / name, text, "name a folder with --output")
     written = [folder / name for name in texts]
     if json_file is not None and json_file != STANDARD_OUTPUT:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(rehearsal.report.as_json())
+        write_text(json_file, rehearsal.report.as_json(), "name a file with --json, or - for standard output")
         written.append(json_file)
     return written

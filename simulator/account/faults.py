@@ -81,6 +81,21 @@ class Faults:
         """
         return cls([_asked(request) for request in requests])
 
+    def need_targets(self, registrations: Iterable[Registration]) -> None:
+        """Raises FaultSyntaxError for a fault whose resource is none of these: a slip in its name would rehearse fair weather."""
+        known = list(registrations)
+        for fault in self.active:
+            if fault.resource is None or any(fault.matches(each) for each in known):
+                continue
+            names = {each.name: each for each in known if fault.kind.can_strike(each)}
+            wanted = fault.resource.rpartition("/")[2]
+            near = difflib.get_close_matches(wanted, names, n=3) or list(names)[:3]
+            shown = ", ".join(f"{names[name].type.rsplit(':', 1)[-1]}/{name}" for name in near)
+            raise FaultSyntaxError(
+                f"`{fault}` strikes nothing: no resource of this stack that it can strike is called `{fault.resource}`",
+                f"near: {shown}" if shown else f"this stack has nothing that `{fault.kind.name}` can strike",
+            )
+
     def copy(self) -> "Faults":
         """The same faults, to be used up on their own."""
         return Faults([replace(fault, held=set(fault.held)) for fault in self.active], self.on_strike)

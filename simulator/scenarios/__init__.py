@@ -12,6 +12,8 @@ from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.rehearsal import Circumstances
 
 DIRECTORY = Path(__file__).parent
+MAX_BYTES = 1_000_000
+"""Largest scenario; those of the project have some hundred bytes."""
 
 
 class _Part(BaseModel):
@@ -69,17 +71,26 @@ def read(name: str) -> Scenario:
     if not path.is_file():
         raise ScenarioError(f"there is no scenario `{name}`\n  allowed: {', '.join(names())}, or the path of a file", "name one of these")
     try:
-        loaded: Any = yaml.safe_load(path.read_text())
+        if path.stat().st_size > MAX_BYTES:
+            raise ScenarioError(f"{path} has more than {MAX_BYTES:,} bytes", "see simulator/scenarios for the form")
+        loaded: Any = yaml.safe_load(path.read_text("utf-8-sig"))
         scenario = Scenario.model_validate(loaded)
         Faults.of(parse_fault(text) for text in scenario.faults)
-    except yaml.YAMLError as error:
-        raise ScenarioError(f"{path} is not valid YAML: {error}", "fix the line it names") from error
+    except OSError as error:
+        raise ScenarioError(f"cannot read {path}: {error.strerror}", "name a file that you may read") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path} is not UTF-8 text: {error}", "save it as UTF-8") from error
+    except RecursionError as error:
+        raise ScenarioError(f"{path} is nested too deep", "see simulator/scenarios for the form") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise ScenarioError(f"{path}: `{where}`: {first['msg']}", "see simulator/scenarios for the form") from error
     except FaultSyntaxError as error:
         raise ScenarioError(f"{path}: {error}", error.hint) from error
+    # ValueError: a date that the calendar does not have.
+    except (yaml.YAMLError, ValueError) as error:
+        raise ScenarioError(f"{path} is not valid YAML: {error}", "fix the line it names") from error
     return scenario
 
 

@@ -92,7 +92,8 @@ class Controllers:
         self._api.merge(nodes, {"status": {"replicas": self._api.get(nodes).ok()["spec"]["replicas"]}}, status=True).ok()
         if not self._api.exists(self._items["nodepools.karpenter.sh"]):
             self._api.delete(self._items["nodeclaims.karpenter.sh"], foreground=False)
-        time.sleep(0.5)
+        # A drain looks so many times and no more: the garbage collector takes up to 30 s to learn of a kind, longer on a busy machine.
+        time.sleep(1.5)
 
 
 def drain(door: KubernetesClient, controllers: Controllers) -> tuple[list[str], list[str]]:

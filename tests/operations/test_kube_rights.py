@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "jobs": ("jobs",),
     "why": ("why bert",),
     "watch": ("watch bert --once",),
+    "scale": ("scale trn1-32xl 0 --yes",),
 }
 
 

@@ -81,7 +81,7 @@ class World:
 
     def scale(self, consent: Consent = YES) -> Any:
         """`trn scale core 0`."""
-        return scale_group(self.cloud.api, self.pulumi, subject(CLUSTER), "core", 0, consent, QUIET)
+        return scale_group(self.cloud.api, self.pulumi, subject(CLUSTER), "core", 0, consent, QUIET, lambda: None)
 
     def look(self, consent: Consent = YES) -> Any:
         """What `trn verify` and `trn shell` ask before they start a pod."""

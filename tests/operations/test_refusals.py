@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "jobs": ("jobs",),
     "why": ("why", "bert", "--stack", "dev"),
     "cancel": ("cancel", "prepare", "--yes"),
-    "scale": ("scale", "trn1-32xl", "0", "--stack", "dev"),
+    "scale": ("scale", "trn1-32xl", "0", "--stack", "dev", "--yes"),
     "drain": ("drain", "dev", "--yes"),
     "destroy": ("destroy", "dev", "--yes"),
     "sweep": ("sweep", "dev"),

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +60,38 @@ def test_output_that_does_not_fit_at_the_end_fails_the_command(monkeypatch: pyte
     monkeypatch.setattr(sys, "stdout", Full())
     assert run_command(lambda: 0) == 1
     assert "cannot write all of the output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("lint", "--help"), ("lint", "/dev/null")])
+def test_help_that_does_not_fit_is_an_error_without_a_traceback(arguments: tuple[str, ...]):
+    """It is written before any command runs."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", START, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: cannot write all of the output: No space left on device\n\nhint: ")
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_reader_that_is_gone_ends_the_command_without_a_word():
+    """`| true`, and `| head -1` of a long result."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        command = [sys.executable, "-c", START, "lint", "/dev/null"]
+        done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_locale_without_a_character_gets_its_escape(tmp_path: Path):
+    """A curve, or a name in another alphabet, is no reason to stop."""
+    manifest = tmp_path / "東.yaml"
+    manifest.write_text("")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, "-c", START, "lint", str(manifest)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path}/\\u6771.yaml holds no object; nothing was checked\n"

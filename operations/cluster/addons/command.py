@@ -39,9 +39,13 @@ def images(
 
     Example: trn images --mirror registry.example:5000/team
     """
+    from facts.forms import REGISTRY
     from operations.cluster.addons.view import print_images
+    from operations.errors import MISUSE, CommandError
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
+    if mirror is not None and not REGISTRY.fits(mirror):
+        raise CommandError(f"`--mirror {mirror}` is no {REGISTRY.what}\n  allowed: {REGISTRY.allowed}", REGISTRY.hint, code=MISUSE)
     print_images(settings_of(read_stack_file(stack)), mirror, json_file)
     return 0

@@ -52,12 +52,9 @@ def iam(
 
 def _write(texts: dict[str, str], folder: Path) -> None:
     from operations.output import errors
+    from operations.text_files import write_text
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / f"{name}.json").write_text(text)
-    except OSError as error:
-        raise CommandError(f"cannot write `{error.filename}`: {error.strerror}", "name a folder with --output") from error
+    for name, text in texts.items():
+        write_text(folder / f"{name}.json", text, "name a folder with --output")
     for name in texts:
         errors().print(f"aws iam create-policy --policy-name {name} --policy-document file://{folder / name}.json", markup=False)

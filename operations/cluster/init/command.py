@@ -47,6 +47,7 @@ def init(
     from operations.output import results, write_json
     from operations.program import settings_of
     from operations.stack_file import project_of
+    from operations.text_files import write_text
     from stacks.rules import notices
 
     refuse_hours(block_hours)
@@ -83,7 +84,7 @@ def init(
 
     stack_file = as_stack_file(answers, root, project)
     settings = settings_of(stack_file, rehearsal=False)
-    path.write_text(stack_file_text(answers))
+    write_text(path, stack_file_text(answers), "make room there, or change into a folder that you may write to")
     running, idle = usd_per_hour(stack_file)
     write_json({"file": str(path), "answers": asdict(answers), "runningUsdPerHour": running, "idleUsdPerHour": idle}, json_file)
     console = results(json_file)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from operations.errors import MISUSE, CommandError
-from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile
+from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile, Yes
 
 
 def scale(
@@ -13,18 +13,24 @@ def scale(
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
     stack: StackOption = "dev",
     state: StateFile = None,
+    yes: Yes = False,
     name: ClusterName = "",
     break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Set the size of a node group, down to zero for the night, and list what is still billed. Exits with 1 where EKS fails.
 
+    Before nodes go, the jobs and pods on the group are listed, and it asks; with `--yes` it interrupts them. Which nodes go is for AWS to choose.
+
     Example: trn scale trn1-32xl 0 --stack dev
     """
     from operations.access import access
     from operations.asking import consent
+    from operations.cluster.scale.occupants import Occupants, occupants, print_occupants
     from operations.cluster.scale.plan import as_data, resized
     from operations.cluster.scale.stack import scale_group
+    from operations.jobs.site import site_of
+    from operations.kube.cluster import cluster_of
     from operations.output import errors, gauge, results, write_json
     from operations.ownership import StackCluster
     from operations.program import record_stack, settings_of
@@ -41,6 +47,20 @@ def scale(
     api = access().aws(stack, settings.region)
     progress, console = errors(), results(json_file)
     subject = StackCluster(stack_file.project, stack, settings.name)
+    agreement, found = consent(yes, name), Occupants()
+
+    def before_loss() -> None:
+        nonlocal found
+        try:
+            found = occupants(cluster_of(api, settings.name), group, settings.training.namespace, site_of(settings, stack))
+        except CommandError as error:
+            progress.print(f"what runs on {group} is not known: {error.args[0]}", markup=False, soft_wrap=True)
+            agreement.agree("Go on, and interrupt whatever runs there?")
+            return
+        print_occupants(progress, group, found)
+        if found.counts:
+            agreement.agree(f"Go on, and interrupt {found.counts} on {group} in {settings.name}?")
+
     with gauge("waiting for EKS", progress) as show:
         watching = Watching(lambda line: progress.print(line, markup=False, soft_wrap=True), access().pause, show)
         wanted, said = scale_group(
@@ -49,12 +69,13 @@ def scale(
             subject,
             group,
             count,
-            consent(yes=False, name=name),
+            agreement,
             watching,
+            before_loss,
             state_file=state,
             break_lock=break_lock,
         )
-    write_json(as_data(group, wanted, lines, said), json_file)
+    write_json(as_data(group, wanted, lines, said, found), json_file)
     for text in said:
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)
     if said:

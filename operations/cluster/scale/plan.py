@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from operations.cluster.scale.occupants import Occupants
 from operations.stack_file import StackFile
 from simulator.costs import CostItem, total
 
@@ -15,12 +16,14 @@ def resized(stack_file: StackFile, group: str, count: int) -> StackFile:
     return replace(stack_file, pairs={**stack_file.pairs, "trn:nodeGroups": {**groups, group: {**entry, **limits}}})
 
 
-def as_data(group: str, wanted: dict[str, int], lines: list[CostItem], said: list[str]) -> dict[str, Any]:
+def as_data(group: str, wanted: dict[str, int], lines: list[CostItem], said: list[str], found: Occupants) -> dict[str, Any]:
     """The same for `--json`."""
     return {
         "group": group,
         "sizes": wanted,
         "problems": said,
+        "jobs": [row.as_data() for row in found.jobs],
+        "pods": list(found.pods),
         "usdPerHour": total(lines, idle=False),
         "items": [{"name": line.name, "what": line.what, "usdPerHour": line.usd_per_hour} for line in lines],
     }

@@ -1,5 +1,6 @@
 """The size of one node group of a stack's cluster: whose it is, the lock, the change."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from operations.aws.api import Api
@@ -18,12 +19,14 @@ def scale_group(
     count: int,
     consent: Consent,
     watching: Watching,
+    before_loss: Callable[[], None],
     *,
     state_file: Path | None = None,
     break_lock: bool = False,
 ) -> tuple[dict[str, int], list[str]]:
     """Set the size of a node group; the sizes, and what EKS says went wrong.
 
+    `before_loss`: called before the group loses nodes; says and asks what that interrupts, and raises where the answer is no.
     Raises CommandError where it is not this stack's cluster, or another operator is at it; what botocore raises where there is none.
     """
     current = scaling(api, subject.cluster, group)
@@ -33,6 +36,8 @@ def scale_group(
     watching.tell(f"{group}: {current['desiredSize']} nodes, wanted {count}")
     if wanted == current:
         return wanted, []
+    if wanted["desiredSize"] < current["desiredSize"]:
+        before_loss()
     holder = this_run(ownership.caller, f"scale {group} {count} --stack {subject.stack}")
     with locked(api, subject.cluster, holder, watching.tell, break_lock=break_lock):
         refuse_change(api, ownership)

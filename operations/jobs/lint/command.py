@@ -7,6 +7,8 @@ import typer
 
 from operations.options import JsonFile, stack_names
 
+_HINT, _TOO_LARGE = "name a manifest, or - for standard input", "split it: one job a file"
+
 
 def lint(
     file: Annotated[Path, typer.Argument(help="Manifest with one or more objects, of any kind; - for standard input.", allow_dash=True)],
@@ -25,16 +27,20 @@ def lint(
     Example: trn lint pytorchjob.yaml, or: trn lint pytorchjob.yaml --stack dev
     """
     from operations.jobs.lint.reader import read_manifest
-    from operations.jobs.lint.view import as_data, read_text, report_lines
+    from operations.jobs.lint.view import as_data, report_lines
     from operations.jobs.site import site_of
     from operations.output import results, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from operations.text_files import STANDARD_INPUT, read_input, read_text
+    from stacks.stack_yaml import MAX_BYTES
     from training.lint import lint as findings_of
 
     name = "standard input" if str(file) == "-" else str(file)
     site = site_of(settings_of(read_stack_file(stack)), stack) if stack is not None else None
-    manifest = read_manifest(read_text(file), name)
+    is_input = file == STANDARD_INPUT
+    text = read_input(MAX_BYTES, _TOO_LARGE) if is_input else read_text(file, MAX_BYTES, _HINT, too_large=_TOO_LARGE)
+    manifest = read_manifest(text, name)
     found = findings_of(manifest.documents, site)
     write_json(as_data(manifest, found, name), json_file)
     console = results(json_file)

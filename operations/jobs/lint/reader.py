@@ -1,13 +1,13 @@
 """Reads a manifest of Kubernetes: all documents of a file as plain values, with the line of every key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from operations.errors import MISUSE, CommandError
-from stacks.stack_yaml import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from stacks.stack_yaml import MAX_DEPTH, MAX_VALUES
 from training.lint.finding import Document, Path
 
 
@@ -29,13 +29,13 @@ class Manifest:
 def read_manifest(text: str, where: str) -> Manifest:
     """All documents that are objects.
 
-    `where`: the name of the file. Raises CommandError for what is no YAML, or larger or deeper than any manifest.
+    `where`: the name of the file. Raises CommandError for what is no YAML, or has more values or is deeper than any manifest.
     """
-    if len(text) > MAX_BYTES:
-        raise CommandError(f"{where} has more than {MAX_BYTES:,} characters", "split it: one job a file", code=MISUSE)
+    # Kubernetes reads YAML 1.1, as this loader does: `yes` is a boolean.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        # Kubernetes reads YAML 1.1, as this loader does: `yes` is a boolean.
-        nodes = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        _refuse_depth(yaml.parse(text, Loader=loader), where)
+        nodes = list(yaml.compose_all(text, Loader=loader))
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -46,6 +46,23 @@ def read_manifest(text: str, where: str) -> Manifest:
     builder = _Builder(where)
     values = [(index, builder.value(node, index, ())) for index, node in enumerate(nodes) if node is not None]
     return Manifest([Document(index, value) for index, value in values if isinstance(value, dict)], builder.lines)
+
+
+def _refuse_depth(events: Iterable[yaml.Event], where: str) -> None:
+    """Raises CommandError for what is nested too deep: libyaml's composer calls itself for each level, until the process dies."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise _too_much(where)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _too_much(where: str) -> CommandError:
+    wrong = f"{where} has more than {MAX_VALUES:,} values, or is nested more than {MAX_DEPTH} levels deep"
+    return CommandError(wrong, "no manifest is", code=MISUSE)
 
 
 @dataclass
@@ -59,11 +76,7 @@ class _Builder:
     def value(self, node: Any, document: int, path: Path) -> Any:
         self.count += 1
         if self.count > MAX_VALUES or len(path) > MAX_DEPTH:
-            raise CommandError(
-                f"{self.where} has more than {MAX_VALUES:,} values, or is nested more than {MAX_DEPTH} levels deep",
-                "no manifest is",
-                code=MISUSE,
-            )
+            raise _too_much(self.where)
         self.lines.setdefault((document, path), node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
             found: dict[str, Any] = {}

@@ -1,23 +1,10 @@
 """Findings of a manifest as lines and as data."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
-from operations.errors import MISUSE, CommandError
 from operations.jobs.lint.reader import Manifest
 from training.lint.finding import Finding
 from training.lint.workloads import workloads
-
-
-def read_text(file: Path) -> str:
-    """Text of a file, or of standard input for `-`. Raises CommandError."""
-    try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{file} is not UTF-8 text: {error}", "save it as UTF-8", code=MISUSE) from error
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {error.strerror}", "name a manifest, or - for standard input", code=MISUSE) from error
 
 
 def as_data(manifest: Manifest, findings: list[Finding], name: str) -> dict[str, Any]:
@@ -49,6 +36,8 @@ def report_lines(manifest: Manifest, findings: list[Finding], name: str) -> list
             f"  fix  {item.fix}",
         ]
     pods = sum(workload.count for workload in workloads(manifest.documents) if workload.on_neuron is not None)
+    if not manifest.documents:
+        return [f"{name} holds no object; nothing was checked"]
     if not pods:
         return [*found, f"{name}: no pod in it asks for Neuron chips; nothing was checked"]
     count = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"

@@ -19,6 +19,7 @@ from operations.jobs.watch.view import figures, shown, step_line
 from operations.kube.cluster import cluster_of
 from operations.output import can_redraw, results, write_json
 from operations.stack_file import read_stack_file
+from operations.text_files import write_text
 from stacks.config import parse_settings
 
 Look = Callable[[], tuple[Progress, bool]]
@@ -110,11 +111,7 @@ def _finish(name: str, progress: Progress, on: Hardware | None, asked: Asked, co
     """The last word: figures, data, page. Exit code 1 where the log has no step."""
     write_json(progress.as_data(on), asked.json_file)
     if asked.html is not None:
-        try:
-            asked.html.parent.mkdir(parents=True, exist_ok=True)
-            asked.html.write_text(page(name, progress, on), "utf-8")
-        except OSError as error:
-            raise CommandError(f"cannot write `{asked.html}`: {error.strerror}", "name a file with --html") from error
+        write_text(asked.html, page(name, progress, on), "name a file with --html")
     if can_redraw(console):
         console.print(shown(name, progress, on))
     else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
@@ -10,10 +11,15 @@ from operations.jobs.listing.found import FoundJob
 from operations.jobs.watch.progress import Hardware, hardware
 from operations.jobs.why.situation import Situation
 from operations.kube.api import Kubernetes
+from operations.text_files import marked_lines
 from training.metrics_line import MARK
 
 MOST_READ = 4
 """Pods whose logs are read: the first worker of each node writes the same steps."""
+MOST_LOG_BYTES = 1 << 30
+"""Of a file; its lines of progress are a small part."""
+MOST_LINES = 1_000_000
+"""Of progress; a step of a second makes so many in 11 days."""
 OVERLAP_S = 60
 """A further look reads the lines of at least so long: the nodes' clocks and this machine's differ."""
 
@@ -47,13 +53,16 @@ class PodLogs:
 
 
 def of_file(path: Path) -> list[str]:
-    """Lines of a log on disk. Raises CommandError for one that cannot be read."""
-    try:
-        return path.read_text("utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise CommandError(
-            f"cannot read {path}: {error.strerror}", "name a log, such as one that `trn logs` printed", code=MISUSE
-        ) from error
+    """Lines of progress of a log on disk, or from a pipe. Raises CommandError for one that cannot be read, and for one that is too large."""
+    hint = "name a log, such as one that `trn logs` printed"
+    lines = list(
+        islice(
+            marked_lines(path, MARK, MOST_LOG_BYTES, hint, too_large=f"keep its lines of progress: grep -F '{MARK}' LOG"), MOST_LINES + 1
+        )
+    )
+    if len(lines) > MOST_LINES:
+        raise CommandError(f"{path} has more than {MOST_LINES:,} lines of progress", "keep the newest: tail -n 1000000 LOG", code=MISUSE)
+    return lines
 
 
 def hardware_of(situation: Situation) -> Hardware | None:

@@ -24,9 +24,7 @@ def change(
 
     Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4
     """
-    from rich.console import Console
-
-    from operations.output import STANDARD_OUTPUT, write_json
+    from operations.output import screen, write_json
     from operations.program import record_stack
     from operations.rehearse.change.configuration import with_settings
     from operations.rehearse.change.page import write_page
@@ -42,10 +40,11 @@ def change(
     new = with_settings(other, settings or ())
     faults = requested_faults(fault or ())
     graphs = [record_stack(stack_file, seed=seed) for stack_file in (old, new)]
+    faults.need_targets([*graphs[0], *graphs[1]])
     changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults)
     report = report_of(changed, old.stack, " ".join([after or before, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
         write_json(report.model_dump(), place)
     write_page(changed, old, new, report.after, seed, output / "index.html")
-    print_lines(Console(stderr=json_file == STANDARD_OUTPUT, highlight=False), list(summary_lines(report)))
+    print_lines(screen(json_file), list(summary_lines(report)))
     return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from operations.program import rehearse_stack
 from operations.stack_file import StackFile
+from operations.text_files import write_text
 from simulator.engine.change import Changed
 from simulator.engine.plan import Change
 from simulator.engine.run import OLD
@@ -17,10 +18,10 @@ from simulator.report.labels import shown, telling_inputs
 
 
 def write_page(changed: Changed, before: StackFile, after: StackFile, words: str, seed: int, path: Path) -> None:
-    """Write index.html: the cluster is made as it was, changed, and destroyed."""
+    """Write index.html: the cluster is made as it was, changed, and destroyed. Raises CommandError."""
     first, last = rehearse_stack(before, seed=seed), rehearse_stack(after, seed=seed)
     report = first.report.model_copy(update={"destroy": last.report.destroy, "destroy_reruns": last.report.destroy_reruns})
-    path.write_text(page_html(report, last.recording, change_run(changed, words)))
+    write_text(path, page_html(report, last.recording, change_run(changed, words)), "name a folder with --output")
 
 
 def change_run(changed: Changed, words: str) -> ChangeRun:

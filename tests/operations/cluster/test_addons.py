@@ -110,6 +110,14 @@ def test_the_mirror_list_pairs_each_image_with_its_copy(monkeypatch: pytest.Monk
     assert "registry.k8s.io/kueue/kueue:v0.19.2" not in pairs
 
 
+def test_a_mirror_that_is_no_registry_is_refused():
+    """It would stand in the stack file next, and in every pod."""
+    result = CliRunner().invoke(app, ["images", "--mirror", "http://bad host"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "`--mirror http://bad host` is no registry" in result.stderr
+    assert "without https://" in result.stderr
+
+
 def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.MonkeyPatch):
     """For a scanner, say."""
     lines = output("images", monkeypatch=monkeypatch).splitlines()

@@ -2,20 +2,29 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from addons import volcano
 from operations.aws.node_groups import resize, scaling, sized
 from operations.cli import app
+from operations.cluster.scale.occupants import Occupants, occupants
+from operations.cluster.status.subject import NODES
+from operations.errors import CommandError
+from operations.kube.api import Object
+from operations.kube.job_pods import PODS
 from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.inventory import Delays
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import Cloud
+from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.owned import hold
 from tests.simulator.account.standing import group, standing
 from tests.support import ROOT
+from tests.training.sites import SITE
 
 CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
 
@@ -78,15 +87,92 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Cloud:
     monkeypatch.chdir(ROOT)
     made = standing_cloud()
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.api)
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made_cluster())
     hold(monkeypatch, CLUSTER, made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
 
-def trn(*arguments: str) -> tuple[int, str, str]:
+def made_cluster(*pods: Object) -> FakeCluster:
+    """Two nodes of the training group and one of another, and pods."""
+    cluster = FakeCluster()
+    cluster.objects |= {PODS: list(pods), NODES: []}
+    for name, of in (("node-1", GROUP), ("node-2", GROUP), ("core-1", "core")):
+        cluster.put(NODES, name, metadata={"labels": {"trn/node-group": of}})
+    return cluster
+
+
+def bert(**changes: Any) -> Object:
+    """A pod of the Volcano Job `bert` on the first node."""
+    metadata = {"name": "bert-worker-0", "namespace": "training", "labels": {"volcano.sh/job-name": "bert"}}
+    return {"metadata": metadata, "spec": {"nodeName": "node-1"}, "status": {"phase": "Running"}, **changes}
+
+
+def plain(name: str, namespace: str, node: str = "node-2", **metadata: Any) -> Object:
+    """A pod of no job."""
+    return {"metadata": {"name": name, "namespace": namespace, **metadata}, "spec": {"nodeName": node}, "status": {"phase": "Running"}}
+
+
+@pytest.fixture
+def occupied(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """The shipped stack with a job and a notebook on its training nodes; other pods are not in the way."""
+    daemon = plain("efa-plugin", "kube-system", ownerReferences=[{"kind": "DaemonSet", "name": "efa-plugin"}])
+    cluster = made_cluster(bert(), plain("notebook", "people"), daemon, plain("coredns", "kube-system", "core-1"))
+    cluster.put(volcano.JOBS, "bert", "training", spec={"tasks": [{"replicas": 1}]}, status={"state": {"phase": "Running"}})
+    cluster.put(volcano.JOBS, "waits", "training", spec={"tasks": [{"replicas": 1}]}, status={"state": {"phase": "Pending"}})
+    monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: cluster)
+    return cloud
+
+
+def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, ["scale", *arguments], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["scale", *arguments], input=answer, catch_exceptions=False)
     return result.exit_code, result.stdout, result.stderr
+
+
+def test_what_runs_on_the_group_is_shown_and_asked_about(occupied: Cloud):
+    """A night's training must not end by a slip. Without an answer nothing is changed."""
+    code, _, err = trn("trn1-32xl", "0")
+    assert (code, sizes(occupied)["desiredSize"]) == (1, 2)
+    assert "jobs on the nodes of trn1-32xl" in err
+    assert "bert" in err
+    assert "waits" not in err
+    assert "other pods there: people/notebook\n" in err
+    assert "Go on, and interrupt 1 job and 1 other pod on trn1-32xl in trainium-dev? [y/N]" in err
+
+
+@pytest.mark.parametrize(("options", "answer"), [(["--yes"], ""), ([], "y\n")])
+def test_it_goes_on_where_it_was_agreed(occupied: Cloud, options: list[str], answer: str, tmp_path: Path):
+    """And says what was there."""
+    code, _, _ = trn("trn1-32xl", "1", *options, "--json", str(tmp_path / "scale.json"), answer=answer)
+    assert (code, sizes(occupied)["desiredSize"]) == (0, 1)
+    written = json.loads((tmp_path / "scale.json").read_text())
+    assert ([job["name"] for job in written["jobs"]], written["pods"]) == (["bert"], ["people/notebook"])
+
+
+def test_a_larger_group_interrupts_nothing(occupied: Cloud):
+    """No question."""
+    assert trn("trn1-32xl", "4")[0] == 0
+    assert sizes(occupied)["desiredSize"] == 4
+
+
+def test_pods_that_have_ended_are_not_counted():
+    """They hold no node."""
+    found = occupants(made_cluster(plain("done", "people") | {"status": {"phase": "Succeeded"}}), GROUP, "training", SITE)
+    assert (found, found.counts) == (Occupants(), "")
+
+
+def test_a_cluster_that_does_not_answer_is_asked_about_too(cloud: Cloud, monkeypatch: pytest.MonkeyPatch):
+    """What runs there is not known, which is no reason to end it."""
+
+    def refused(*_: Any) -> FakeCluster:
+        raise CommandError("the API server does not answer")
+
+    monkeypatch.setattr("operations.access.Live.kubernetes", refused)
+    code, _, err = trn("trn1-32xl", "0")
+    assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
+    assert "what runs on trn1-32xl is not known: the API server does not answer" in err
+    assert trn("trn1-32xl", "0", "--yes")[0] == 0
 
 
 def test_down_to_zero_lists_what_goes_on_billing(cloud: Cloud, tmp_path: Path):

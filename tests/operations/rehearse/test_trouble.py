@@ -70,9 +70,32 @@ def test_misuse_is_reported_with_a_hint(arguments: tuple[str, ...]):
     assert "\nhint: " in result.stderr
 
 
-def test_a_fault_that_never_strikes_is_reported():
+def test_a_slip_in_a_subcommand_is_no_stack(project: Path):
+    """`trn rehearse NAME` is a stack; a word near a subcommand is one only where its file is."""
+    slip = trn("crahs")
+    assert slip.exit_code == 2
+    assert "Did you mean 'crash'?" in slip.stderr
+    (project / "Pulumi.crahs.yaml").write_text("config: {}\n")
+    assert "Did you mean" not in trn("crahs").stderr
+
+
+@pytest.mark.parametrize("command", [(), ("crash",)])
+def test_h_is_help(command: tuple[str, ...]):
+    """At every level."""
+    assert trn(*command, "-h").stdout == trn(*command, "--help").stdout != ""
+
+
+def test_a_fault_without_a_resource_to_strike_is_refused():
     """A slip in the resource's name would otherwise rehearse fair weather."""
-    assert "the fault no-capacity@trn9 never struck" in trn("-q", "--fault", "no-capacity@trn9").output
+    result = trn("-q", "--fault", "no-capacity@NodeGroup/trn1-32x")
+    assert result.exit_code == 2
+    assert "`no-capacity@NodeGroup/trn1-32x` strikes nothing" in result.stderr
+    assert "hint: near: NodeGroup/trn1-32xl" in result.stderr
+
+
+def test_a_fault_that_never_strikes_is_reported():
+    """Its provider process does not die in a rehearsal, which has none."""
+    assert "the fault kill-provider@lustre never struck" in trn("-q", "--fault", "kill-provider@lustre").output
 
 
 def test_rules_lists_all_with_their_sources(project: Path):
@@ -123,3 +146,11 @@ def test_change_between_two_stack_files(project: Path):
     shutil.copy("Pulumi.dev.yaml", "Pulumi.other.yaml")
     result = trn("change", "--from", "dev", "--to", "other")
     assert result.exit_code == 0, result.output
+
+
+def test_the_file_that_cannot_be_written_is_named():
+    """A full device says no name by itself, and the folder of the other files is not it."""
+    result = trn("-q", "--json", "/dev/full")
+    assert result.exit_code == 1
+    assert "error: cannot write `/dev/full`: No space left on device\n" in result.stderr
+    assert "--json" in result.stderr

@@ -7,6 +7,8 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 import pytest
+from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime.proto import source_pb2
 
 from simulator.engine.order import deletion_levels
 from simulator.engine.plan import plan
@@ -93,6 +95,28 @@ def test_what_the_program_raises_comes_out():
 
     with pytest.raises(pulumi.RunError, match="no"):
         run(program)
+
+
+def test_no_stack_traces_are_made(monkeypatch: pytest.MonkeyPatch):
+    """They take a quarter of a recording's time and nothing reads them. Afterwards the SDK makes them again, also where a program fails."""
+
+    made = list[source_pb2.StackTrace]()
+
+    def trace() -> source_pb2.StackTrace:
+        made.append(source_pb2.StackTrace())
+        return made[-1]
+
+    monkeypatch.setattr(sdk_resource, "_get_stack_trace", trace)
+
+    def fail() -> None:
+        vpc_with_subnet()
+        raise ValueError("the program's own")
+
+    assert len(run(vpc_with_subnet).registrations) > 2
+    with pytest.raises(ValueError, match="the program's own"):
+        run(fail)
+    assert made == []
+    assert sdk_resource._get_stack_trace is trace
 
 
 def test_options_are_kept():

@@ -1,0 +1,68 @@
+"""What a group that loses nodes interrupts: its jobs, from the table of `trn jobs`, and pods of no job. Reads only."""
+
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from facts.names import GROUP_LABEL
+from operations.jobs.listing.look import View, look
+from operations.jobs.listing.table import Row, rows, table
+from operations.kube.api import Kubernetes, Object
+from training.site import Site
+
+OVER = ("Succeeded", "Failed")
+"""Phases of a pod that uses nothing any more."""
+
+
+@dataclass(frozen=True)
+class Occupants:
+    """Who is on the nodes of one group."""
+
+    jobs: tuple[Row, ...] = ()
+    """Jobs of all namespaces with a pod there, as `trn jobs` shows them."""
+    pods: tuple[str, ...] = ()
+    """Other pods, as NAMESPACE/NAME. Those of DaemonSets go and come with their node, and are not among them."""
+
+    @property
+    def counts(self) -> str:
+        """Such as `2 jobs and 1 other pod`; empty for nothing."""
+        jobs, pods = len(self.jobs), len(self.pods)
+        parts = [f"{jobs} job{'s' * (jobs != 1)}"] if jobs else []
+        parts += [f"{pods} {'other ' if jobs else ''}pod{'s' * (pods != 1)}"] if pods else []
+        return " and ".join(parts)
+
+
+def occupants(kubernetes: Kubernetes, group: str, namespace: str, site: Site) -> Occupants:
+    """What runs on the nodes of a group. `namespace`: the stack's own for jobs, which is looked at first."""
+    first = look(kubernetes, namespace, site)
+    nodes = {node["metadata"]["name"] for node in first.nodes if (node["metadata"].get("labels") or {}).get(GROUP_LABEL) == group}
+    held = {_key(pod) for pod in first.pods if pod.get("spec", {}).get("nodeName") in nodes and _counts(pod)}
+    others = sorted({space for space, _ in held} - {namespace})
+    jobs, known = list[Row](), set[tuple[str, str]]()
+    for view in (first, *(look(kubernetes, space, site) for space in others)):
+        jobs += _jobs(view, held)
+        known |= {_key(pod) for job in view.jobs for pod in job.pods}
+    return Occupants(tuple(jobs), tuple("/".join(key) for key in sorted(held - known)))
+
+
+def _jobs(view: View, held: set[tuple[str, str]]) -> list[Row]:
+    there = {(job.name, job.kind.resource.kind) for job in view.jobs if any(_key(pod) in held for pod in job.pods)}
+    return [row for row in rows(view) if (row.name, row.kind) in there]
+
+
+def _key(pod: Object) -> tuple[str, str]:
+    return pod["metadata"].get("namespace", ""), pod["metadata"]["name"]
+
+
+def _counts(pod: Object) -> bool:
+    owners = {owner.get("kind") for owner in pod["metadata"].get("ownerReferences") or ()}
+    return "DaemonSet" not in owners and pod.get("status", {}).get("phase") not in OVER
+
+
+def print_occupants(console: Console, group: str, found: Occupants) -> None:
+    """What would be interrupted; nothing where there is nothing."""
+    if found.jobs:
+        console.print(f"jobs on the nodes of {group}; `trn cancel JOB` first saves a checkpoint:", markup=False, soft_wrap=True)
+        console.print(table(list(found.jobs)))
+    if found.pods:
+        console.print(f"other pods there: {', '.join(found.pods)}", markup=False, soft_wrap=True)
