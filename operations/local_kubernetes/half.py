@@ -15,6 +15,7 @@ from addons.versions import VOLCANO
 from facts.charts import Contract
 from operations.local_kubernetes import crds, nodes
 from operations.local_kubernetes.api import Answer, NotInTime, Object, Refused
+from operations.local_kubernetes.build import Missing
 from operations.local_kubernetes.companions import CONFIGURATION_KEY, SCHEDULER_CONFIGURATION
 from operations.local_kubernetes.running import Cluster
 from operations.local_kubernetes.workloads import value_of, workloads
@@ -142,7 +143,7 @@ class Half:
         contract = _contract(registration)
         if contract is None:
             return
-        yield from crds.of_chart(contract.chart)
+        yield from _definitions(contract)
         namespace = str(registration.inputs.get("namespace") or "kube-system")
         found = workloads(contract, namespace, registration.inputs.get("values") or {})
         names = {item["metadata"]["namespace"] for item in found} - {"kube-system", namespace}
@@ -200,6 +201,14 @@ def unreachable(error: Exception) -> Refusal:
 
 def _contract(registration: Registration) -> Contract | None:
     return chart_of(registration) if registration.type in _CHARTS else None
+
+
+def _definitions(contract: Contract) -> list[Object]:
+    """The pinned ones; where their modules cannot be had, those that the contract describes."""
+    try:
+        return crds.of_chart(contract.chart)
+    except Missing:
+        return [crds.made(str(crd["name"]), str(crd["kind"])) for crd in contract.crds]
 
 
 def _lives_here(registration: Registration) -> bool:

@@ -36,7 +36,6 @@ def folder(tools: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) 
     copy_project(root)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.chdir(root)
-        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
         code, said, errors = trn(UP)
         assert code == 0, said + errors
         yield practice_folder("dev")
