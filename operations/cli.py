@@ -40,6 +40,7 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.jobs.cancel.command import cancel
+from operations.jobs.image.command import build, push
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
 from operations.jobs.submit.command import submit
@@ -59,6 +60,8 @@ CLUSTER = (
     init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
+IMAGE = (build, push)
+"""Commands below `trn image`."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (submit, lint, jobs, why, watch, cancel)
@@ -117,6 +120,12 @@ practice_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+image_app = typer.Typer(
+    help="The image of a job: built by a container tool, or pushed as one more layer without any.",
+    epilog="Example: trn image push src --stack dev",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
@@ -172,6 +181,9 @@ for command in CLUSTER:
     add(app, command)
 for command in JOBS:
     add(app, command)
+app.add_typer(image_app, name="image")
+for command in IMAGE:
+    add(image_app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
     add(practice_app, command)

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -40,6 +41,15 @@ def pytest_sessionstart() -> None:
 
 
 SLOW_TIERS = ("engine", "helm", "kubernetes", "browser", "frameworks")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A run of one slow tier reads only files that have its mark: with two workers all others would be imported three times."""
+    tier = config.option.markexpr
+    if tier not in SLOW_TIERS or collection_path.suffix != ".py":
+        return None
+    beside = (collection_path, collection_path.with_name("conftest.py"))
+    return None if any(path.exists() and f"mark.{tier}" in path.read_text() for path in beside) else True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

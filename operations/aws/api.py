@@ -29,12 +29,20 @@ class Call:
     operation: str
     """As the API spells it."""
     scopes: tuple[Scope, ...] = (ANYTHING,)
-    """Any of them is enough."""
+    """Any of them is enough. Empty for what no document can name: an object that the user names on the command line."""
+    right: str = ""
+    """IAM's name of the operation, where it is another one."""
 
     @property
     def action(self) -> str:
         """IAM's name of it."""
-        return f"{IAM_PREFIXES.get(self.service, self.service)}:{self.operation}"
+        return f"{IAM_PREFIXES.get(self.service, self.service)}:{self.right or self.operation}"
+
+
+@dataclass(frozen=True)
+class Taken(Call):
+    """An action that a caller needs the right to, though no call of the code has its name: a part of another call, or of a request
+    that is no call of boto3's."""
 
 
 class Api(Protocol):

@@ -100,7 +100,7 @@ def _owned() -> Iterator[str]:
     yield from ("## Whose the cluster is", "")
     yield "Before its first change, a command reads Pulumi's state and the account, and compares account, region, ARN, creation time and VPC of the"
     yield f"cluster, and the stack that made it (`{STACK_TAG}`, on everything that takes tags). All of it is shown; any difference ends the command,"
-    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit and recover do so. Where the backend cannot be reached, `--state`"
+    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit, image and recover do so. Where the backend cannot be reached, `--state`"
     yield "takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
     yield "cluster's name has to be typed, or given with `--name`: `--yes` alone is not enough. Objects of several stacks need `--identity`."
     yield from (

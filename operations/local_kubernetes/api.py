@@ -131,10 +131,17 @@ class Api:
         return [f"{item['reason']}: {item.get('message', '')}" for item in self.items(f"/api/v1/namespaces/{namespace}/events")]
 
 
-def settled(api: Api) -> None:
-    """Wait until no namespace is going: nothing can be made in one of the same name until it is gone."""
-    path = "/api/v1/namespaces"
-    wait(lambda: not [item for item in api.items(path) if "deletionTimestamp" in item["metadata"]], "no namespace is going")
+def settled(api: Api, *names: str) -> None:
+    """Wait until none of these namespaces is going, or none at all: nothing can be made in one of the same name until it is gone.
+
+    That takes 5 s and more where there were pods: the controller looks again only then.
+    """
+
+    def going() -> list[str]:
+        found = [item["metadata"]["name"] for item in api.items("/api/v1/namespaces") if "deletionTimestamp" in item["metadata"]]
+        return [name for name in found if not names or name in names]
+
+    wait(lambda: not going(), f"no namespace is going of {', '.join(names) or 'all'}")
 
 
 def wait(is_so: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:

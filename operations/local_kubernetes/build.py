@@ -74,6 +74,7 @@ TOOLS: Mapping[str, Tool] = {
         "github.com/kubeflow/training-operator", {"training-operator": "."},
         files={"github.com/kubeflow/training-operator": ("manifests/base/crds/*.yaml",)},
     ),
+    "registry": Tool("github.com/distribution/distribution/v3", {"registry": "github.com/distribution/distribution/v3/cmd/registry"}),
     "kubelet-streams": Tool("k8s.io/kubelet", {"kubelet-streams": "."}),
     "trainer": Tool(
         "github.com/kubeflow/trainer/v2", {"trainer": "."},
@@ -81,6 +82,10 @@ TOOLS: Mapping[str, Tool] = {
             "github.com/kubeflow/trainer/v2": ("manifests/base/crds/*.yaml", "manifests/base/rbac/*.yaml", "manifests/base/webhook/*.yaml"),
             "sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml",),
         },
+    ),
+    "jobset": Tool(
+        "sigs.k8s.io/jobset", {"jobset": "sigs.k8s.io/jobset"},
+        files={"sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml", "config/components/webhook/manifests.yaml")},
     ),
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ In pytest: fixture `control_plane` (one for the session, with the dev stack's no
 `namespace` (a fresh one for each test).
 
 What is as on EKS: version, admission plug-ins (ExtendedResourceToleration among them), RBAC, bearer tokens by a webhook, and
-the way into the cluster's network (egress.py): the API server reaches pod 10.244.3.5 at 127.244.3.5 and node 10.0.3.7 at
+the way into the cluster's network (egress.py): the API server reaches pod 10.64.3.5 at 127.64.3.5 and node 10.0.3.7 at
 127.0.3.7, else at 127.0.0.1, always at the port that was asked for. So `services/proxy`, `pods/proxy`, webhooks behind Services,
 logs and exec reach whatever listens there. What is not: nothing routes between pods, there is no kube-proxy and no DNS.
 
@@ -50,9 +50,9 @@ from operations.local_kubernetes.authenticator import Authenticator
 from operations.local_kubernetes.build import module_file
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.processes import Processes
+from operations.local_kubernetes.ranges import Ranges
 
 SERVICE_CIDR, SERVICE_ADDRESS = "172.20.0.0/16", "172.20.0.1"
-POD_CIDR = "10.244.0.0/16"
 ADMISSION = "NodeRestriction,ExtendedResourceToleration"
 """What EKS has on besides the API server's defaults (EKS user guide, platform versions)."""
 ADMINISTRATORS = "system:masters"
@@ -96,11 +96,12 @@ class ControlPlane:
         self.tools, self.manner = tools, manner
         self.processes = Processes()
         self.authenticator = Authenticator()
+        self.ranges = Ranges()
         self.folder = self.processes.folder
         self._authority = Authority(self.folder / "pki", manner.authority)
         self.seconds: dict[str, float] = {}
         """What was ready after how many seconds."""
-        self.etcd_port, self._peer_port, self._api_port, self._manager_port, self._scheduler_port, self.kwok_port = free_ports(6)
+        self.etcd_port, self._peer_port, self._api_port, self._manager_port, self._scheduler_port, self.kwok_port = self.ranges.ports(6)
         self._api_port = manner.api_port or self._api_port
 
     @classmethod
@@ -189,6 +190,7 @@ class ControlPlane:
         """End everything and delete the folder."""
         self.processes.close()
         self.authenticator.close()
+        self.ranges.close()
 
     def begin(self) -> None:
         """Start all of it. Raises RuntimeError when a part does not answer; `stop` is then the caller's."""
@@ -332,7 +334,7 @@ class ControlPlane:
             f"--node-port={self.kwok_port}",
             f"--tls-cert-file={folder}/kubelet.crt",
             f"--tls-private-key-file={folder}/kubelet.key",
-            f"--cidr={POD_CIDR}",
+            f"--cidr={self.ranges.pods}",
             "--node-lease-duration-seconds=40",
             *(f"--config={path}" for path in (*stages, own, kubelet)),
         ]
@@ -357,18 +359,6 @@ def _configuration(server: str, authority: Path) -> Configuration:
     # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
     configuration.retries = Retry(1, respect_retry_after_header=False)
     return configuration
-
-
-def is_free(port: int) -> bool:
-    """Whether nothing listens on a port of loopback."""
-    with socket.socket() as each:
-        # As the API server listens: connections that have ended do not count.
-        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            each.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def answers(url: str, context: ssl.SSLContext | None = None) -> bool:

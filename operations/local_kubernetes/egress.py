@@ -3,7 +3,7 @@
 An API server reaches webhooks, kubelets and the pods behind `services/proxy` through what its egress selector names: on EKS
 interfaces in the cluster's subnets, here this proxy (HTTP CONNECT on a Unix socket; kubernetes.io, Konnectivity). An address
 `10.a.b.c` is tried as `127.a.b.c`, which every Linux machine has without any set-up, and then as 127.0.0.1, at the same port.
-So a pod with the address 10.244.3.5 is whatever listens on 127.244.3.5, and a kubelet may listen on 127.0.0.1 for all its nodes.
+So a pod with the address 10.64.3.5 is whatever listens on 127.64.3.5, and a kubelet may listen on 127.0.0.1 for all its nodes.
 Any other address is asked for at the sockets beside the proxy's own whose names end in `.ways`: kubelets whose pods have a network
 make one (kubelet/relays.py), and pass on what is theirs.
 

@@ -82,15 +82,19 @@ class PracticeCli:
             self.account.open()
 
 
-@dataclass(frozen=True)
+@dataclass
 class NoStack:
     """A backend without the stack, in the CLI's own words."""
 
     stack: str
+    _is_said: bool = False
+    """A sweep asks again before each change."""
 
     def run(self, _command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
         """No command finds it."""
-        sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
+        if not self._is_said:
+            self._is_said = True
+            sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
         return 255, f"error: no stack named '{self.stack}' found\n"
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:

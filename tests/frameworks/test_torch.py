@@ -56,6 +56,13 @@ def test_fsdp_shares_everything(sharding):
         assert held(sharding["fsdp"], name) == pytest.approx(held(sharding["ddp"], name) / 2, rel=0.02)
 
 
+@pytest.mark.parametrize("mode", ["ddp", "zero", "fsdp"])
+def test_each_mode_says_its_steps_and_the_operations_of_the_whole_model(sharding, mode):
+    """`trn watch` needs both. 70,401 parameters, whichever part of them a worker holds."""
+    said = sharding[mode].event("started").more
+    assert (said["steps"], said["flops_per_sample"]) == (10, 6 * 70_401)
+
+
 def test_llama_sharded_over_two_workers_resumes_to_the_bit(job, tmp_path):
     """Each worker wrote its own part of the checkpoint."""
     whole = job("llama", folder=tmp_path / "whole").run(*LLAMA).losses

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, settled, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from simulator.recording import Recording, Registration
 from tests.kubernetes.stack import chart_of
@@ -41,9 +41,10 @@ class Helm:
         """Install a chart with the release's values and flags, its namespace made before as the program makes it. Waits as the provider does."""
         inputs = release.inputs
         api = self.control_plane.api()
+        settled(api, inputs["namespace"])
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inputs["namespace"]}}).ok()
         flags = ["--namespace", inputs["namespace"], "--atomic", "--timeout", f"{TIMEOUT_S}s", "--values", "-"]
-        self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(_plain(inputs.get("values") or {})))
+        self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(plain(inputs.get("values") or {})))
 
     def uninstall(self, release: Registration) -> None:
         """Delete the release, and wait for its objects."""
@@ -51,10 +52,11 @@ class Helm:
         self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{TIMEOUT_S}s")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Values of a release as JSON takes them."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def pods(api: Api, namespace: str, **labels: str) -> list[Object]:

@@ -1,11 +1,13 @@
 """A user with rights of exactly some size."""
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from operations.local_kubernetes.api import wait
 from operations.local_kubernetes.control_plane import ControlPlane
 
+_numbers = itertools.count(1)
 RBAC = "rbac.authorization.k8s.io/v1"
 
 
@@ -16,12 +18,14 @@ def granted(control_plane: ControlPlane, user: str, rules: Mapping[str, Collecti
     written = [
         {"apiGroups": [_group(name)], "resources": [_resource(name)], "verbs": sorted(verbs)} for name, verbs in rules.items() if verbs
     ]
-    role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": f"test-{user}"}, "rules": written}
+    # A name of its own: of a role that was another before, the authorizer may know the old rules for a moment.
+    name_of_both = f"test-{user}-{next(_numbers)}"
+    role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": name_of_both}, "rules": written}
     binding = {
         "apiVersion": RBAC,
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": f"test-{user}"},
-        "roleRef": {"apiGroup": RBAC.partition("/")[0], "kind": "ClusterRole", "name": f"test-{user}"},
+        "metadata": {"name": name_of_both},
+        "roleRef": {"apiGroup": RBAC.partition("/")[0], "kind": "ClusterRole", "name": name_of_both},
         "subjects": [{"apiGroup": RBAC.partition("/")[0], "kind": "User", "name": user}],
     }
     for item in (role, binding):

@@ -16,8 +16,8 @@ from tests.kubernetes import crds
 from tests.stacks.order_laws import RELEASE
 
 ADDON = "aws:eks/addon:Addon"
-PATIENCE_S = 30
-"""How long an object may take to go: a namespace takes 5 s."""
+PATIENCE_S = 60
+"""How long an object may take to go: a namespace takes 5 s on a machine that does nothing else."""
 
 
 def manifest(item: Registration) -> Object:

@@ -1,5 +1,6 @@
 """Charts installed by Helm itself with the program's values: their pods land on the nodes they are meant for, and nothing waits."""
 
+import json
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from addons.prometheus.values import SERVICE_MONITORS
 from addons.versions import Chart
 from facts.charts import Contract, contracts
 from operations.local_kubernetes.api import Api, settled, wait
@@ -16,9 +18,10 @@ from operations.local_kubernetes.crds import PATH, stays
 from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
 from tests.kubernetes import contract_charts, crds
-from tests.kubernetes.charts import Helm, pods
+from tests.kubernetes.charts import Helm, plain, pods
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.stack import chart_of
+from tests.simulator.account.standing import recording
 from tests.stacks.order_laws import RELEASE
 from tests.stacks.test_addons import recorded
 
@@ -51,7 +54,6 @@ def helm(control_plane: ControlPlane, programs: Programs) -> Helm:
 def clean(api: Api, dev_nodes: list[str]) -> Iterator[Api]:
     """The nodes are there, and no kind of another chart."""
     crds.remove_all(api)
-    settled(api)
     before = api.names("/api/v1/namespaces")
     yield api
     for name in api.names("/api/v1/namespaces") - before:
@@ -63,6 +65,7 @@ def prepared(api: Api, contract: Contract, release: Registration) -> None:
     """The namespaces that the program makes before."""
     for pod in contract_charts.made_by_kubernetes(contract):
         namespace = str(pod["object"]).split("/")[1]
+        settled(api, namespace)
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}).ok()
 
 
@@ -122,6 +125,33 @@ def test_a_chart_that_is_at_hand_is_installed_itself(helm: Helm, clean: Api, tmp
     assert {str(crd["name"]) for crd in contract.crds} <= there, {str(crd["name"]) for crd in contract.crds} - there
     helm.uninstall(release)
     assert clean.names(PATH) & {str(crd["name"]) for crd in contract.crds} == stays(name)
+
+
+KARPENTER_MODULE, KARPENTER_CHART = "github.com/aws/karpenter-provider-aws", "charts/karpenter"
+"""The templates of the pinned release; the number in its Chart.yaml is set only when the chart is published."""
+
+
+def services(helm: Helm, name: str, place: str) -> list[dict[str, Any]]:
+    """Services that a set's Karpenter brings, by its own chart and the release's values; none where the set has no Karpenter."""
+    found = []
+    stack = recording() if name == "dev" else recorded(name)
+    for release in (item for item in stack.of_type(RELEASE) if chart_of(item) == "karpenter"):
+        chart = folder(KARPENTER_MODULE) / KARPENTER_CHART
+        values = json.dumps(plain(release.inputs.get("values") or {}))
+        text = helm.run("template", "karpenter", str(chart), "--namespace", release.inputs["namespace"], "--values", "-", stdin=values)
+        found += [item for item in yaml.safe_load_all(text) if item and item["kind"] == "Service"]
+    return [item for item in found if item["metadata"]["namespace"] == place]
+
+
+@pytest.mark.parametrize(("name", "count"), [("dev", 0), ("everything", 1)])
+def test_karpenters_monitor_finds_it_where_it_is_on(helm: Helm, name: str, count: int):
+    """By the labels and the port that its own chart gives to its Service. Where Karpenter is off, as on dev, the monitor stands and finds
+    nothing, and says nothing of it: switching Karpenter changes no monitor."""
+    spec = SERVICE_MONITORS["karpenter"]
+    (place,) = spec["namespaceSelector"]["matchNames"]
+    wanted, port = spec["selector"]["matchLabels"].items(), spec["endpoints"][0]["port"]
+    found = [item for item in services(helm, name, place) if wanted <= item["metadata"]["labels"].items()]
+    assert [port in {entry.get("name") for entry in item["spec"]["ports"]} for item in found] == [True] * count
 
 
 def copied(name: str, place: Path) -> Path:

@@ -18,6 +18,7 @@ from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.nodes import of_account
 from simulator.account import kinds
 from simulator.account.view import desired_size
+from tests.kubernetes.conftest import first_start
 from tests.kubernetes.pods import is_unschedulable, pod
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
@@ -35,11 +36,13 @@ os.kill(os.getpid(), {number})
 """
 
 
-def test_it_starts_within_ten_seconds(control_plane: ControlPlane):
+@pytest.mark.usefixtures("control_plane")
+def test_it_starts_within_ten_seconds(tmp_path_factory: pytest.TempPathFactory):
     """Every run of the tier pays for it. A machine that has more to do than it can says nothing about it."""
+    seconds = json.loads(first_start(tmp_path_factory).read_text())
     if os.getloadavg()[0] > (os.cpu_count() or 1):
-        pytest.skip(f"the machine is busy: it took {control_plane.seconds['all']:.1f} s")
-    assert control_plane.seconds["all"] < 10, control_plane.seconds
+        pytest.skip(f"the machine is busy: it took {seconds['all']:.1f} s")
+    assert seconds["all"] < 10, seconds
 
 
 def test_it_says_the_version_that_is_pinned(control_plane: ControlPlane):

@@ -76,14 +76,16 @@ def test_a_job_runs_on_them_and_the_commands_see_it(folder: EngineFolder):
     code, said, errors = trn("--practice logs bert --stack dev")
     assert code == 0, said + errors
     assert "no container runs" in said
-    assert "bert" in trn("--practice drain dev")[1]
+    assert "bert" in "".join(trn("--practice drain dev")[1:])
+    code, said, errors = trn("--practice cancel bert --stack dev --yes")
+    assert code == 0, said + errors
 
 
 def test_scaling_in_the_account_is_seen_in_the_cluster(folder: EngineFolder, tools: Mapping[str, Path]):
     """Nodes follow node groups, whatever changes them."""
     selector = ("nodes", "--selector", "eks.amazonaws.com/nodegroup=trn1-32xl")
     for count in (3, 2):
-        code, said, errors = trn(f"--practice scale trn1-32xl {count} --stack dev")
+        code, said, errors = trn(f"--practice scale trn1-32xl {count} --stack dev --yes")
         assert code == 0, said + errors
         assert len(kubectl(folder, tools, *selector)) == count
 

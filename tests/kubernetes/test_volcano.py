@@ -1,36 +1,45 @@
-"""Volcano itself, at the pinned version: what its webhook refuses, which queues nobody can close, and gangs on whole nodes."""
+"""Volcano itself, at the pinned version: what its webhook refuses, which queues cannot be closed, and gangs on whole nodes."""
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from addons.prometheus.values import SERVICE_MONITORS
+from addons.volcano import QUEUES as QUEUE_KIND
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import OWN_QUEUES
+from operations.cluster.drain.kinds import KINDS
 from operations.cluster.drain.plan import plan_drain
 from operations.cluster.drain.run import Drain
-from operations.local_kubernetes.api import Answer, Api, Object, settled, wait
+from operations.jobs.listing.look import look
+from operations.jobs.why.causes import cause
+from operations.jobs.why.situation import Cause
+from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, settled, wait
 from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.nodes import csi_node
 from tests.kubernetes import crds
-from tests.kubernetes.charts import Helm, nodes_of, pods, release_of
+from tests.kubernetes.charts import nodes_of, pods
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.pods import IMAGE
+from tests.kubernetes.kubelet.session import bound_claim
+from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
-from tests.kubernetes.volcano import PROGRAMS, Volcano
-from tests.simulator.account.standing import recording
+from tests.kubernetes.volcano import PROGRAMS, QUEUE, QUEUES, Volcano, queue_state, volcano_of
 from tests.stacks.test_addons import recorded
 from tests.stacks.test_queue_rules import hierarchies, is_accepted
+from tests.training.sites import SITE
+from tests.training.sites import job as training_job
+from training.launchers import launcher
+from training.site import JobQueue
 
 pytestmark = pytest.mark.kubernetes
-QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 SEEN_S = 0.15
 """How long the webhook's own copy of the queues may lag behind."""
 _numbers = itertools.count(1)
-QUEUE = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +47,8 @@ def volcano(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[st
     """The dev stack's Volcano."""
     crds.remove_all(control_plane.api())
     settled(control_plane.api())
-    tools = programs("volcano", "helm")
-    made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release_of(recording(), "volcano"), tools)
-    made.start()
-    probe = queue("probe")
-    wait(lambda: made.api.apply(probe).status < 300, "the webhook answers")
-    made.api.delete(probe)
-    # The scheduler makes these itself.
-    wait(lambda: {"default", "root"} <= made.api.names(QUEUES), "Volcano's own queues are there")
-    wait(lambda: state(made.api, "default") == "Open", "jobs are taken")
-    yield made
-    made.stop()
+    with volcano_of(control_plane, programs) as made:
+        yield made
 
 
 def queue(name: str, **spec: Any) -> Object:
@@ -129,14 +129,9 @@ def busy(volcano: Volcano) -> Iterator[Api]:
     """A queue of a user's, open."""
     item = queue("users")
     volcano.api.create(item).ok()
-    wait(lambda: state(volcano.api, "users") == "Open", "it is open")
+    wait(lambda: queue_state(volcano.api, "users") == "Open", "it is open")
     yield volcano.api
     volcano.api.delete(item, foreground=False)
-
-
-def state(api: Api, name: str) -> str:
-    """A queue's, as its controller says."""
-    return api.get(queue(name)).ok().get("status", {}).get("state", "")
 
 
 def drained(control_plane: ControlPlane) -> list[str]:
@@ -148,7 +143,7 @@ def drained(control_plane: ControlPlane) -> list[str]:
 def test_a_drain_closes_users_queues_and_ends(control_plane: ControlPlane, busy: Api):
     """Volcano's scheduler always makes `root` and `default`, and its controller closes neither: a drain that asks never ends."""
     assert drained(control_plane) == []
-    assert (state(busy, "users"), state(busy, "root"), state(busy, "default")) == ("Closed", "Open", "Open")
+    assert (queue_state(busy, "users"), queue_state(busy, "root"), queue_state(busy, "default")) == ("Closed", "Open", "Open")
 
 
 def test_a_drain_that_asked_for_the_root_queue_would_not_end(control_plane: ControlPlane, busy: Api, monkeypatch: pytest.MonkeyPatch):
@@ -203,30 +198,118 @@ def test_a_monitor_finds_volcanos_metrics(volcano: Volcano, name: str):
 
 
 def test_a_job_with_the_file_system_runs_where_its_driver_is(volcano: Volcano, namespace: str):
-    """Volcano places a pod with a CSI volume only on a node whose CSINode lists the driver, as FSx's does on EKS."""
-    api = volcano.api
-    volume = {
-        "capacity": {"storage": "1200Gi"}, "accessModes": ["ReadWriteMany"], "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "",
-        "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0a"}, "claimRef": {"namespace": namespace, "name": "data"},
-    }  # fmt: skip
-    claim = {
-        "accessModes": ["ReadWriteMany"],
-        "storageClassName": "",
-        "volumeName": namespace,
-        "resources": {"requests": {"storage": "1200Gi"}},
-    }
-    items = [
-        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": namespace}, "spec": volume},
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": namespace}, "spec": claim},
-    ]
-    for item in items:
-        api.create(item).ok()
+    """Volcano places a pod with a CSI volume only on a node whose CSINode lists the driver, as FSx's does on EKS: without one it waits."""
+    api, path = volcano.api, f"/api/v1/namespaces/{namespace}/pods"
+    nodes = [item for item in api.items("/api/v1/nodes") if NEURON_RESOURCE in item["status"]["allocatable"]]
+    items = bound_claim(api, namespace, "data")
     mounting = job("mounting", namespace, 1)
     mounting["spec"]["tasks"][0]["template"]["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    api.create(mounting).ok()
-    path = f"/api/v1/namespaces/{namespace}/pods"
+    for node in nodes:
+        api.delete(csi_node(node)).ok()
+    try:
+        api.create(mounting).ok()
+        said = wait(
+            lambda: [pod for pod in api.items(path) if is_unschedulable(api, {"apiVersion": "v1", "kind": "Pod", **pod})], "it waits"
+        )
+        assert [pod["spec"].get("nodeName") for pod in said] == [None]
+    finally:
+        for node in nodes:
+            api.create(csi_node(node)).ok()
     wait(lambda: [pod["status"]["phase"] for pod in api.items(path)] == ["Running"], "it runs")
     api.delete(mounting, foreground=False)
     wait(lambda: not api.items(path), "its pod is gone")
     for item in reversed(items):
         api.delete(item, foreground=False)
+
+
+@pytest.fixture
+def users(volcano: Volcano) -> Iterator[Api]:
+    """Open queues: `users`, and `small`, whose jobs may have the devices of one node together."""
+    items = [queue("users"), queue("small", capability={NEURON_RESOURCE: 16})]
+    for item in items:
+        volcano.api.create(item).ok()
+    wait(lambda: {queue_state(volcano.api, item["metadata"]["name"]) for item in items} == {"Open"}, "they are open")
+    yield volcano.api
+    for item in items:
+        wait(lambda item=item: volcano.api.delete(item, foreground=False).status in (200, 404), "a queue may go when its jobs are gone")
+
+
+def submitted(api: Api, namespace: str, name: str, nodes: int, queue: str) -> Object:
+    """A job as `trn submit` makes it, whose pods run until they are deleted."""
+    on = replace(SITE, namespace=namespace, claim=None, queues={queue: JobQueue(queue)})
+    rendered = launcher("volcano").render(training_job(name=name, nodes=nodes, launcher="volcano", queue=queue), on)
+    rendered[-1]["spec"]["tasks"][0]["template"]["metadata"]["annotations"] = {"trn.example/stays": "true"}
+    for item in rendered:
+        api.create(item).ok()
+    return rendered[-1]
+
+
+def cause_of(control_plane: ControlPlane, namespace: str, name: str, is_so: Callable[[Cause], bool]) -> Cause:
+    """What `trn why` says of a job, when it is the word that is waited for; what it said last, where it never is."""
+    last: list[Cause | None] = [None]
+
+    def found() -> Cause | None:
+        view = look(control_plane.door(), namespace, SITE)
+        last[0] = cause(view.situation(view.named(name, namespace)))
+        return last[0] if last[0] is not None and is_so(last[0]) else None
+
+    try:
+        return wait(found, f"{name} has its cause")
+    except NotInTime as error:
+        raise AssertionError(f"{error}: {last[0]}") from None
+
+
+def running(api: Api, namespace: str, count: int) -> bool:
+    """Whether so many pods run."""
+    return [pod["status"]["phase"] for pod in api.items(f"/api/v1/namespaces/{namespace}/pods")].count("Running") == count
+
+
+def test_why_a_gang_is_too_large(control_plane: ControlPlane, users: Api, namespace: str):
+    """For its group, which may have 4 nodes; and for the 2 that are there, where the group may have more."""
+    made = [submitted(users, namespace, "huge", 5, "users"), submitted(users, namespace, "large", 3, "users")]
+    found = cause_of(control_plane, namespace, "huge", lambda it: it.name == "gang")
+    assert found.what == "it wants 5 nodes at once, and trn1-32xl may have 4"
+    assert found.do.startswith("submit it with `nodes: 4`")
+    found = cause_of(control_plane, namespace, "large", lambda it: it.name == "capacity")
+    assert found == Cause(
+        "capacity",
+        "it wants 3 nodes, and 2 of trn1-32xl are ready: the stack asks for 2",
+        "`trn scale trn1-32xl 3 --stack dev`",
+    )
+    assert running(users, namespace, 0)
+    for item in made:
+        users.delete(item, foreground=False)
+
+
+def test_why_in_a_queue_that_is_closed(control_plane: ControlPlane, users: Api, namespace: str):
+    """A job that waits when its queue is closed never starts; one that comes later is refused at once, in Volcano's words."""
+    first = submitted(users, namespace, "first", 2, "default")
+    wait(lambda: running(users, namespace, 2), "it runs")
+    second = submitted(users, namespace, "second", 2, "users")
+    found = cause_of(control_plane, namespace, "second", lambda it: it.name == "busy")
+    assert found.what == "0 of the 2 nodes that it wants are free: other pods hold the rest"
+    door = control_plane.door()
+    closing = next(kind for kind in KINDS if kind.resource == QUEUE_KIND)
+    closing.act(door, users.get(queue("users")).ok())
+    found = cause_of(control_plane, namespace, "second", lambda it: it.name == "queue")
+    assert found.what in [f"the queue users is {word}: it starts no jobs" for word in ("Closing", "Closed")]
+    assert found.do == "`vcctl queue operate -a open -n users`"
+    with pytest.raises(Refused, match="can only submit job to queue with state `Open`"):
+        submitted(users, namespace, "third", 1, "users")
+    for item in (first, second):
+        users.delete(item, foreground=False)
+
+
+def test_why_in_a_queue_that_is_full(control_plane: ControlPlane, users: Api, namespace: str):
+    """What its jobs may have together is in use; and a job that asks for more than that never starts in it."""
+    first = submitted(users, namespace, "first", 1, "small")
+    wait(lambda: running(users, namespace, 1), "it runs")
+    second, large = submitted(users, namespace, "second", 1, "small"), submitted(users, namespace, "large", 2, "small")
+    found = cause_of(control_plane, namespace, "second", lambda it: it.name == "quota")
+    assert found.what == f"it asks for 16 {NEURON_RESOURCE}, and the queue small has 0 of 16 left"
+    assert found.do == "`trn jobs --stack dev` shows what runs: it starts when others end"
+    found = cause_of(control_plane, namespace, "large", lambda it: it.name == "quota")
+    assert found.what == f"it asks for 32 {NEURON_RESOURCE}, and the queue small may have 16 in all"
+    assert "`addons.volcano.queues.small.capability`" in found.do
+    for item in (first, second, large):
+        users.delete(item, foreground=False)

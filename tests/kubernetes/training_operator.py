@@ -8,7 +8,7 @@ import yaml
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.control_plane import ControlPlane, answers, free_ports
+from operations.local_kubernetes.control_plane import ControlPlane, answers
 from tests.kubernetes.conftest import Programs
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -20,7 +20,7 @@ MODULE = "github.com/kubeflow/training-operator"
 def training_operator(programs: Programs, control_plane: ControlPlane, kinds: Sequence[str]) -> Iterator[None]:
     """The operator's controllers for some kinds, such as `pytorchjob`, without its webhooks; gone at the end, with the definitions."""
     program = programs("training-operator")["training-operator"]
-    api, (port, probes) = control_plane.api(), free_ports(2)
+    api, (port, probes) = control_plane.api(), control_plane.ranges.ports(2)
     paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in kinds)
     definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
     for each in definitions:

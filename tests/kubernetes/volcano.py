@@ -6,20 +6,46 @@ their containers, under their own ServiceAccounts, so that their rights count, a
 
 import socket
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from operations.local_kubernetes.api import Api, Object
+from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.control_plane import ControlPlane, free_ports
+from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
-from tests.kubernetes.charts import Helm, pods
+from tests.kubernetes.charts import Helm, pods, release_of
+from tests.kubernetes.conftest import Programs
+from tests.simulator.account.standing import recording
 
 ADMISSION = "volcano-admission"
 PROGRAMS = {ADMISSION: "vc-webhook-manager", "volcano-controller": "vc-controller-manager", "volcano-scheduler": "vc-scheduler"}
 """By the label `app` of the pods that run them."""
+QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
+QUEUE = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
 SERVICE, SECRET = "volcano-admission-service", "volcano-admission-secret"
+
+
+@contextmanager
+def volcano_of(control_plane: ControlPlane, programs: Programs) -> Iterator["Volcano"]:
+    """The dev stack's Volcano, which takes jobs. The control plane must have the dev stack's nodes, for its pods."""
+    tools = programs("volcano", "helm")
+    made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release_of(recording(), "volcano"), tools)
+    made.start()
+    api, probe = made.api, {**QUEUE, "metadata": {"name": "probe"}, "spec": {"weight": 1}}
+    wait(lambda: api.apply(probe).status < 300, "the webhook answers")
+    api.delete(probe)
+    # The scheduler makes these itself.
+    wait(lambda: {"default", "root"} <= api.names(QUEUES), "Volcano's own queues are there")
+    wait(lambda: queue_state(api, "default") == "Open", "jobs are taken")
+    yield made
+    made.stop()
+
+
+def queue_state(api: Api, name: str) -> str:
+    """A queue's, as its controller says; empty while it has not."""
+    return api.get({**QUEUE, "metadata": {"name": name}}).ok().get("status", {}).get("state", "")
 
 
 class Volcano:
@@ -63,7 +89,7 @@ class Volcano:
         (container,) = pod["spec"]["containers"]
         address = "127." + pod["status"]["podIP"].removeprefix("10.")
         kubeconfig = service_account_kubeconfig(self._control_plane, self.namespace, pod["spec"]["serviceAccountName"])
-        health, metrics = free_ports(2)
+        health, metrics = self._control_plane.ranges.ports(2)
         flags = [self._here(argument, certificates) for argument in container["args"] if argument != "2>&1"]
         flags = [flag for flag in flags if not flag.startswith(("--leader-elect", "--listen-address", "--healthz-address"))]
         is_webhook = program == PROGRAMS[ADMISSION]

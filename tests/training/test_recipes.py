@@ -1,16 +1,24 @@
-"""Every recipe is complete: a script, a job file for each toolchain it is for, and a page."""
+"""Every recipe is complete: a script, a job file for each toolchain it is for, a page, and what `trn watch` needs to know."""
 
 import ast
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from addons.registry import SWITCHED
+from operations.cli import app
+from operations.jobs.lint.reader import read_manifest
+from operations.jobs.manifest import as_yaml
+from operations.jobs.rendering import rendered
+from tests.training.objects import errors
 from tests.training.sites import group, site
 from training import payload
 from training.check import problems
 from training.job import parse_job
+from training.lint import lint
+from training.site import Site
 
 JOBS = sorted(payload.RECIPES.glob("*/job*.yaml"))
 DOCS = Path(__file__).parents[2] / "docs"
@@ -50,9 +58,76 @@ def test_there_is_no_page_without_its_recipe(page):
     assert page.stem in payload.recipes()
 
 
+def has_everything() -> Site:
+    """A stack with the hardware and the add-ons of all recipes."""
+    groups = {name: group(name, name) for name in ("trn1.32xlarge", "trn2.48xlarge")}
+    return site(node_groups=groups, addons=frozenset(SWITCHED))
+
+
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_recipes_job_can_be_submitted(path):
     """On a stack with its hardware and its add-on: a recipe that is refused there is none."""
-    groups = {name: group(name, name) for name in ("trn1.32xlarge", "trn2.48xlarge")}
-    found = site(node_groups=groups, addons=frozenset(SWITCHED))
-    assert problems(parse_job(yaml.safe_load(path.read_text()), path.name), found) == []
+    assert problems(parse_job(yaml.safe_load(path.read_text()), path.name), has_everything()) == []
+
+
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_nothing_is_wrong_with_what_a_recipes_job_becomes(path):
+    """`trn submit --dry-run` prints it, and `trn lint --stack` finds nothing in that."""
+    found = rendered(parse_job(yaml.safe_load(path.read_text()), path.name), has_everything(), path.name)
+    manifest = read_manifest(as_yaml(found.objects), path.name)
+    assert [errors(document.value) for document in manifest.documents] == [[] for _ in found.objects]
+    assert lint(manifest.documents, found.plan.site) == []
+
+
+@pytest.mark.parametrize("path", [path for path in JOBS if "trn1" in path.read_text()], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_recipe_for_trn1_runs_on_the_shipped_stack(path, monkeypatch):
+    """As a user types it; those that need an add-on which is off there say which."""
+    monkeypatch.chdir(DOCS.parent)
+    result = CliRunner().invoke(app, ["submit", str(path), "--dry-run"], catch_exceptions=False)
+    needs = {"ray-train": "set `addons.kubeRay.enabled: true`", "mpi": "set `addons.mpiOperator.enabled: true`"}.get(path.parent.name)
+    assert (result.exit_code, needs is None or needs in result.stderr) == (2 if needs else 0, True)
+
+
+NOT_SAID = {
+    "collectives": ("steps", "flops_per_sample"),
+    "file-system": ("steps", "flops_per_sample"),
+    "mpi": ("flops_per_sample",),
+    "ray-train": ("flops_per_sample",),
+    "tf-distribute": ("flops_per_sample",),
+}
+"""What has no meaning for a recipe; its page says so."""
+SHOWN = {"steps": "no time left", "flops_per_sample": "no share of the peak"}
+
+
+@pytest.mark.parametrize("recipe", payload.recipes())
+def test_a_recipe_says_what_trn_watch_needs(recipe):
+    """Steps for the time left and operations for the share of the peak, in the line `started`; or its page says that there is none."""
+    missing = NOT_SAID.get(recipe, ())
+    scripts = [path for path in (payload.RECIPES / recipe).glob("train*.py") if "progress_lines.event(" in path.read_text()]
+    assert scripts
+    for path in scripts:
+        said = started(path)
+        assert {key for key in SHOWN if key not in said} == set(missing), path.name
+    page = (DOCS / "recipes" / f"{recipe}.md").read_text()
+    assert [key for key, text in SHOWN.items() if (text in page) != (key in missing)] == []
+
+
+def started(path: Path) -> set[str]:
+    """Keys of the line `started` that a script writes: those of the call, and those of a dictionary that it spreads."""
+    tree = ast.parse(path.read_text())
+    spread = {
+        target.id: {str(key.value) for key in node.value.keys if isinstance(key, ast.Constant)}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    (call,) = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == "started"
+    ]
+    keys = {keyword.arg for keyword in call.keywords if keyword.arg}
+    return keys.union(
+        *(spread.get(keyword.value.id, set()) for keyword in call.keywords if isinstance(keyword.value, ast.Name) and not keyword.arg)
+    )

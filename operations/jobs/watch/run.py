@@ -41,9 +41,7 @@ def watch_file(log: Path, instance: str | None, asked: Asked) -> int:
     progress = read(of_file(log))
     if instance is not None and instance not in NEURON_TYPES:
         raise CommandError(f"`{instance}` is no Neuron instance type", f"known: {', '.join(NEURON_TYPES)}", code=MISUSE)
-    nodes = progress.told("nodes")
-    count = nodes if isinstance(nodes, int) and nodes > 0 else 1
-    on = hardware(NEURON_TYPES[instance], count) if instance is not None else None
+    on = hardware(NEURON_TYPES[instance], progress.node_count) if instance is not None else None
     return _finish(log.name, progress, on, asked, results(asked.json_file))
 
 

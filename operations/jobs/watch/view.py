@@ -14,6 +14,7 @@ from training.metrics_line import Step
 LEVELS = " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT = 72, 6
 """Of a curve, in signs."""
+LONGEST_S = 100 * 365 * 86400
 
 
 def figures(progress: Progress, on: Hardware | None) -> list[tuple[str, str]]:
@@ -40,7 +41,9 @@ def figures(progress: Progress, on: Hardware | None) -> list[tuple[str, str]]:
 
 
 def duration(seconds: float) -> str:
-    """`2 days, 3:04:05`."""
+    """`2 days, 3:04:05`. What would take more than a life is not counted."""
+    if seconds > LONGEST_S:
+        return "more than 100 years"
     return str(timedelta(seconds=round(seconds)))
 
 

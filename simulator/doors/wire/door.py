@@ -10,6 +10,7 @@ from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
 from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
+from simulator.doors.wire.repositories import Repositories
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -44,6 +45,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Repositories(inventory).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 
 

@@ -1,5 +1,6 @@
 """What tests of the process kubelet ask the API server again and again."""
 
+import json
 from collections.abc import Callable
 
 from operations.local_kubernetes.api import Api, Object, wait
@@ -18,6 +19,24 @@ def phase(api: Api, pod: Object, *phases: str) -> Object:
         return item.body if item.status == 200 and item.body["status"]["phase"] in phases else None
 
     return wait(found, f"{pod['metadata']['name']} is {' or '.join(phases)}")
+
+
+def history(api: Api, created: Object) -> list[Object]:
+    """All that a pod has been since it was created, one after the other: a state of half a second is missed by who looks now and then.
+
+    `created`: the API server's answer to its creation.
+    """
+    about = created["metadata"]
+    asked = {
+        "watch": "1",
+        "timeoutSeconds": "1",
+        "resourceVersion": about["resourceVersion"],
+        "fieldSelector": f"metadata.name={about['name']}",
+    }
+    answer = api.call("GET", f"/api/v1/namespaces/{about['namespace']}/pods", **asked).ok()
+    # Several lines are no JSON, a single one is.
+    events = [json.loads(line) for line in answer["text"].splitlines()] if "text" in answer else [answer]
+    return [event["object"] for event in events if event.get("type") in ("ADDED", "MODIFIED")]
 
 
 def status_of(pod: Object, container: str = "main") -> Object:

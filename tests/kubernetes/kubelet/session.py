@@ -57,6 +57,40 @@ def kubelet_of(control_plane: ControlPlane, items: Sequence[Object], *options: s
             running.close()
 
 
+def bound_claim(api: Api, namespace: str, name: str) -> list[Object]:
+    """A claim of the file system that is bound, as the scheduler wants it: the volume and the claim, to be deleted in the end."""
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{namespace}-{name}"},
+        "spec": {
+            "capacity": {"storage": "1200Gi"},
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "persistentVolumeReclaimPolicy": "Retain",
+            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0123456789abcdef0"},
+            "claimRef": {"namespace": namespace, "name": name},
+        },
+    }
+    wanted = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": f"{namespace}-{name}",
+            "resources": {"requests": {"storage": "1200Gi"}},
+        },
+    }
+    api.create(volume).ok()
+    # The controller looks again only every 15 s at a claim that came before its volume.
+    wait(lambda: api.get(volume).ok().get("status", {}).get("phase") == "Available", f"the volume of {name} is known")
+    api.create(wanted).ok()
+    wait(lambda: api.get(wanted).ok().get("status", {}).get("phase") == "Bound", f"{name} is bound")
+    return [volume, wanted]
+
+
 def lose(api: Api, node: str) -> None:
     """End a node's machine, and say of it at once what the node controller would say after 50 s without a heartbeat.
 
@@ -72,11 +106,30 @@ def bring_back(api: Api, node: str) -> None:
     api.call("PATCH", f"/api/v1/nodes/{node}", power(on=True), MERGE).ok()
 
 
+def end_instance(api: Api, node: str) -> None:
+    """Take a lost node away for good, as EKS does when its instance has ended, and its pods with it.
+
+    They are Kubernetes' pod garbage collector's, which looks every 20 s and waits 40 s more. What it does then is done here at once
+    (kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go, gcOrphaned, markFailedAndDeletePod).
+    """
+    of_node = {"metadata": {"name": node}}
+    api.delete({"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", **of_node})
+    api.delete({"apiVersion": "v1", "kind": "Node", **of_node}).ok()
+    said = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC", "message": "PodGC: node no longer exists"}
+    failed = {"status": {"phase": "Failed", "conditions": [said]}}
+    for pod in api.items("/api/v1/pods", fieldSelector=f"spec.nodeName={node}"):
+        item = {"apiVersion": "v1", "kind": "Pod", **pod}
+        path = f"{api.path(item)}/{pod['metadata']['name']}/status"
+        if pod["status"]["phase"] not in ("Succeeded", "Failed"):
+            api.call("PATCH", path, failed, "application/strategic-merge-patch+json")
+        api.delete(item, grace_s=0)
+
+
 def joined(api: Api, items: Sequence[Object]) -> None:
     """Make nodes with their status; what has an instance has its CSI drivers too."""
     for item in items:
-        api.create({key: value for key, value in item.items() if key != "status"}).ok()
-        api.merge(item, {"status": item["status"]}, status=True).ok()
+        # In one request: a kubelet that runs already takes a node on as it sees it first, address and devices included.
+        api.create(item).ok()
         if "providerID" in item.get("spec", {}):
             api.create(csi_node(item)).ok()
 

@@ -6,7 +6,7 @@ from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
-from tests.kubernetes.kubelet.looking import log, phase, pods_of
+from tests.kubernetes.kubelet.looking import log, over, phase, pods_of
 from tests.kubernetes.training_operator import succeeded, training_operator
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
@@ -35,6 +35,17 @@ print(f"rank {rank} of {size}: sum {total}", flush=True)
 """
 
 
+HOLDING = """
+import os, pathlib, time
+held = pathlib.Path("/kept/held")
+if os.environ["RANK"] == "1" and not held.exists():
+    held.touch()
+    print("holding", flush=True)
+    time.sleep(600)
+"""
+"""Before the first worker's work: its first start does nothing until it is killed."""
+
+
 @pytest.fixture(scope="module")
 def operator(programs: Programs, control_plane: ControlPlane):
     """The operator's controllers for two kinds, without its webhooks; gone after the module."""
@@ -43,8 +54,10 @@ def operator(programs: Programs, control_plane: ControlPlane):
 
 
 def pytorch_job(name: str, namespace: str, workers: int, script: str) -> Object:
-    """A master and workers."""
-    spec = process_pod(name, namespace, script, image="python", container={"name": "pytorch"})["spec"]
+    """A master and workers, each with a folder /kept that outlives its container."""
+    mount = {"volumeMounts": [{"name": "kept", "mountPath": "/kept"}]}
+    volumes = [{"name": "kept", "emptyDir": {}}]
+    spec = process_pod(name, namespace, script, image="python", container={"name": "pytorch", **mount}, volumes=volumes)["spec"]
     del spec["restartPolicy"]
     replica = {"restartPolicy": "OnFailure", "template": {"spec": spec}}
     replicas = {"Master": {**replica, "replicas": 1}, "Worker": {**replica, "replicas": workers}}
@@ -62,23 +75,24 @@ def test_a_pytorch_job_finds_its_master_and_succeeds(api: Api, namespace: str):
     item = pytorch_job("bert", namespace, 1, WORKER)
     api.create(item).ok()
     wait(lambda: succeeded(api, item), "the PyTorchJob succeeds")
-    said = {
-        pod["metadata"]["name"]: log(api, pod, container="pytorch")
-        for pod in pods_of(api, namespace, "training.kubeflow.org/job-name=bert")
-    }
+    # The job has succeeded when its master has: the worker may still be on its last line.
+    pods = [over(api, pod) for pod in pods_of(api, namespace, "training.kubeflow.org/job-name=bert")]
+    said = {pod["metadata"]["name"]: log(api, pod, container="pytorch") for pod in pods}
     assert said == {"bert-master-0": "rank 0 of 2: sum 3\n", "bert-worker-0": "rank 1 of 2: sum 3\n"}
 
 
 @pytest.mark.usefixtures("operator")
 def test_a_killed_worker_is_started_again_and_the_job_succeeds(kubelet: RunningKubelet, api: Api, namespace: str):
     """OnFailure: the same pod, one restart, the same sum."""
-    item = pytorch_job("bert", namespace, 1, "import os, time\nif os.environ['RANK'] == '1': time.sleep(2)\n" + WORKER)
+    item = pytorch_job("bert", namespace, 1, HOLDING + WORKER)
     api.create(item).ok()
     label = "training.kubeflow.org/job-name=bert,training.kubeflow.org/replica-type=worker"
     worker = wait(lambda: next(iter(pods_of(api, namespace, label)), None), "there is a worker")
-    kubelet.process_of(phase(api, worker, "Running"), "pytorch").kill()
+    phase(api, worker, "Running")
+    wait(lambda: log(api, worker, container="pytorch") == "holding\n", "it waits to be killed")
+    kubelet.process_of(worker, "pytorch").kill()
     wait(lambda: succeeded(api, item), "the PyTorchJob succeeds")
-    found = api.get(worker).ok()["status"]["containerStatuses"][0]
+    found = over(api, worker)["status"]["containerStatuses"][0]
     assert (found["restartCount"], found["lastState"]["terminated"]["exitCode"]) == (1, 137)
     assert log(api, worker, container="pytorch") == "rank 1 of 2: sum 3\n"
 

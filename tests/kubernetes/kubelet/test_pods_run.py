@@ -9,8 +9,8 @@ import pytest
 from operations.local_kubernetes.api import Api, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
-from tests.kubernetes.kubelet.looking import container, log, over, phase, status_of
-from tests.kubernetes.kubelet.session import bring_back, lose
+from tests.kubernetes.kubelet.looking import container, history, log, over, phase, status_of
+from tests.kubernetes.kubelet.session import bound_claim, bring_back, lose
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -18,37 +18,8 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 @pytest.fixture
 def claim(api: Api, namespace: str) -> Iterator[str]:
     """A claim that is bound to a volume of its own, as the scheduler wants it; gives its name."""
-    name = "shared"
-    volume = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{namespace}-{name}"},
-        "spec": {
-            "capacity": {"storage": "1200Gi"},
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "persistentVolumeReclaimPolicy": "Retain",
-            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0123456789abcdef0"},
-            "claimRef": {"namespace": namespace, "name": name},
-        },
-    }
-    wanted = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "",
-            "volumeName": f"{namespace}-{name}",
-            "resources": {"requests": {"storage": "1200Gi"}},
-        },
-    }
-    api.create(volume).ok()
-    # The controller looks again only every 15 s at a claim that came before its volume.
-    wait(lambda: api.get(volume).ok()["status"].get("phase") == "Available", f"the volume of {name} is known")
-    api.create(wanted).ok()
-    wait(lambda: api.get(wanted).ok()["status"]["phase"] == "Bound", f"{name} is bound")
-    yield name
+    volume, _ = bound_claim(api, namespace, "shared")
+    yield "shared"
     api.delete(volume)
 
 
@@ -95,11 +66,12 @@ def test_a_crash_is_restarted_after_a_back_off(api: Api, namespace: str):
     script = 'echo try >> /kept/tries; [ "$(wc -l < /kept/tries)" -ge 3 ] || exit 7'
     mount = {"volumeMounts": [{"name": "kept", "mountPath": "/kept"}]}
     pod = process_pod("crashes", namespace, script, restartPolicy="OnFailure", container=mount, volumes=[{"name": "kept", "emptyDir": {}}])
-    api.create(pod).ok()
-    waits = container(api, pod, lambda each: "waiting" in each["state"] and each["restartCount"] == 1, "it waits for its second restart")
+    created = api.create(pod).ok()
+    found = over(api, pod)
+    statuses = [status_of(each) for each in history(api, created) if each["status"].get("containerStatuses")]
+    (waits, *_) = [each for each in statuses if "waiting" in each["state"] and each["restartCount"] == 1]
     assert waits["state"]["waiting"]["reason"] == "CrashLoopBackOff"
     assert waits["lastState"]["terminated"]["exitCode"] == 7
-    found = over(api, pod)
     assert (found["status"]["phase"], status_of(found)["restartCount"]) == ("Succeeded", 2)
 
 

@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane, free_ports
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
 from tests.kubernetes.kubelet.looking import container, phase
 
@@ -97,7 +97,7 @@ def web(api: Api, namespace: str) -> str:
 
 def test_a_port_is_forwarded(control_plane: ControlPlane, namespace: str, web: str):
     """To a server inside that the machine's own network does not reach."""
-    (port,) = free_ports(1)
+    (port,) = control_plane.ranges.ports(1)
     command = [str(control_plane.tools["kubectl"]), "port-forward", f"pod/{web}", f"{port}:8080", "-n", namespace]
     with subprocess.Popen(command, env=control_plane.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as forward:
         try:

@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from operations.cli import app
+from tests.addons.test_kubernetes_objects import objects
 from tests.support import ROOT
 
 PAGES = (
@@ -41,6 +42,14 @@ def test_every_path_that_a_page_names_exists(page: str):
     """Files move; the pages must move with them. NAME and CHART stand for any name."""
     named = {re.sub(r"\b(NAME|CHART|STACK)\b", "*", path) for path in paths(page)}
     assert sorted(path for path in named if not list(ROOT.glob(path.rstrip("/")))) == []
+
+
+def test_the_warning_that_comes_with_every_up_is_explained():
+    """pulumi-kubernetes looks for a storage class of each claim; the stack's names none, since it is bound to the stack's own volume."""
+    claims = [item for item in objects("dev") if item.type.endswith(":PersistentVolumeClaim")]
+    assert [item.inputs["spec"]["storageClassName"] for item in claims] == [""]
+    warning = f'no storage class found for "{claims[0].inputs["metadata"]["name"]}"'
+    assert f"`{warning}`" in (ROOT / "docs/recovery.md").read_text()
 
 
 def test_the_pages_name_many_paths():

@@ -10,6 +10,7 @@ import pytest
 
 from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
 from operations.local_kubernetes import build
+from operations.local_kubernetes.sources import MODULES
 from stacks.config import parse_settings
 from tests.support import ROOT, dev_configuration
 
@@ -22,10 +23,14 @@ PINS = {
     "kubelet-streams": "v0" + NEURON_SCHEDULER_TAGS[KUBERNETES].removeprefix("v1"),
     "etcd": ETCD_IMAGE.rpartition(":")[2],
     "trainer": f"v{TRAINER.version}",
+    # Trainer's chart brings the JobSet that it was built with.
+    "jobset": MODULES["sigs.k8s.io/jobset"],
     "training-operator": TRAINING_OPERATOR_VERSION,
     # The Helm that pulumi-kubernetes 4.34 holds (pulumi/pulumi-kubernetes provider/go.mod): what installs the releases.
     "helm": "v3.20.2",
     "kwok": "v0.8.0",
+    # Stands for any registry; nothing of it is in a cluster.
+    "registry": "v3.1.2",
 }
 FAKE_GO = """#!/bin/sh
 case "$1" in

@@ -10,7 +10,7 @@ import pytest
 from operations.engine.project import EngineFolder
 from operations.errors import CommandError
 from operations.local_kubernetes import running
-from operations.local_kubernetes.control_plane import is_free
+from operations.local_kubernetes.ranges import is_free
 from operations.local_kubernetes.running import IDENTITY, RECORD, Record
 
 

@@ -106,12 +106,6 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
     )
 
 
-def flops_per_sample(options: Options, parameters: int) -> int:
-    """Operations of one sequence, forward and back: for each token 6 a parameter, and 12 x layers x hidden x sequence for attention (PaLM, appendix B)."""
-    model = options.model
-    return options.sequence * (6 * parameters + 12 * model.layers * model.hidden * options.sequence)
-
-
 def paper_rate(sequences_per_step: int) -> tuple[float, float]:
     """Learning rate and share of warm-up steps for a batch: the rate grows with its square root, warm-up with the batch."""
     share = sequences_per_step / LAMB_BATCH

@@ -25,6 +25,7 @@ import initial_weights
 import optimizer_jax
 import pretraining_data
 import progress_lines
+import transformer_flops
 from stop_request import STOPPED, StopRequest
 
 Tree = Any
@@ -113,8 +114,8 @@ def main(arguments: list[str]) -> int:
     parameters = jax.device_put(initial_weights.weights(size, options.seed), everywhere)
     state = jax.device_put(optimizer_jax.initial(parameters), everywhere)
     count = sum(array.size for array in jax.tree.leaves(parameters))
-    work = {"steps": options.steps, "flops_per_sample": bert_options.flops_per_sample(options, count)}
-    progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, **work)
+    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found

@@ -20,6 +20,7 @@ import initial_weights
 import optimizer_torch
 import pretraining_data
 import progress_lines
+import transformer_flops
 from stop_request import STOPPED, StopRequest
 from workers_torch import Workers
 
@@ -56,8 +57,8 @@ def main(arguments: list[str]) -> int:
     moments = optimizer_torch.initial(parameters)
     state = {"parameters": parameters, **moments}
     count = sum(array.size for array in made.values())
-    work = {"steps": options.steps, "flops_per_sample": bert_options.flops_per_sample(options, count)}
-    progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, **work)
+    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found

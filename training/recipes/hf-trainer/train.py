@@ -17,6 +17,7 @@ from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, 
 
 import checkpoints
 import progress_lines
+import transformer_flops
 from stop_request import STOPPED, StopRequest
 
 SIZES = {
@@ -32,6 +33,8 @@ SIZES = {
 }
 """The first is that of the library, which is BERT-base."""
 MASK, FIRST_WORD = 3, 4
+LENGTH = 32
+"""Tokens of a sequence."""
 
 
 class Generated(Dataset):
@@ -105,9 +108,12 @@ def main(arguments: list[str]) -> int:
     torch.manual_seed(7)
     model = BertForMaskedLM(SIZES[asked.size])
     progress = Progress(StopRequest())
-    trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, 32), callbacks=[progress])
+    trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, LENGTH), callbacks=[progress])
     there = bool(folder) and any(name.startswith("checkpoint-") for name in os.listdir(folder)) if os.path.isdir(folder) else False
-    progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=model.num_parameters())
+    parameters, size = model.num_parameters(), model.config
+    flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH)
+    work = {"steps": asked.steps, "flops_per_sample": flops}
+    progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=parameters, **work)
     trainer.train(resume_from_checkpoint=there)
     if progress.stopped and trainer.state.global_step < asked.steps:
         progress_lines.event("stopped", step=trainer.state.global_step)

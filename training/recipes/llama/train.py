@@ -20,6 +20,7 @@ from torch.nn import functional
 
 import checkpoints
 import progress_lines
+import transformer_flops
 from llama_model import SIZES, Llama
 from stop_request import STOPPED, StopRequest
 
@@ -91,7 +92,10 @@ def main(arguments: list[str]) -> int:
     torch.manual_seed(7)
     model.fill()
     optimizer = torch.optim.AdamW(model.parameters(), lr=asked.learning_rate, betas=(0.9, 0.95), weight_decay=0.1)
-    progress_lines.event("started", pid=os.getpid(), devices=count, parameters=sum(one.numel() for one in model.parameters()))
+    # Of the whole model: a shard knows the size of the parameter that it is of.
+    size, parameters = SIZES[asked.size], sum(one.numel() for one in model.parameters())
+    flops = transformer_flops.of_sequence(parameters, size.layers, size.hidden, asked.sequence)
+    progress_lines.event("started", pid=os.getpid(), devices=count, parameters=parameters, steps=asked.steps, flops_per_sample=flops)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found

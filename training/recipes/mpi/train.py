@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
     rank, count = comm.Get_rank(), comm.Get_size()
     os.environ.update(RANK=str(rank), LOCAL_RANK=os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", str(rank)))
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
-    progress_lines.event("started", pid=os.getpid(), devices=count, parameters=FEATURES)
+    progress_lines.event("started", pid=os.getpid(), devices=count, parameters=FEATURES, steps=asked.steps)
     if asked.measure:
         progress_lines.event("measured", milliseconds=measure(comm, asked.measure), bytes=asked.measure, workers=count)
     began_all = time.monotonic()

@@ -31,7 +31,8 @@ def learn(settings: dict) -> None:
     model = prepare_model(torch.nn.Linear(FEATURES, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     done, last = 0, ray.train.get_checkpoint()
-    progress_lines.event("started", pid=os.getpid(), devices=count, cores=os.environ.get("NEURON_RT_VISIBLE_CORES", ""))
+    work = {"steps": settings["steps"], "cores": os.environ.get("NEURON_RT_VISIBLE_CORES", "")}
+    progress_lines.event("started", pid=os.getpid(), devices=count, **work)
     if last is not None:
         with last.as_directory() as folder:
             kept = torch.load(os.path.join(folder, "state.pt"), weights_only=True)

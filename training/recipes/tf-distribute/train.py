@@ -120,6 +120,7 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     folder, _, _ = checkpoints.from_environment(os.environ)
     cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
+    progress_lines.event("started", pid=os.getpid(), steps=asked.steps)
     (by_server if "ps" in cluster else in_step)(asked.steps, asked.checkpoint_steps, folder)
     progress_lines.event("finished", step=asked.steps)
     return 0

@@ -64,8 +64,11 @@ def main(arguments: list[str]) -> int:
     dist.init_process_group(dist.get_default_backend_for_device(device))
     torch.set_num_threads(1)
     rank, count = dist.get_rank(), dist.get_world_size()
-    model, optimizer = sharded(asked.mode, network(), device)
-    progress_lines.event("started", pid=os.getpid(), devices=count, mode=asked.mode)
+    whole = network()
+    # Two operations for each weight, and twice as many back.
+    flops = 6 * sum(one.numel() for one in whole.parameters())
+    model, optimizer = sharded(asked.mode, whole, device)
+    progress_lines.event("started", pid=os.getpid(), devices=count, mode=asked.mode, steps=asked.steps, flops_per_sample=flops)
     for step in range(1, asked.steps + 1):
         began = time.monotonic()
         samples = torch.randn(BATCH, 16, generator=torch.Generator().manual_seed(step * count + rank)).to(device)

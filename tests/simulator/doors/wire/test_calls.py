@@ -9,7 +9,7 @@ import pytest
 import operations
 from facts.resources.queries import Deletion
 from facts.resources.table import TYPES
-from operations.aws.api import BotoApi, Call
+from operations.aws.api import BotoApi, Call, Taken
 from operations.aws.found import KINDS
 from operations.aws.objects import declared_calls
 from operations.aws.sighting import sightings
@@ -29,7 +29,7 @@ def declared() -> set[str]:
         for found in pkgutil.walk_packages(operations.__path__, "operations.")
         if "__main__" not in found.name
     ]
-    calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call)]
+    calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call) and not isinstance(value, Taken)]
     deletions = (item.deletion for item in TYPES.values() if isinstance(item.deletion, Deletion))
     # Rights that a deletion needs, and no calls.
     taken = {f"{deletion.service}.{operation}" for deletion in deletions for operation in deletion.takes}

@@ -1,0 +1,181 @@
+"""`trn image`: build the image of a job with a container tool, or push files as one more layer without any."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import JsonFile, StackOption, StateFile, Yes
+
+Folder = Annotated[Path, typer.Argument(help="Folder with the files of the job.")]
+ToolchainName = Annotated[str | None, typer.Option("--toolchain", help="Toolchain of the image. Else the stack's.")]
+Base = Annotated[str | None, typer.Option("--base", help="Image to start from, in place of the toolchain's.")]
+RepositoryName = Annotated[
+    str | None, typer.Option("--repository", help="Repository of the account's registry. Else NAME/training, with the cluster's name.")
+]
+Tag = Annotated[str | None, typer.Option("--tag", help="Tag of the image. Else it follows from the files.")]
+Into = Annotated[str, typer.Option("--into", help="Folder of the files in the image, where work begins.")]
+Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="Name or path that stays out, * for any text; may be repeated.")]
+
+
+def push(
+    folder: Folder,
+    stack: StackOption = "dev",
+    toolchain: ToolchainName = None,
+    base: Base = None,
+    repository: RepositoryName = None,
+    tag: Tag = None,
+    into: Into = "/workspace",
+    exclude: Exclude = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent and send nothing.")] = False,
+    state: StateFile = None,
+    yes: Yes = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Push a folder as one more layer on the toolchain's image to ECR, without any container tool.
+
+    Nothing is installed or run: a folder with a requirements.txt is refused, and built by `trn image build`. Layers that the repository
+    has are not sent again, so a push that broke off goes on where it was. The base is read from its registry and sent on once, several
+    gigabytes; later pushes send the files alone. Prints the line for the job file, and the digest.
+
+    Example: trn image push src --stack dev, or: trn image push src --toolchain jax-2.32 --dry-run
+    """
+    from operations.access import access
+    from operations.asking import consent
+    from operations.aws.ecr import login, registry_host
+    from operations.errors import MISUSE, CommandError
+    from operations.jobs.image.layer import make_layer, selected
+    from operations.jobs.image.place import image_place, need_base, need_into
+    from operations.jobs.image.push import made_of, plan_push
+    from operations.jobs.image.push import push as carry_out
+    from operations.jobs.image.registry import Registry, parsed
+    from operations.output import errors, results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    chosen, start = need_base(settings, toolchain, base)
+    need_into(into)
+    files = selected(folder, exclude or ())
+    if folder / "requirements.txt" in files:
+        hint = "`trn image build` installs what it names; `--exclude requirements.txt` pushes without it"
+        raise CommandError("a push installs nothing, and the folder has a requirements.txt", hint, code=MISUSE)
+    if access().is_practice:
+        raise CommandError("a practice account has no registry that takes images", "`trn image build` needs no account", code=MISUSE)
+    progress = errors()
+
+    def tell(line: str) -> None:
+        progress.print(line, markup=False, soft_wrap=True)
+
+    api = access().aws(stack, settings.region)
+    place = image_place(api, stack_file, settings, state, repository)
+    host = registry_host(place.account, settings.region)
+    target = Registry(host, lambda: login(api), access().pause)
+    source = target if parsed(start).host == host else Registry(parsed(start).host, pause=access().pause)
+    made = made_of(start, source, make_layer(folder, into, files), into)
+    sources = [
+        name for name in dict.fromkeys((parsed(start).repository if source is target else "", place.usual)) if name and place.has(name)
+    ]
+    plan = plan_push(made, target, place.name, tag or made.tag(chosen.name), sources, exists=place.repository is not None)
+    image = f"{host}/{place.name}:{plan.tag}"
+    for line in (*plan.lines, *place.lines):
+        tell(line)
+    sent = {step.blob.digest: step.way for step in plan.steps}
+    said = {
+        "image": image,
+        "digest": made.manifest.digest,
+        "base": start,
+        "toolchain": chosen.name,
+        "blobs": sent,
+        "bytes": plan.size("copy", "send"),
+    }
+    if not dry_run:
+        if not plan.is_named:
+            consent(yes).agree(f"Push {image}?")
+        place.refuse_change()
+        place.make()
+        carry_out(plan, target, source, tell)
+    write_json({**said, "pushed": not dry_run}, json_file)
+    console = results(json_file)
+    if dry_run:
+        console.print(f"nothing was sent; it would be {image}", markup=False, soft_wrap=True)
+        return 0
+    console.print(f"image: {image}", markup=False, soft_wrap=True)
+    console.print(f"digest: {made.manifest.digest}", markup=False, soft_wrap=True)
+    return 0
+
+
+def build(
+    folder: Folder,
+    stack: StackOption = "dev",
+    toolchain: ToolchainName = None,
+    base: Base = None,
+    repository: RepositoryName = None,
+    tag: Annotated[str, typer.Option("--tag", help="Tag of the image.")] = "latest-build",
+    into: Into = "/workspace",
+    exclude: Exclude = None,
+    tool: Annotated[str | None, typer.Option("--tool", help="docker, podman or finch. Else the first that is on PATH.")] = None,
+    push_it: Annotated[bool, typer.Option("--push", help="Push it to ECR when it is built; it needs a --tag of its own.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the Dockerfile and the command, and build nothing.")] = False,
+    state: StateFile = None,
+    yes: Yes = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Build a job's image from its folder and the toolchain's Dockerfile with docker, podman or finch.
+
+    What a requirements.txt in the folder names is installed, as far as it changes no version of the toolchain. Without --push the image
+    stays on this machine, where no node can pull it.
+
+    Example: trn image build src --toolchain xla-2.30 --dry-run, or: trn image build src --tag 1.0 --push
+    """
+    import tempfile
+
+    from operations.access import access
+    from operations.errors import MISUSE, CommandError
+    from operations.jobs.image.build import Build, run, tool_of
+    from operations.jobs.image.layer import selected
+    from operations.jobs.image.place import need_into, need_toolchain, usual_repository
+    from operations.output import results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+    from training.images import dockerfile
+
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    chosen = need_toolchain(settings, toolchain)
+    need_into(into)
+    files = selected(folder, exclude or ())
+    name = repository or usual_repository(settings.name)
+    if push_it and tag == "latest-build":
+        raise CommandError(
+            "a pushed image needs a tag of its own: ECR keeps each tag with its image", "add --tag 1.0, or another", code=MISUSE
+        )
+    if push_it and access().is_practice:
+        raise CommandError("a practice account has no registry that takes images", "leave --push out", code=MISUSE)
+    if dry_run:
+        planned = Build(tool or "docker", chosen, base, into, f"{name}:{tag}")
+        write_json({"image": planned.image, "command": planned.command(Path("CONTEXT")), "files": len(files), "built": False}, json_file)
+        console = results(json_file)
+        console.print(dockerfile(chosen.name), markup=False, soft_wrap=True, end="")
+        console.print(f"# {len(files)} files of {folder} are below files/; run with:", markup=False, soft_wrap=True)
+        console.print(f"# {' '.join(planned.command(Path('CONTEXT')))}", markup=False, soft_wrap=True)
+        return 0
+    found = tool_of(tool)
+    image, digest = f"{name}:{tag}", ""
+    with tempfile.TemporaryDirectory(prefix="trn-image-") as context:
+        made = Build(found, chosen, base, into, image)
+        made.prepare(Path(context), folder, files)
+        run(made.command(Path(context)))
+    if push_it:
+        from operations.jobs.image.place import push_built
+
+        image, digest = push_built(stack_file, settings, state, repository, found, image, tag, yes=yes)
+    write_json({"image": image, "digest": digest, "toolchain": chosen.name, "built": True, "pushed": push_it}, json_file)
+    console = results(json_file)
+    if push_it:
+        console.print(f"image: {image}", markup=False, soft_wrap=True)
+        console.print(f"digest: {digest}", markup=False, soft_wrap=True)
+    else:
+        console.print(f"{image} is built, and is on this machine only: --push sends it to ECR", markup=False, soft_wrap=True)
+    return 0
