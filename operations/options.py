@@ -43,3 +43,11 @@ Faults = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]
+WithKubernetes = Annotated[
+    bool,
+    typer.Option(
+        "--kubernetes",
+        help="With a real API server and fake nodes for the Kubernetes half, on this machine; needs Go, to build them once. The stack"
+        " keeps it until it is down.",
+    ),
+]

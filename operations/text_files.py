@@ -32,7 +32,7 @@ def write_text(path: Path, text: str, hint: str) -> None:
     """Write a file, in a folder that is made where it is not there. Raises CommandError: a full disk alone would name no file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8", errors="backslashreplace")
+        path.write_text(text.encode(errors="backslashreplace").decode(), "utf-8")
     except (OSError, ValueError) as error:
         # ValueError: a path with a null character.
         raise CommandError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}", hint) from error

@@ -6,7 +6,8 @@ together in `training.check`. `docs/job.schema.json` and the reference of the jo
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from posixpath import normpath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
@@ -24,6 +25,8 @@ NAME_LIMIT = 40
 NAME = rf"[a-z]([a-z0-9-]{{0,{NAME_LIMIT - 2}}}[a-z0-9])?"
 OWN_PREFIX = "TRN_"
 """Variables that begin so are set by the program."""
+RESERVED = ("/dev", "/proc", "/sys", "/trn")
+"""Where a mount would hide devices, the kernel, shared memory or the entry script."""
 VARIABLE = Form(
     "name of an environment variable",
     rf"(?!{OWN_PREFIX})[A-Za-z_][A-Za-z0-9_]*",
@@ -235,8 +238,34 @@ def _between_keys(job: Job) -> list[Problem]:
         wrong = "too few workers are left: beside them there is a chief and at least one worker"
         hint = f"set `nodes` to {job.parameter_servers + 2} or more"
         found.append(Problem("parameterServers", job.parameter_servers, wrong, hint=hint))
-    paths = [mount.path for mount in job.mounts]
-    for index, path in enumerate(paths):
-        if path in paths[:index]:
-            found.append(Problem(f"mounts[{index}].path", path, "a path that another mount has", hint="give it another path"))
-    return found
+    return [*found, *_wrong_paths(job), *_null_characters(job)]
+
+
+def _wrong_paths(job: Job) -> Iterator[Problem]:
+    """Mounts that hide each other, or what every container has; and paths that lead elsewhere than they read."""
+    mounted = list[str]()
+    for index, mount in enumerate(job.mounts):
+        key, path = f"mounts[{index}].path", _plain(mount.path)
+        if path in mounted:
+            yield Problem(key, mount.path, "a path that another mount has", hint="give it another path")
+        if any(path == place or path.startswith(f"{place}/") for place in RESERVED):
+            yield Problem(key, mount.path, "a path that every container has for itself", f"none of {', '.join(RESERVED)}", "such as /fsx")
+        mounted.append(path)
+    others = {"data": job.data, "cache": job.cache, "checkpoints": job.checkpoints}
+    named = {f"{key}.path": section.path for key, section in others.items() if section is not None}
+    for key, path in ({f"mounts[{index}].path": mount.path for index, mount in enumerate(job.mounts)} | named).items():
+        if ".." in path.split("/"):
+            yield Problem(key, path, "a path with `..`", hint=f"write where it leads: {_plain(path)}")
+
+
+def _plain(path: str) -> str:
+    """The path without what changes nothing; two slashes at the start are one in a container (POSIX leaves them open)."""
+    return normpath(f"/{path.lstrip('/')}")
+
+
+def _null_characters(job: Job) -> Iterator[Problem]:
+    """No process can be started with one in its arguments or environment (POSIX, exec)."""
+    texts = {f"{key}[{index}]": text for key in ("command", "args") for index, text in enumerate(getattr(job, key) or ())}
+    for key, text in (texts | {f"environment.{name}": value for name, value in job.environment.items()}).items():
+        if "\0" in text:
+            yield missing(key, f"a null character in `{key}`", hint="leave it out: no process can be started with it")

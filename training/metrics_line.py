@@ -11,12 +11,15 @@ any one node's log tells the story, and rank 0's is the one to show. The entry s
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 MARK = '{"trn":'
 """Beginning of each such line; torchrun and Volcano's logs may put words before it."""
+MOST, MOST_LOSS, LATEST = 10**12, 1e100, 1e11
+"""Largest step, rank or rate; largest finite loss; latest time, in the year 5138. A line beyond them was not written by a training."""
 EVENTS = frozenset({"starting", "started", "resumed", "saved", "stopping", "stopped", "measured", "finished", "hung", "ended"})
 """`starting`, `stopping`, `hung` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request; `measured`: a figure that is
 no step of a training, such as a bandwidth."""
@@ -59,31 +62,47 @@ def parse(line: str) -> Step | Event | None:
         return None
     try:
         said = json.loads(line[at:])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     kind = said.pop("trn")
     try:
         if kind == "step":
             rate = said.pop("samples_per_s", None)
             return Step(
-                step=_whole(said.pop("step")),
-                time=float(said.pop("time")),
-                rank=_whole(said.pop("rank")),
-                loss=float(said.pop("loss")),
-                samples_per_s=None if rate is None else float(rate),
+                step=_count(said.pop("step")),
+                time=_within(said.pop("time"), LATEST),
+                rank=_count(said.pop("rank")),
+                loss=_loss(said.pop("loss")),
+                samples_per_s=None if rate is None else _within(rate, MOST),
                 more=said,
             )
         if kind == "event" and said["event"] in EVENTS:
-            name, time = said.pop("event"), float(said.pop("time"))
+            name, time = said.pop("event"), _within(said.pop("time"), LATEST)
             rank, step = said.pop("rank", None), said.pop("step", None)
-            return Event(name, time, None if rank is None else _whole(rank), None if step is None else _whole(step), said)
+            return Event(name, time, None if rank is None else _count(rank), None if step is None else _count(step), said)
     except (KeyError, TypeError, ValueError):
         return None
     return None
 
 
-def _whole(value: Any) -> int:
-    """A whole number; raises ValueError for anything else, also for true."""
-    if type(value) is not int:
-        raise ValueError(value)
+def _count(value: Any) -> int:
+    """A whole number from 0 to MOST; raises ValueError for anything else, also for true."""
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise ValueError("no count")
     return value
+
+
+def _within(value: Any, most: float) -> float:
+    """A number from 0 to `most`; raises ValueError for anything else, also for NaN, and for a number in quotes."""
+    if type(value) not in (int, float) or not 0 <= value <= most:
+        raise ValueError("no such number")
+    return float(value)
+
+
+def _loss(value: Any) -> float:
+    """Any number; one too large to be drawn or added is infinite."""
+    if type(value) not in (int, float):
+        raise ValueError("no number")
+    if abs(value) > MOST_LOSS:
+        return math.inf if value > 0 else -math.inf
+    return float(value)

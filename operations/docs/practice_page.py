@@ -59,6 +59,9 @@ kubeconfig leads nowhere. One command at a time may use an account. A command th
 command leaves AWS: `trn --practice recover NAME`, then go on. What `trn` prints names the commands that work here; what the Pulumi CLI and its
 providers print names their own.
 
+With `trn practice up NAME --kubernetes` the Kubernetes half is a real API server with fake nodes, on this machine:
+[practice with a real API server](practice-kubernetes.md). It needs Go.
+
 Each stack has an account of its own. The simulated account holds one cluster: behind its API server objects are known by namespace and name, as
 in a cluster, so two clusters would share theirs. What two stacks do to each other in one account of AWS (names of roles, quotas) is therefore not
 to be seen in practice; that a sweep leaves neighbours alone is tested with accounts that hold both.

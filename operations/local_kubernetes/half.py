@@ -11,11 +11,14 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
+from addons.versions import VOLCANO
 from facts.charts import Contract
 from operations.local_kubernetes import crds, nodes
 from operations.local_kubernetes.api import Answer, NotInTime, Object, Refused
+from operations.local_kubernetes.build import Missing
+from operations.local_kubernetes.companions import CONFIGURATION_KEY, SCHEDULER_CONFIGURATION
 from operations.local_kubernetes.running import Cluster
-from operations.local_kubernetes.workloads import workloads
+from operations.local_kubernetes.workloads import value_of, workloads
 from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.account.rule import Refusal
@@ -140,7 +143,7 @@ class Half:
         contract = _contract(registration)
         if contract is None:
             return
-        yield from crds.of_chart(contract.chart)
+        yield from _definitions(contract)
         namespace = str(registration.inputs.get("namespace") or "kube-system")
         found = workloads(contract, namespace, registration.inputs.get("values") or {})
         names = {item["metadata"]["namespace"] for item in found} - {"kube-system", namespace}
@@ -148,6 +151,10 @@ class Half:
             names.add(namespace)
         yield from ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(names))
         yield from found
+        configuration = value_of(contract, registration.inputs.get("values") or {}, "custom.scheduler_config_override")
+        if contract.chart == VOLCANO.name and configuration:
+            metadata = {"name": SCHEDULER_CONFIGURATION, "namespace": namespace}
+            yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {CONFIGURATION_KEY: configuration}}
 
 
 def manifest(item: Registration) -> Object:
@@ -194,6 +201,14 @@ def unreachable(error: Exception) -> Refusal:
 
 def _contract(registration: Registration) -> Contract | None:
     return chart_of(registration) if registration.type in _CHARTS else None
+
+
+def _definitions(contract: Contract) -> list[Object]:
+    """The pinned ones; where their modules cannot be had, those that the contract describes."""
+    try:
+        return crds.of_chart(contract.chart)
+    except Missing:
+        return [crds.made(str(crd["name"]), str(crd["kind"])) for crd in contract.crds]
 
 
 def _lives_here(registration: Registration) -> bool:

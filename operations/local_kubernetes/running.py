@@ -22,7 +22,8 @@ from operations.errors import CommandError
 from operations.local_kubernetes.api import Api
 from operations.local_kubernetes.control_plane import admin_client
 
-TOOLS = ("kubernetes", "etcd", "kwok")
+TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
+"""What a control plane is made of, and what runs beside it where it was built."""
 LOCK, RECORD, KUBECONFIG, IDENTITY, PORT, LOG = "lock", "cluster.json", "kubeconfig", "identity", "port", "server.log"
 START_S, END_S, LOOK_S = 90, 15, 0.05
 """How long a start may take on a busy machine, how long an end, and between two looks."""
@@ -142,6 +143,9 @@ def start(folder: Path) -> tuple[Cluster, bool]:
             hint = "`trn practice down` removes it, and the next `up --kubernetes` makes a new one"
             raise CommandError(f"the control plane did not start: {said or f'no answer in {START_S} s'}", hint)
         time.sleep(LOOK_S)
+    if process is not None:
+        # It outlives this process on purpose; Python warns of a child that is not awaited.
+        process.returncode = 0
     return there, True
 
 

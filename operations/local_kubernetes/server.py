@@ -20,10 +20,11 @@ from pathlib import Path
 
 from operations.local_kubernetes import build
 from operations.local_kubernetes.authenticator import User
+from operations.local_kubernetes.companions import Companions
 from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner, free_ports
 from operations.local_kubernetes.eks_tokens import is_eks_token
 from operations.local_kubernetes.ranges import is_free
-from operations.local_kubernetes.running import IDENTITY, KUBECONFIG, PORT, RECORD, TOOLS, Record, held
+from operations.local_kubernetes.running import IDENTITY, KUBECONFIG, OPTIONAL, PORT, RECORD, TOOLS, Record, held
 
 LOOK_S = 0.5
 LOG = ("no container runs in a practice cluster: this line stands for a log",)
@@ -45,7 +46,7 @@ def main() -> int:
             print(f"port {port} of this machine, which the kubeconfig names, is taken by another program", flush=True)
             return 1
         manner = Manner(port, folder / IDENTITY, LOG, runs_commands=False, jobs_stay=True)
-        control_plane = ControlPlane(build.tools(*TOOLS), manner)
+        control_plane = ControlPlane(build.tools(*TOOLS, *(name for name in OPTIONAL if build.there(name))), manner)
         try:
             # Whoever finds this process dead finds its files by this.
             Record(os.getpid(), str(control_plane.folder)).write(folder)
@@ -60,12 +61,14 @@ def main() -> int:
 
 
 def _serve(folder: Path, control_plane: ControlPlane) -> int:
+    companions = Companions(control_plane)
     while (folder / RECORD).exists():
         for name in PARTS:
             code = control_plane.processes.code(name)
             if code is not None:
                 print(f"{name} ended with {code}:\n{control_plane.processes.log(name)[-1000:]}", flush=True)
                 return ENDED
+        companions.look()
         time.sleep(LOOK_S)
     return 0
 

@@ -51,7 +51,7 @@ CRDS: Mapping[str, str] = {
     f"github.com/{OPERATOR}": "example/prometheus-operator-crd/*.yaml",
     "sigs.k8s.io/jobset": "config/components/crd/bases/*.yaml",
     "sigs.k8s.io/kueue": "config/components/crd/bases/*.yaml",
-    "volcano.sh/volcano": "installer/helm/chart/volcano/crd/bases/*.yaml",
+    "volcano.sh/volcano": "installer/helm/chart/volcano/**/crd/bases/*.yaml",
 }
 """Where a module has the CRDs of its chart or manifest."""
 GROUPS: Mapping[str, str] = {
@@ -61,6 +61,7 @@ GROUPS: Mapping[str, str] = {
     "bus.volcano.sh": "volcano.sh/volcano",
     "cert-manager.io": "github.com/cert-manager/cert-manager",
     "config.volcano.sh": "volcano.sh/volcano",
+    "flow.volcano.sh": "volcano.sh/volcano",
     "jobset.x-k8s.io": "sigs.k8s.io/jobset",
     "karpenter.k8s.aws": "github.com/aws/karpenter-provider-aws",
     "karpenter.sh": "github.com/aws/karpenter-provider-aws",

@@ -12,6 +12,8 @@ from facts.charts import Contract
 from operations.local_kubernetes.api import Object
 
 IMAGE = "example.invalid/not-pulled:1"
+ALL = [{"operator": "Exists"}]
+"""What runs on every node tolerates everything, where its chart leaves it no choice."""
 RUNNING = ("DaemonSet", "Deployment", "StatefulSet")
 """What runs for as long as the release is there; Jobs of hooks are over when it is."""
 _NEURON_TERM = {"matchExpressions": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted(NEURON_TYPES)}]}
@@ -50,7 +52,7 @@ def _workload(contract: Contract, pod: Mapping[str, Any], namespace: str, values
     container = {"name": "main", "image": IMAGE, "resources": value("requests", {})}
     spec: Object = {
         "nodeSelector": value("selector", {}),
-        "tolerations": value("tolerations", pod.get("tolerates") or []),
+        "tolerations": value("tolerations", pod.get("tolerates") or (ALL if pod["nodes"] == "all" else [])),
         "containers": [container],
     }
     if pod["nodes"] == "neuron":

@@ -17,6 +17,7 @@ from operations.practice.pulumi import NoStack, PracticeCli, RehearsalEngine
 from operations.practice.words import in_practice
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
+from simulator.account.disk import AccountInUse
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire.door import Options, session
 
@@ -40,6 +41,8 @@ class Practice:
 
     is_practice = True
     _accounts: dict[str, PracticeAccount] = field(default_factory=dict)
+    _unknown: dict[str, NoStack] = field(default_factory=dict)
+    """Answers for stacks that are not up."""
     _is_announced: bool = False
     _stack: str = "dev"
     """The one that the command acts on."""
@@ -53,6 +56,9 @@ class Practice:
         if stack not in self._accounts:
             try:
                 self._accounts[stack] = PracticeAccount(practice_folder(stack)).open()
+            except AccountInUse as error:
+                error.hint = "let the other command end, and run this one again"
+                raise
             except OSError as error:
                 hint = f"it must be a folder that you may write to; delete {practice_folder(stack).root} to begin again"
                 raise CommandError(f"cannot use `{error.filename}`: {error.strerror}", hint) from error
@@ -99,7 +105,7 @@ class Practice:
         account = self.account(stack)
         engine = engine_of(account.folder, stack_file)
         if engine is None:
-            return NoStack(stack)
+            return self._unknown.setdefault(stack, NoStack(stack))
         return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
 
     def pause(self, seconds: float) -> None:

@@ -3,8 +3,10 @@
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from addons.volcano import VolcanoSettings
 from operations.aws.api import BotoApi
 from operations.engine.project import EngineFolder
 from operations.errors import MISUSE, CommandError
@@ -15,11 +17,13 @@ from operations.local_kubernetes.half import Half
 from operations.local_kubernetes.running import Cluster
 from operations.output import errors
 from operations.practice.account import PracticeAccount
+from operations.program import settings_of
+from operations.stack_file import StackFile
 
 GO_PAGE = "https://go.dev/doc/install"
 
 
-def start(folder: EngineFolder, *, has_stack: bool) -> None:
+def start(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool) -> None:
     """Have the control plane of a stack run, its programs built where they are missing, with the account's objects in it.
 
     Raises CommandError where it cannot, and for a stack that was brought up without one.
@@ -27,7 +31,7 @@ def start(folder: EngineFolder, *, has_stack: bool) -> None:
     if has_stack and not folder.has_control_plane:
         hint = f"`trn practice down {folder.root.name}` first; or leave out --kubernetes"
         raise CommandError(f"stack `{folder.root.name}` is up in practice without a real API server", hint, code=MISUSE)
-    _build()
+    _build((*running.TOOLS, *(running.OPTIONAL if settings_of(stack_file).addons.of(VolcanoSettings).enabled else ())))
     begun = time.monotonic()
     cluster, is_new = running.start(folder.kubernetes)
     done = f"started in {time.monotonic() - begun:.0f} s" if is_new else "is running"
@@ -48,11 +52,12 @@ def _restore(folder: EngineFolder) -> None:
         account.close()
 
 
-def _build() -> None:
-    if not all(_is_there(name) for name in running.TOOLS):
-        errors().print("building Kubernetes, etcd and kwok from Go modules: about 10 minutes, once", markup=False)
+def _build(names: Sequence[str]) -> None:
+    missing = [name for name in names if not _is_there(name)]
+    if missing:
+        errors().print(f"building {', '.join(missing)} from Go modules: 10 to 15 minutes, once", markup=False)
     try:
-        build.tools(*running.TOOLS, built=lambda name, seconds: errors().print(f"built {name} in {seconds:.0f} s", markup=False))
+        build.tools(*names, built=lambda name, seconds: errors().print(f"built {name} in {seconds:.0f} s", markup=False))
     except build.Missing as error:
         hint = f"install Go, {GO_PAGE}; or leave out --kubernetes: the account then answers for Kubernetes itself"
         raise CommandError(str(error), hint, code=MISUSE) from error

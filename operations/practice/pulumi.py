@@ -30,6 +30,14 @@ def remove_command(stack: str) -> tuple[str, ...]:
     return ("pulumi", "stack", "rm", "--yes", "--non-interactive", "--stack", stack)
 
 
+def end_control_plane(folder: EngineFolder) -> None:
+    """End the real control plane of a stack that is down, where it has one, and say so."""
+    if folder.kubernetes.exists():
+        from operations.practice.control_plane import stop
+
+        stop(folder)
+
+
 def clear_locks(folder: EngineFolder, stack_file: StackFile) -> None:
     """Remove the locks that killed runs left, and say so. The caller holds the account: no other run of practice is alive."""
     for process in remove_dead_locks(folder, stack_file):
@@ -49,6 +57,7 @@ class PracticeCli:
             code, printed = cli.run(command, more)
             if command[1] == "destroy" and code == 0:
                 cli.ask(remove_command(self.stack_file.stack))
+                end_control_plane(self.account.folder)
             return code, printed
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
@@ -73,15 +82,19 @@ class PracticeCli:
             self.account.open()
 
 
-@dataclass(frozen=True)
+@dataclass
 class NoStack:
     """A backend without the stack, in the CLI's own words."""
 
     stack: str
+    _is_said: bool = False
+    """A sweep asks again before each change."""
 
     def run(self, _command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
         """No command finds it."""
-        sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
+        if not self._is_said:
+            self._is_said = True
+            sys.stderr.write(f"nothing of stack `{self.stack}` is up in practice; `trn practice up {self.stack}` brings it up\n")
         return 255, f"error: no stack named '{self.stack}' found\n"
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
@@ -140,6 +153,7 @@ class RehearsalEngine:
         refused = [error_text(step) for step in phase.errors]
         if not refused:
             self.forget_all()
+            end_control_plane(self.account.folder)
         return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources deleted\n"])
 
     def _refresh(self, *, drop: bool) -> tuple[int, str]:

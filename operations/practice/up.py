@@ -4,20 +4,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from operations.engine.project import EngineFolder
-from operations.options import Faults, JsonFile, Quiet, Stack
+from operations.options import Faults, JsonFile, Quiet, Stack, WithKubernetes
 
 Engine = Annotated[
     Literal["pulumi", "rehearsal"] | None,
     typer.Option("--engine", help="pulumi: the real CLI; rehearsal: the engine of `trn rehearse`. Else the CLI where it is on PATH."),
-]
-WithKubernetes = Annotated[
-    bool,
-    typer.Option(
-        "--kubernetes",
-        help="With a real API server and fake nodes for the Kubernetes half, on this machine; needs Go, to build them once. The stack"
-        " keeps it until it is down.",
-    ),
 ]
 Speed = Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view; the rehearsal's engine only.")]
 
@@ -85,6 +76,7 @@ def _run(
     from operations.output import errors, results, write_json
     from operations.practice.access import practice
     from operations.practice.engines import engine_of
+    from operations.practice.pulumi import end_control_plane
     from operations.practice.run import by_pulumi, chosen_engine, refuse_faults, rehearsed
     from operations.practice.view import as_data, lines
     from operations.rehearse.progress import Progress
@@ -94,14 +86,16 @@ def _run(
     there = engine_of(folder, stack_file)
     if down and there is None:
         if folder.kubernetes.exists():
-            return _ended(folder)
+            # An `up` that ended before the engine began.
+            end_control_plane(folder)
+            return 0
         raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
     if kubernetes or (folder.has_control_plane and not down):
         from operations.practice.control_plane import start
 
-        start(folder, has_stack=there is not None)
+        start(folder, stack_file, has_stack=there is not None)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
@@ -117,14 +111,7 @@ def _run(
         from operations.practice.control_plane import kubectl_hint
 
         if down:
-            _ended(folder)
+            end_control_plane(folder)
         else:
             console.print(f"kubectl  {kubectl_hint(folder)}", markup=False, soft_wrap=True)
     return 0 if outcome.ended_well else INTERRUPTED if outcome.interrupted else 1
-
-
-def _ended(folder: EngineFolder) -> int:
-    from operations.practice.control_plane import stop
-
-    stop(folder)
-    return 0

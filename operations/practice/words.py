@@ -10,6 +10,7 @@ _OF_A_STACK = "check|status|verify|drain|recover|destroy|sweep"
 _STACK = r"(?: --stack [\w.-]*[\w-])?"
 _KNOWN: tuple[tuple[str, Callable[[str, str], str]], ...] = (
     (rf"pulumi stack export{_STACK}", lambda stack, _: f"trn practice export {stack}"),
+    ("`pulumi stack ls` lists them, `pulumi login` chooses where", lambda stack, _: f"`trn practice up {stack}` brings it up"),
     ("PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh", lambda stack, _: f"trn --practice destroy {stack}"),
     (rf"pulumi up(?! --replace){_STACK}", lambda stack, _: f"trn practice up {stack}"),
     (rf"pulumi destroy{_STACK}", lambda stack, _: f"trn practice down {stack}"),

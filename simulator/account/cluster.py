@@ -12,7 +12,7 @@ class RealCluster(Protocol):
     """A cluster behind the account. Each request for Kubernetes that the account's rules allow goes on to it, and its refusal counts."""
 
     def outputs(self, resource_type: str, /) -> Mapping[str, Any]:
-        """What a new resource of a type says otherwise than in the account alone: where the API server is."""
+        """What a new resource of a type says otherwise than in the account alone, to the real engine: where the API server is."""
         ...
 
     def look(self, state: AccountState, request: Registration, /) -> None:

@@ -28,7 +28,6 @@ class World:
         """A request to create something; from then on it exists, even if the caller dies."""
         if self.cluster is not None:
             self.cluster.look(self.state, registration)
-            registration = replace(registration, outputs={**registration.outputs, **self.cluster.outputs(registration.type)})
         refusal = judge.refusal_of(self.state, self.faults, "create", registration)
         if refusal is None and self.cluster is not None:
             refusal = self.cluster.create(registration)

@@ -30,11 +30,15 @@ class StateFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether a stack was ever made here."""
-        return (self.folder / _STACK).exists()
+        """Whether a stack was ever made here. Without its own file it is damaged, not gone: `load` refuses it."""
+        return (self.folder / _STACK).exists() or any(self.folder.glob("*/*.json"))
 
     def load(self) -> State:
         """The state; an empty one where there is no folder. Raises DamagedAccount."""
+        if self.exists and not (self.folder / _STACK).exists():
+            error = DamagedAccount(f"{self.folder / _STACK} is not there, and {self.folder} holds resources of a stack")
+            error.hint = f"restore the file; or delete {self.folder.parent} to begin again"
+            raise error
         held = self._entries(_HELD, _held)
         pending = self._entries(_PENDING, _pending)
         stack = _read(self.folder / _STACK, _registration) if self.exists else None

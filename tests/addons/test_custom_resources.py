@@ -40,8 +40,11 @@ CLASS, POOL, QUEUE = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodeP
 FLAVOR, CLUSTER_QUEUE, LOCAL_QUEUE = (f"kueue.x-k8s.io/v1beta2 {kind}" for kind in ("ResourceFlavor", "ClusterQueue", "LocalQueue"))
 NETWORK, RAY = "topology.volcano.sh/v1alpha1 HyperNode", "ray.io/v1 RayCluster"
 SAMPLES: dict[str, dict[str, Any]] = {
-    path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "docs/samples").glob("*.yaml"))
+    path.stem: sample
+    for path in sorted((ROOT / "docs/samples").glob("*.yaml"))
+    if "apiVersion" in (sample := yaml.safe_load(path.read_text()))
 }
+"""Those of Kubernetes."""
 TRN1_FLAVOR = Flavor(("eks.amazonaws.com/nodegroup", "trn1-32xl"), GROUPS["trn1-32xl"])
 RUNTIME = "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"
 SHARED = NodeClassArgs("demo-node", f"v{ami_date(AMI_RELEASES['1.35'])}", ["sg-0a", "sg-0b"], {"trn:cluster": "demo"})

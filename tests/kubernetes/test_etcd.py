@@ -162,7 +162,7 @@ def test_a_worker_waits_for_the_next_change(store: V2):
 
 
 def test_a_worker_that_dies_is_forgotten(store: V2):
-    """Keep-alive keys have a time to live, and are renewed by a refresh that wakes nobody."""
+    """Keep-alive keys have a time to live, and are renewed by a refresh of which watchers see nothing."""
     store.call("PUT", "/run_1/rdzv/v_1/rank_0", value="", ttl=1)
     assert store.call("PUT", "/run_1/rdzv/v_1/rank_0", refresh="true", prevExist="true", ttl=1)[0] == 200
     status = wait(lambda: (code := store.call("GET", "/run_1/rdzv/v_1/rank_0")[0]) == 404 and code, "the key expires")

@@ -1,4 +1,4 @@
-"""Volcano itself, at the pinned version: what its webhook refuses, which queues nobody can close, and gangs on whole nodes."""
+"""Volcano itself, at the pinned version: what its webhook refuses, which queues cannot be closed, and gangs on whole nodes."""
 
 import itertools
 import time

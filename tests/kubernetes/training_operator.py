@@ -23,6 +23,10 @@ def training_operator(programs: Programs, control_plane: ControlPlane, kinds: Se
     api, (port, probes) = control_plane.api(), control_plane.ranges.ports(2)
     paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in kinds)
     definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
+    # Another operator's definition of the name, of another version, may be left by other tests: MPIJobs are v2beta1 elsewhere.
+    for each in definitions:
+        api.delete(each, foreground=False)
+    wait(lambda: not any(api.exists(each) for each in definitions), "no definition of these kinds is left")
     for each in definitions:
         api.apply(each).ok()
     for kind in kinds:

@@ -492,7 +492,7 @@ def test_a_lock_that_was_broken_ends_the_run_that_lost_it(left: World):
     assert held_lock(left) is None
 
 
-def test_nobody_may_change_without_the_right_to_lock(left: World):
+def test_a_change_needs_the_right_to_lock(left: World):
     """A denied lock is no free lock."""
     left.cloud.wire.faults["ssm.PutParameter"] = [Refused("AccessDeniedException", "no", 403)]
     with pytest.raises(Exception, match="AccessDenied"):

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from addons import volcano
 from facts.kubernetes_kinds import Resource
-from operations.cluster.drain.kinds import SYSTEM
+from operations.cluster.drain.kinds import JOBS, SYSTEM
 from operations.errors import MISUSE, CommandError
 from operations.jobs.listing.found import FoundJob
+from operations.kube.api import Object
 
 CHECKPOINTS = "TRN_CHECKPOINTS"
 """Variable with the folder of a job's checkpoints (training/environment.py)."""
@@ -32,6 +34,14 @@ class CancelPlan:
     def uid(self) -> str:
         """Kubernetes' own id of it."""
         return str(self.job.item["metadata"].get("uid") or "")
+
+    def belongs_to_another(self, pod: Object) -> bool:
+        """Whether a pod with the job's label was shown to be made by something else: by a controller that is no part of the job.
+
+        Of jobs that make jobs (JobSet, RayJob and their like) pods belong to those, so that their owner alone does not say whose they are.
+        """
+        owners = {str(owner.get("uid")) for owner in pod["metadata"].get("ownerReferences") or () if owner.get("uid")}
+        return self.resource in (JOBS, volcano.JOBS) and bool(owners and self.uid) and self.uid not in owners
 
     @property
     def grace_s(self) -> int:

@@ -76,6 +76,9 @@ def cancel_job(plan: CancelPlan, kubernetes: Kubernetes, pause: Callable[[float]
     if plan.now:
         for pod in job.pods:
             metadata = pod["metadata"]
+            if plan.belongs_to_another(pod):
+                tell(f"pod {metadata['name']} bears the job's label and was not made by it: it stays")
+                continue
             kubernetes.delete(PODS, metadata["name"], job.namespace, uid=metadata.get("uid") or "", grace_s=plan.grace_s)
     try:
         is_gone = _wait(plan, kubernetes, pause)
@@ -100,7 +103,7 @@ def _wait(plan: CancelPlan, kubernetes: Kubernetes, pause: Callable[[float], Non
 
 def _is_there(plan: CancelPlan, kubernetes: Kubernetes) -> bool:
     """Whether the job, or a pod of it, is still there: not one of its name that was made since."""
-    uids = {str(pod["metadata"].get("uid")) for pod in plan.job.pods}
+    uids = {str(pod["metadata"].get("uid")) for pod in plan.job.pods if not plan.belongs_to_another(pod)}
     jobs = kubernetes.list(plan.resource, namespace=plan.job.namespace) or ()
     if any(item["metadata"]["name"] == plan.job.name and plan.uid in ("", item["metadata"].get("uid")) for item in jobs):
         return True

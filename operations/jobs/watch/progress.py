@@ -9,8 +9,10 @@ from typing import Any
 
 from facts.catalogue import InstanceType
 from facts.peak_flops import PEAK_BF16_TFLOPS
-from training.metrics_line import Event, Step, parse
+from training.metrics_line import MOST, Event, Step, parse
 
+MOST_NODES, MOST_FLOPS = 100_000, 1e30
+"""Of a job, and of one sample: a line that says more was not written by a training."""
 RECENT = 20
 """Steps over which throughput and the time of a step are taken."""
 
@@ -74,7 +76,13 @@ class Progress:
     def total(self) -> int | None:
         """Steps of the whole training."""
         total = self.told("steps")
-        return total if isinstance(total, int) and total > 0 else None
+        return total if isinstance(total, int) and 0 < total <= MOST else None
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of the job, as the entry script says; 1 where it does not."""
+        nodes = self.told("nodes")
+        return nodes if isinstance(nodes, int) and 0 < nodes <= MOST_NODES else 1
 
     @property
     def samples_per_s(self) -> float | None:
@@ -105,6 +113,8 @@ class Progress:
         """Share of the hardware's peak; None where the recipe does not say its FLOPs per sample, or the hardware is not known."""
         flops, rate = self.told("flops_per_sample"), self.samples_per_s
         if on is None or on.peak_tflops is None or rate is None or isinstance(flops, bool) or not isinstance(flops, int | float):
+            return None
+        if not 0 < flops < MOST_FLOPS:
             return None
         return rate * flops / (on.chip_count * on.peak_tflops * 1e12)
 

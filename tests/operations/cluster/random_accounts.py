@@ -37,7 +37,7 @@ class RandomAccount:
     cloud: Cloud
     pulumi: FakePulumi
     living: str
-    """Whose EKS cluster has the name: nobody's, ours, or another owner's."""
+    """Whose EKS cluster has the name: there is none, ours, or another owner's."""
     ours: set[Key] = field(default_factory=set)
     """Kind and id of what may go."""
     story: list[str] = field(default_factory=list)
@@ -63,7 +63,9 @@ def random_account(seed: int) -> RandomAccount:
         # A killed destroy has taken some of it, and never what the VPC hangs on.
         if kind not in ("vpc", "subnet") and drawn.random() < 0.3:
             cloud.of(kind).clear()
-    made = RandomAccount(seed, cluster, cloud, FakePulumi(None), drawn.choice(("nobody", "ours", "ours", "another stack", "another tool")))
+    made = RandomAccount(
+        seed, cluster, cloud, FakePulumi(None), drawn.choice(("no cluster", "ours", "ours", "another stack", "another tool"))
+    )
     made.ours = _keys(cloud)
     _control_plane(made, drawn)
     for number in range(drawn.randint(1, 4)):
@@ -80,7 +82,7 @@ def _keys(cloud: Cloud) -> set[Key]:
 
 def _control_plane(made: RandomAccount, drawn: random.Random) -> None:
     """The EKS cluster of the name: our own in any status, or somebody else's."""
-    if made.living == "nobody":
+    if made.living == "no cluster":
         return
     cloud, before = made.cloud, _keys(made.cloud)
     leave_control_plane(cloud, made.cluster, "a" if made.living == "ours" else "x")
@@ -146,7 +148,7 @@ def _of_another_account(made: RandomAccount, drawn: random.Random, mark: str) ->
 
 
 def _elsewhere(made: RandomAccount, drawn: random.Random, mark: str) -> None:
-    """Things without any tag, in a VPC that is nobody's."""
+    """Things without any tag, in a VPC without an owner's tag."""
     for kind, entry, _ in _placed(mark, vpc=f"vpc-of-{mark}", subnet=f"subnet-of-{mark}"):
         made.cloud.put(kind, f"{kind}-{mark}", entry)
 
@@ -174,7 +176,7 @@ def _pulumi(made: RandomAccount, drawn: random.Random) -> FakePulumi:
     wrong: dict[str, Any] = drawn.choice(
         ({"vpc": "vpc-b"}, {"created_at": "2020-01-01T00:00:00Z"}, {"arn": f"arn:aws:eks:{REGION}:999999999999:cluster/{made.cluster}"})
     )
-    own = state(made.cluster, with_cluster=made.living != "nobody")
+    own = state(made.cluster, with_cluster=made.living != "no cluster")
     exports = (own, own, own, EMPTY, None, state(made.cluster, **wrong))
     return FakePulumi(drawn.choice(exports), lambda command: _destroyed(made) if command[1] == "destroy" else (0, ""))
 

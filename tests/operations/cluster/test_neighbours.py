@@ -44,7 +44,7 @@ def left_over() -> RandomAccount:
     ours = {(kind, which) for kind, entries in cloud.world.state.others.items() for which in entries}
     leave_everything(cloud, "train-2", "b")
     leave_control_plane(cloud, "train-2", "b")
-    return RandomAccount(0, "train", cloud, FakePulumi(EMPTY), "nobody", ours)
+    return RandomAccount(0, "train", cloud, FakePulumi(EMPTY), "no cluster", ours)
 
 
 def changing(calls: list[tuple[str, dict[str, object]]]) -> list[str]:
@@ -69,7 +69,7 @@ def stop_at(made: RandomAccount, number: int, error: Callable[[], BaseException]
 
 
 def changes_of_a_whole_sweep() -> int:
-    """Changing calls of a sweep that nobody stops."""
+    """Changing calls of a sweep that runs to its end."""
     made = left_over()
     run(made, "sweep")
     return len(changing(made.cloud.wire.calls))

@@ -22,6 +22,7 @@ PAGES = (
     "docs/batch.md",
     "docs/jobs.md",
     "docs/layers.md",
+    "docs/practice-kubernetes.md",
     *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))

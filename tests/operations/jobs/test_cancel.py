@@ -69,6 +69,18 @@ def test_the_workers_are_asked_for_a_checkpoint_and_their_word_is_read():
     assert cluster.objects[PODS] == []
 
 
+def test_a_pod_of_another_owner_with_the_jobs_label_stays():
+    """A label can be written by every user: only what the job made is deleted, and waited for."""
+    cluster, told = FakeCluster(), list[str]()
+    put_bert(cluster)
+    foreign = cluster.objects[PODS][1]
+    foreign["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "web", "uid": "uid-web"}]
+    assert cancel_job(planned(cluster, now=True), cluster, lambda seconds: None, told.append).is_gone
+    assert cluster.objects[PODS] == [foreign]
+    assert [line for line in cluster.log if line.startswith("delete Pod")] == ["delete Pod bert-worker-0 in 1 s"]
+    assert "pod bert-worker-1 bears the job's label and was not made by it: it stays" in told
+
+
 def test_without_time_nothing_is_saved():
     """The pods get one second; what was trained since the last checkpoint is lost, and the plan says so."""
     cluster = FakeCluster()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +17,7 @@ from facts.peak_flops import PEAK_BF16_TFLOPS
 from operations.cli import app
 from operations.jobs.watch.page import page, svg
 from operations.jobs.watch.progress import hardware, read
-from operations.jobs.watch.view import LEVELS, curve, shown
+from operations.jobs.watch.view import HEIGHT, LEVELS, curve, figures, losses, shown
 from operations.kube.job_pods import PODS
 from tests.operations.healthy_cluster import Healthy
 from tests.operations.jobs.situations import item, pod
@@ -210,3 +211,69 @@ def test_ctrl_c_ends_it_with_the_figures(healthy: Healthy, monkeypatch: pytest.M
 def test_a_job_must_be_named(healthy: Healthy):
     """And be there."""
     assert (trn().exit_code, trn("bertha").exit_code) == (2, 2)
+
+
+HOSTILE = {
+    "a negative step": {"step": -1},
+    "a step beyond counting": {"step": 10**400},
+    "a step in quotes": {"step": "1"},
+    "a negative rank": {"rank": -1},
+    "no time": {"time": math.nan},
+    "the end of time": {"time": math.inf},
+    "a time before 1970": {"time": -1},
+    "a loss beyond every float": {"loss": "9" * 400},
+    "an endless rate": {"samples_per_s": math.inf},
+    "a rate that is no number": {"samples_per_s": math.nan},
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_line_that_no_training_writes_is_left_out(what: str):
+    """Each would stop the command with a traceback, or hide the steps that were done: the lowest rank counts, and the newest time."""
+    wrong = {"step": 11, "time": 1300, "rank": 0, "loss": 1.0, **HOSTILE[what]}
+    assert read([*LOG, f"[default0]:{json.dumps({'trn': 'step', **wrong})}"]) == read(LOG)
+
+
+def test_a_line_of_brackets_is_left_out():
+    """The JSON reader calls itself for each of them."""
+    assert read([*LOG, '{"trn":' + "[" * 100_000]) == read(LOG)
+    assert read([*LOG, '{"trn": "step", "step": 11, "time": 1300, "rank": 0, "loss": ' + "9" * 400 + "}"]).as_data(ON)["loss"] is None
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf, 1.7e308, -1.7e308])
+def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
+    """Curves and page have the steps before it; JSON has no word for it."""
+    found = read([*LOG, step(11, 1210, loss), step(12, 1220, -loss)])
+    said = json.dumps(found.as_data(ON), allow_nan=False)
+    assert json.loads(said)["loss"] is None
+    assert dict(figures(found, ON))["loss"] in ("nan", "inf", "-inf")
+    assert "nan" not in svg(losses(found), "Loss")
+    assert len(curve([value for _, value in losses(found)])) == HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("steps", 10**400), ("flops_per_sample", 10**400), ("flops_per_sample", math.nan), ("nodes", 10**400)]
+)
+def test_what_a_line_says_of_the_whole_job_has_bounds(key: str, value: Any):
+    """Else a product of it is beyond every float."""
+    found = read([*LOG, line("event", 1300, event="saved", rank=0, **{key: value})])
+    assert json.dumps(found.as_data(ON), allow_nan=False)
+    assert figures(found, hardware(NEURON_TYPES["trn1.32xlarge"], found.node_count))
+
+
+@pytest.mark.parametrize("columns", [20, 40, 200])
+def test_a_curve_is_not_wrapped(columns: int):
+    """On a narrow terminal its lines would be torn apart."""
+    long = read([step(number, 1000 + number, loss=9 - number / 10) for number in range(1, 81)])
+    screen = Console(file=io.StringIO(), force_terminal=True, width=columns)
+    screen.print(shown("bert", long, None, screen.width))
+    assert isinstance(screen.file, io.StringIO)
+    drawn = [text for text in screen.file.getvalue().splitlines() if set(text) & set(LEVELS[1:])]
+    assert len(drawn) <= 2 * HEIGHT
+    assert max(map(len, drawn)) == min(columns, 13 + 72)
+
+
+def test_a_training_of_ages_is_not_counted():
+    """Days beyond a thousand million have no text."""
+    found = read([line("event", 1000, event="started", rank=0, steps=10**12), *(step(number, 1e9 * number) for number in (1, 2, 3))])
+    assert dict(figures(found, None))["time left"] == "more than 100 years"

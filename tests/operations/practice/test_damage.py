@@ -100,10 +100,10 @@ def test_a_report_that_meets_a_full_disk_names_its_folder(project: Path, monkeyp
     """The error itself names no file."""
     monkeypatch.setattr(Path, "write_text", _refuse_to_write)
     code, _, err = trn("rehearse dev --quiet --output build/there")
-    assert (code, "error: cannot write `build/there`: No space left on device" in err) == (1, True)
+    assert (code, "error: cannot write `build/there/report.json`: No space left on device" in err) == (1, True)
 
 
-def _refuse_to_write(_path: Path, _text: str) -> int:
+def _refuse_to_write(_path: Path, _text: str, _encoding: str | None = None) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -220,3 +220,35 @@ def test_a_lock_of_a_dead_process_is_removed(up: Path):
     (place / "damaged.json").write_text("{")
     assert list(remove_dead_locks(folder, read_stack_file("dev"))) == [2**22 + 1]
     assert sorted(path.stem for path in place.iterdir()) == ["alive", "damaged", "elsewhere"]
+
+
+@pytest.mark.parametrize(
+    "command", ["sweep dev --delete --yes --name trainium-dev", "destroy dev --yes --name trainium-dev", "recover dev --yes"]
+)
+def test_a_stack_whose_own_file_was_deleted_is_not_taken_for_gone(up: Path, command: str):
+    """Its cluster lives: what is left over of a stack that is gone may be deleted, and this would be all of it."""
+    file = practice_folder("dev").rehearsal / "stack.json"
+    whole, before = file.read_text(), leftovers()
+    file.unlink()
+    code, _, err = trn(f"--practice {command}")
+    assert (code, f"{file} is not there" in err, "hint: restore the file" in err) == (1, True, True), err
+    file.write_text(whole)
+    assert leftovers() == before
+
+
+def test_two_commands_at_once_are_refused_with_a_hint_that_helps(up: Path):
+    """No option of these commands names another folder."""
+    with disk.held(practice_folder("dev").account):
+        code, _, err = trn("--practice status dev")
+    assert (code, "another run has the simulated account" in err, "--folder" in err) == (1, True, False)
+    assert "hint: let the other command end, and run this one again" in err
+
+
+@pytest.mark.parametrize("command", ["recover dev --yes", "destroy dev --yes"])
+def test_a_run_that_was_killed_before_its_first_resource_is_brought_up_again(project: Path, command: str):
+    """There is no backend to log in to."""
+    practice_folder("dev").account.mkdir(parents=True)
+    code, _, err = trn(f"--practice {command}")
+    assert code != 0
+    assert "pulumi" not in err
+    assert "hint: `trn practice up dev` brings it up" in err

@@ -1,0 +1,41 @@
+"""Tokens of EKS's callers are told from others."""
+
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from operations.engine.project import EngineFolder
+from operations.kube.api import token
+from operations.local_kubernetes.eks_tokens import PREFIX, is_eks_token
+from operations.practice.access import PracticeApi
+from operations.practice.account import PracticeAccount
+from simulator.doors.wire.door import Options, session
+
+
+def _encoded(url: str) -> str:
+    return PREFIX + urlsafe_b64encode(url.encode()).decode().rstrip("=")
+
+
+def test_the_commands_own_token_is_one(tmp_path):
+    """As `aws eks get-token` makes it."""
+    account = PracticeAccount(EngineFolder(tmp_path))
+    api = PracticeApi("us-west-2", session(account.world, Options("us-west-2")), account)
+    assert is_eks_token(token(api, "trainium-dev"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "test.alice",
+        PREFIX,
+        PREFIX + "%%%",
+        _encoded("https://example.com/?Action=GetCallerIdentity&X-Amz-SignedHeaders=host;x-k8s-aws-id"),
+        _encoded("https://sts.us-west-2.amazonaws.com/?Action=AssumeRole&X-Amz-SignedHeaders=host;x-k8s-aws-id"),
+        # A signed request that was made for no cluster.
+        _encoded("https://sts.us-west-2.amazonaws.com/?Action=GetCallerIdentity&X-Amz-SignedHeaders=host"),
+    ],
+)
+def test_nothing_else_is_one(text: str):
+    """Whatever it is made of."""
+    assert not is_eks_token(text)
