@@ -14,6 +14,7 @@ Exit code: that of the command; 1 where it was 0 and graphs failed to compile.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -85,9 +86,8 @@ class Bucket:
 
     def __init__(self, url: str, client: Any = None) -> None:
         if client is None:
-            import boto3
-
-            client = boto3.client("s3")
+            # The image's own: this program's environment is elsewhere.
+            client = importlib.import_module("boto3").client("s3")
         self.bucket, _, self.prefix = url[len("s3://") :].partition("/")
         self.client = client
 
