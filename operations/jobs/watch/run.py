@@ -80,11 +80,11 @@ def _follow(name: str, look_once: Look, on: Hardware | None, every_s: float, con
     progress, is_over = look_once()
     try:
         if can_redraw(console):
-            with Live(shown(name, progress, on), console=console, auto_refresh=False, transient=True) as live:
+            with Live(shown(name, progress, on, console.width), console=console, auto_refresh=False, transient=True) as live:
                 while not is_over:
                     access().pause(every_s)
                     progress, is_over = look_once()
-                    live.update(shown(name, progress, on), refresh=True)
+                    live.update(shown(name, progress, on, console.width), refresh=True)
             return progress
         seen = _print_new(progress, -1.0, console)
         while not is_over:
@@ -111,7 +111,7 @@ def _finish(name: str, progress: Progress, on: Hardware | None, asked: Asked, co
     if asked.html is not None:
         write_text(asked.html, page(name, progress, on), "name a file with --html")
     if can_redraw(console):
-        console.print(shown(name, progress, on))
+        console.print(shown(name, progress, on, console.width))
     else:
         for key, value in figures(progress, on):
             console.print(f"{key}: {value}", markup=False, soft_wrap=True)

@@ -14,6 +14,8 @@ from training.metrics_line import Step
 LEVELS = " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT = 72, 6
 """Of a curve, in signs."""
+LABEL_WIDTH = 13
+"""Columns before a curve."""
 LONGEST_S = 100 * 365 * 86400
 
 
@@ -71,12 +73,13 @@ def curve(values: Sequence[float], width: int = WIDTH, height: int = HEIGHT) -> 
     return [f"{label:>12} {row}" for label, row in zip(labels, rows, strict=True)]
 
 
-def shown(name: str, progress: Progress, on: Hardware | None) -> Group:
-    """The live view."""
+def shown(name: str, progress: Progress, on: Hardware | None, columns: int = LABEL_WIDTH + WIDTH) -> Group:
+    """The live view. `columns`: of the terminal; a curve that is wrapped cannot be read."""
+    width = max(2, min(WIDTH, columns - LABEL_WIDTH))
     lines = [Text(name, style="bold")]
     lines += [Text(f"{key:>14}  {value}") for key, value in figures(progress, on)]
     for title, values in (("loss", losses(progress)), ("samples/s", rates(progress))):
-        if drawn := curve([value for _, value in values]):
+        if drawn := curve([value for _, value in values], width):
             lines += [Text(f"\n{title}", style="bold"), *map(Text, drawn)]
     return Group(*lines)
 

@@ -261,6 +261,18 @@ def test_what_a_line_says_of_the_whole_job_has_bounds(key: str, value: Any):
     assert figures(found, hardware(NEURON_TYPES["trn1.32xlarge"], found.node_count))
 
 
+@pytest.mark.parametrize("columns", [20, 40, 200])
+def test_a_curve_is_not_wrapped(columns: int):
+    """On a narrow terminal its lines would be torn apart."""
+    long = read([step(number, 1000 + number, loss=9 - number / 10) for number in range(1, 81)])
+    screen = Console(file=io.StringIO(), force_terminal=True, width=columns)
+    screen.print(shown("bert", long, None, screen.width))
+    assert isinstance(screen.file, io.StringIO)
+    drawn = [text for text in screen.file.getvalue().splitlines() if set(text) & set(LEVELS[1:])]
+    assert len(drawn) <= 2 * HEIGHT
+    assert max(map(len, drawn)) == min(columns, 13 + 72)
+
+
 def test_a_training_of_ages_is_not_counted():
     """Days beyond a thousand million have no text."""
     found = read([line("event", 1000, event="started", rank=0, steps=10**12), *(step(number, 1e9 * number) for number in (1, 2, 3))])
