@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from addons.etcd.manifests import SERVER
 from operations.local_kubernetes.api import Api, Object
-from operations.local_kubernetes.control_plane import ControlPlane, free_ports
+from operations.local_kubernetes.control_plane import ControlPlane
 
 SCHEDULER_CONFIGURATION = "volcano-scheduler-configmap"
 """ConfigMap of the pinned chart (templates/scheduler.yaml)."""
@@ -65,7 +65,7 @@ class Companions:
     def __init__(self, control_plane: ControlPlane) -> None:
         self._control_plane, self._api = control_plane, control_plane.api()
         self._running: dict[str, Program] = {}
-        self._ports = tuple(free_ports(4))
+        self._ports = tuple(control_plane.ranges.ports(4))
 
     def look(self) -> None:
         """Start what is missing, end what belongs to nothing any more. Nothing while the API server does not answer."""

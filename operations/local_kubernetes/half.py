@@ -6,7 +6,7 @@ release whose chart is not installed by Helm here brings what its contract says:
 
 import time
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from urllib3.exceptions import HTTPError
@@ -97,9 +97,12 @@ class Half:
             waiting = [item for item, _ in refused]
         return [f"{item.name}: {text}" for item, text in refused]
 
-    def _asked(self, registration: Registration, items: Iterable[Object]) -> Refusal | None:
+    def _asked(self, registration: Registration, items: Sequence[Object]) -> Refusal | None:
+        definitions = [item for item in items if item["kind"] == "CustomResourceDefinition"]
         try:
-            for item in items:
+            # All at once: each takes the API server a second or two until it is served.
+            crds.install(self._api, definitions)
+            for item in (item for item in items if item not in definitions):
                 if (refusal := self._applied(registration, item)) is not None:
                     return refusal
         except HTTPError as error:
@@ -109,9 +112,6 @@ class Half:
         return None
 
     def _applied(self, registration: Registration, item: Object) -> Refusal | None:
-        if item["kind"] == "CustomResourceDefinition":
-            crds.install(self._api, [item])
-            return None
         try:
             answer = self._api.apply(item, manager=MANAGER)
         except LookupError as error:

@@ -1,5 +1,6 @@
 """How a command reaches the practice account in place of AWS: boto3 and Kubernetes clients that end in the simulated account."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,7 +110,9 @@ class Practice:
         return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
 
     def pause(self, seconds: float) -> None:
-        """Nothing is waited for: time passes whenever a command looks."""
+        """Time passes in the account whenever a command looks; a real control plane takes its own, of which a second is waited for."""
+        if any(account.folder.has_control_plane for account in self._accounts.values()):
+            time.sleep(min(seconds, 1))
 
     def own_address(self) -> str:
         """An address that no machine has."""
