@@ -68,9 +68,10 @@ def test_every_make_target_that_a_page_names_exists(page: str):
 def parsed(line: str) -> list[str]:
     """Names of the commands on a line of `trn`, each with its arguments read by the command line itself; nothing is run."""
     command: Any = typer.main.get_command(app)
-    name, arguments, names = "trn", re.findall(r"'[^']*'|\S+", line), list[str]()
+    name, arguments, names, context = "trn", re.findall(r"'[^']*'|\S+", line), list[str](), None
     while True:
-        context = command.make_context(name, list(arguments))
+        # Below its group, as the command line itself has it: what a command takes depends on it.
+        context = command.make_context(name, list(arguments), parent=context)
         names.append(name)
         rest = [*context._protected_args, *context.args]
         if not rest or not hasattr(command, "commands"):
