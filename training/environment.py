@@ -20,8 +20,8 @@ LOGICAL_CORES = "NEURON_LOGICAL_NC_CONFIG"
 CACHE = "NEURON_COMPILE_CACHE_URL"
 PORT = 29400
 """Where the first pod of a job listens for the others; the entry script takes the ports above it for what else it opens."""
-HEARTBEAT = "/tmp/trn-heartbeat"
-"""File that the entry script touches while training makes progress."""
+HEARTBEAT_VARIABLE, HEARTBEAT = "TRN_HEARTBEAT", "/tmp/trn-heartbeat"
+"""File that the entry script touches while training makes progress, and the variable with its path: a container's /tmp is its own."""
 
 
 def neuron_environment(start: Start, *, efa: bool, logical_core_size: int | None = None, cache: str | None = None) -> dict[str, str]:
@@ -56,7 +56,7 @@ def _of_entry(plan: Plan) -> dict[str, str]:
         "TRN_CORES_PER_NODE": str(plan.core_count),
         "TRN_START": plan.start,
         "TRN_TOOLCHAIN": plan.toolchain.name if plan.toolchain is not None else "",
-        "TRN_HEARTBEAT": HEARTBEAT,
+        HEARTBEAT_VARIABLE: HEARTBEAT,
         "TRN_RENDEZVOUS": job.rendezvous,
         "TRN_PORT": str(PORT),
     }

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -165,13 +167,16 @@ def connect(api: BotoApi, entry: Object) -> KubernetesClient:
 
     configuration = Configuration(host=entry["endpoint"])
     # The client wants the authority as a file.
-    authority = Path(tempfile.mkdtemp(prefix="trn-")) / "ca.crt"
+    folder = tempfile.mkdtemp(prefix="trn-")
+    authority = Path(folder) / "ca.crt"
     authority.write_bytes(base64.b64decode(entry["certificateAuthority"]["data"]))
     configuration.ssl_ca_cert = str(authority)
     # A server that is gone is reported at once: a destroy continues without it.
     # What it puts off is tried again above, with its last word in hand.
     configuration.retries = Retry(1, respect_retry_after_header=False)
-    return KubernetesClient(ApiClient(configuration), Bearer(lambda: token(api, entry["name"]), time.monotonic))
+    client = KubernetesClient(ApiClient(configuration), Bearer(lambda: token(api, entry["name"]), time.monotonic))
+    weakref.finalize(client, shutil.rmtree, folder, ignore_errors=True)
+    return client
 
 
 class Bearer:

@@ -192,9 +192,10 @@ def slurm(tmp_path: Path):
     return run
 
 
-def test_a_slurm_job_runs_the_entry_script_with_its_command(slurm):
-    """The script brings its files, and the first node's address reaches the workers."""
+def test_a_slurm_job_runs_the_entry_script_with_its_command(slurm, tmp_path: Path):
+    """The script brings its files, and the first node's address reaches the workers; its heartbeat is a file of the job's own."""
     assert slurm(command=["sh", "-c", 'echo "$MASTER_ADDR" "$0"', "it's me"]) == (0, ["10.0.0.7 it's me"])
+    assert json.loads((tmp_path / "trn-7.heartbeat").read_text())["state"] == "ended"
 
 
 @pytest.mark.parametrize(

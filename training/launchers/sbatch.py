@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training.duration import seconds
-from training.environment import environment
+from training.environment import HEARTBEAT_VARIABLE, environment
 from training.job import RESUME_EXIT_CODE
 from training.payload import ENTRY_SCRIPT, files
 from training.phase import Phase
@@ -50,12 +50,14 @@ def script(plan: Plan, about: str, options: Mapping[str, str | None]) -> str:
         *(f"#SBATCH --{name}" + (f"={value}" if value is not None else "") for name, value in all_options.items()),
         "set -eu",
         "",
-        *(f"export {name}={shlex.quote(value)}" for name, value in environment(plan).items()),
+        *(f"export {name}={shlex.quote(value)}" for name, value in environment(plan).items() if name != HEARTBEAT_VARIABLE),
         "# This runs on the first node, which is where the others meet.",
         "TRN_ADDRESS=$(hostname -i)",
         "export TRN_ADDRESS=${TRN_ADDRESS%% *}",
         "",
+        "# /tmp is the node's, with what other users' jobs left there.",
         "files=/tmp/trn-$SLURM_JOB_ID",
+        f'export {HEARTBEAT_VARIABLE}="$files.heartbeat"',
         'mkdir -p "$files"',
         *(line for name, text in files(job.recipe).items() for line in _written(name, text)),
         'tar -C "$files" -cf "$files.tar" .',
