@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from operations.cli import CLUSTER, JOBS
 from operations.practice.words import in_practice
 from stacks.config import parse_settings
 from stacks.rules import notices
@@ -32,6 +33,16 @@ SENTENCES = {
 def test_a_sentence_names_the_commands_of_practice(said: str):
     """Its own stay, and so does what edits the stack file."""
     assert in_practice(said, "dev") == SENTENCES[said]
+
+
+NOT_IN_PRACTICE = {"init", "addons", "images", "image", "lint"}
+"""Commands that act on files and registries, and on no cluster."""
+
+
+@pytest.mark.parametrize("name", sorted({command.__name__ for command in (*CLUSTER, *JOBS)} - NOT_IN_PRACTICE))
+def test_every_command_around_a_cluster_is_named_as_it_is_typed_in_practice(name: str):
+    """A new one would otherwise ask for AWS credentials when it is copied."""
+    assert in_practice(f"trn {name} bert", "dev") == f"trn --practice {name} bert"
 
 
 def test_what_stops_a_command_names_them_too(project: Path):
