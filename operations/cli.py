@@ -39,9 +39,13 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.jobs.cancel.command import cancel
+from operations.jobs.data.command import export as export_data
+from operations.jobs.data.command import stage
+from operations.jobs.data.command import status as data_status
 from operations.jobs.image.command import build, push
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
+from operations.jobs.precompile.command import precompile
 from operations.jobs.submit.command import submit
 from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
@@ -61,9 +65,11 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
 """Commands below `trn image`."""
+DATA = (stage, export_data, data_status)
+"""Commands below `trn data`."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
-JOBS = (submit, lint, jobs, why, watch, cancel)
+JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
 REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
@@ -119,6 +125,12 @@ practice_app = typer.Typer(
 image_app = typer.Typer(
     help="The image of a job: built by a container tool, or pushed as one more layer without any.",
     epilog="Example: trn image push src --stack dev",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+data_app = typer.Typer(
+    help="A data set on its way to the file system, and checkpoints on their way to S3.",
+    epilog="Example: trn data status bert",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -180,6 +192,9 @@ for command in JOBS:
 app.add_typer(image_app, name="image")
 for command in IMAGE:
     add(image_app, command)
+app.add_typer(data_app, name="data")
+for command in DATA:
+    add(data_app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
     add(practice_app, command)

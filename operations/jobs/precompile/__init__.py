@@ -1,0 +1,1 @@
+"""`trn precompile`: the compile cache of a job, filled before it starts."""

@@ -1,0 +1,78 @@
+"""`trn precompile`: fill the compile cache of a job by a short run of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import ClusterName, JsonFile, StackOption, StateFile
+
+
+def precompile(
+    file: Annotated[Path, typer.Argument(help="Job file.")],
+    stack: StackOption = "dev",
+    on: Annotated[str | None, typer.Option("--on", help="Launcher, in place of the job file's.")] = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Steps of a recipe's short run: enough to meet every graph.")] = 10,
+    arg: Annotated[list[str] | None, typer.Option("--arg", help="Word behind the command that keeps it short; may be repeated.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be submitted and make nothing. Needs no cluster.")] = False,
+    state: StateFile = None,
+    name: ClusterName = "",
+    json_file: JsonFile = None,
+) -> int:
+    """Fill the compile cache of a job by a short run on its own nodes, so that the job starts warm.
+
+    Stale locks and failed entries of the cache are removed first; nothing is done while another pod uses it. PyTorch/XLA collects all
+    graphs and compiles them side by side (neuron_parallel_compile); JAX compiles them one by one as it runs, so that it takes as long as
+    its first start would. No checkpoint is read or written, and what the run prints of its loss means nothing.
+
+    Example: trn precompile job.yaml --dry-run, or: trn precompile job.yaml --stack dev, then: trn submit job.yaml
+    """
+    import sys
+    from dataclasses import replace
+
+    from operations.errors import CommandError
+    from operations.jobs.job_file import read_job
+    from operations.jobs.manifest import as_text
+    from operations.jobs.precompile.plan import short_run, tool_of, users_of, wrapped
+    from operations.jobs.rendering import rendered
+    from operations.jobs.site import site_of
+    from operations.output import errors
+    from operations.stack_file import read_stack_file
+    from stacks.config import parse_settings
+
+    stack_file = read_stack_file(stack)
+    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    site, job = site_of(settings, stack), read_job(file)
+    job = job.model_copy(update={"launcher": on}) if on else job
+    whole = rendered(job, site, str(file))
+    tool, progress = tool_of(whole.plan), errors()
+    short = short_run(job, whole.plan, steps, tuple(arg or ()))
+    found = rendered(short, site, str(file))
+    found = replace(found, objects=wrapped(found.objects, short, tool))
+    progress.print(found.summary, markup=False, soft_wrap=True)
+    how = "collected, then compiled side by side" if tool != "none" else "compiled one by one as it runs: JAX has no other way"
+    progress.print(f"cache {whole.plan.cache}: its graphs are {how}", markup=False, soft_wrap=True)
+    if dry_run:
+        sys.stdout.write(as_text(found.objects, found.documents))
+        return 0
+
+    from operations.access import access
+    from operations.asking import consent
+    from operations.aws.images import has_image
+    from operations.jobs.submit.run import submit_to
+    from operations.kube.cluster import cluster_of
+    from operations.kube.job_pods import PODS
+    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
+
+    api = access().aws(stack, settings.region)
+    kubernetes = cluster_of(api, settings.name)
+    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    agreed(ownership, consent(yes=False, name=name), lambda line: progress.print(line, markup=False, soft_wrap=True))
+    assert whole.plan.cache is not None
+    if users := users_of(whole.plan.cache, kubernetes.list(PODS, namespace=site.namespace) or []):
+        hint = "wait for its end, or give the job a `cache.path` of its own: two that write into one cache harm each other"
+        raise CommandError(f"{users[0]} uses the cache {whole.plan.cache}; nothing was submitted", hint)
+    code = submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)
+    if code == 0:
+        progress.print(f"when it has succeeded, `trn submit {file} --stack {stack}` starts warm", markup=False, soft_wrap=True)
+    return code
