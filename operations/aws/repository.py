@@ -33,17 +33,26 @@ def own_file_systems(api: Api, cluster: str) -> list[Entry]:
 
 def associations(api: Api, file_system: str) -> list[Entry]:
     """Links of a file system to S3."""
-    filters = [{"Name": "file-system-id", "Values": [file_system]}]
-    found = api.pages(DESCRIBE_ASSOCIATIONS, "Associations", Filters=filters)
+    found = _all_of(api, DESCRIBE_ASSOCIATIONS, "Associations", file_system)
     return [entry for entry in found if entry.get("FileSystemId") == file_system]
 
 
 def exports(api: Api, file_system: str) -> list[Entry]:
     """Its tasks that export, newest first."""
-    filters = [{"Name": "file-system-id", "Values": [file_system]}]
-    found = api.pages(DESCRIBE_TASKS, "DataRepositoryTasks", Filters=filters)
+    found = _all_of(api, DESCRIBE_TASKS, "DataRepositoryTasks", file_system)
     own = [entry for entry in found if entry.get("FileSystemId") == file_system and entry["Type"] == EXPORT]
     return sorted(own, key=lambda entry: entry["CreationTime"], reverse=True)
+
+
+def _all_of(api: Api, call: Call, key: str, file_system: str) -> Iterator[Entry]:
+    """Entries of all pages; botocore has no paginator for these two calls (botocore fsx paginators-1.json, 2026-11)."""
+    token: dict[str, str] = {}
+    while True:
+        answer = api.call(call, Filters=[{"Name": "file-system-id", "Values": [file_system]}], **token)
+        yield from answer.get(key, ())
+        if not answer.get("NextToken"):
+            return
+        token = {"NextToken": answer["NextToken"]}
 
 
 def begin_export(api: Api, file_system: str, path: str, tags: Mapping[str, str]) -> Entry:

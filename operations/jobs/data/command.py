@@ -186,15 +186,15 @@ def status(
 ) -> int:
     """Say what of the file system is exported, and of a job: safe in S3 since which step. Reads only; exits with 1 where no checkpoint is.
 
-    A checkpoint counts as safe where the bucket has as many bytes of it as the job wrote, or where an export of its folder that began
-    after it was written has succeeded.
+    A checkpoint counts as safe where the bucket has all bytes that the job wrote, and got them after it: by the times of the objects, or
+    by an export of the folder that began later and has succeeded.
 
     Example: trn data status bert --stack dev
     """
     from operations.access import access
     from operations.aws.repository import exports, objects
     from operations.jobs.data.place import linked_file_system
-    from operations.jobs.data.safety import safety, saves
+    from operations.jobs.data.safety import Stored, safety, saves, seconds_of, task_line
     from operations.jobs.listing.look import look
     from operations.jobs.watch.source import PodLogs
     from operations.kube.cluster import cluster_of
@@ -226,7 +226,7 @@ def status(
             if link.exports_itself
             else "nothing is exported by itself"
         ),
-        *(_task_line(task) for task in tasks[:5]),
+        *(task_line(task) for task in tasks[:5]),
     ]
     code = 0
     if job is not None:
@@ -236,10 +236,12 @@ def status(
         checkpoints = saves(PodLogs(kubernetes, lambda: found).look(0)[0])
         keys = [key for one in checkpoints if (key := link.key(one.path, SHARED_PATH)) is not None]
         folders = sorted({key.rpartition("/")[0] for key in keys})
-        sizes = {
-            entry["Key"]: int(entry["Size"]) for folder in folders for entry in objects(api, link.bucket, f"{folder}/" if folder else "")
+        stored = {
+            entry["Key"]: Stored(int(entry["Size"]), seconds_of(entry["LastModified"]))
+            for folder in folders
+            for entry in objects(api, link.bucket, f"{folder}/" if folder else "")
         }
-        outcome = safety(checkpoints, link, SHARED_PATH, sizes, tasks)
+        outcome = safety(checkpoints, link, SHARED_PATH, stored, tasks)
         said |= {
             "job": job,
             "safeStep": outcome.safe.step if outcome.safe else None,
@@ -255,16 +257,3 @@ def status(
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     return code
-
-
-def _task_line(task: "dict[str, object] | object") -> str:
-    from collections.abc import Mapping
-
-    assert isinstance(task, Mapping)
-    counts = task.get("Status") or {}
-    done = (
-        f", {counts.get('SucceededCount', 0)} of {counts['TotalCount']} files, {counts.get('FailedCount', 0)} failed"
-        if "TotalCount" in counts
-        else ""
-    )
-    return f"{task['TaskId']}: {task['Lifecycle']}, {', '.join(task.get('Paths') or ['everything'])}{done}"

@@ -22,8 +22,6 @@ STAGE_LABEL = "trn/stage"
 LIST, LIST_FOLDER = "list.json.gz", "/trn-list"
 JOBS = Resource("Job", "/apis/batch/v1", "jobs")
 LIFE_S, KEPT_S, LOOK_S = 24 * 3600, 600, 5
-ENDED = 75
-"""Exit code of the script where the addresses have ended."""
 
 
 def name_of(source: str, path: str) -> str:
@@ -76,7 +74,7 @@ def clear(job: Object, kubernetes: Kubernetes, cluster: str, pause: Callable[[fl
         if kubernetes.read(path_of(job)) is None:
             return
         pause(LOOK_S)
-    raise CommandError(f"the ended Job {metadata['name']} does not go", "run it again in a minute")
+    raise CommandError(f"the ended Job {metadata['name']} is still being deleted", "run it again in a minute")
 
 
 @dataclass

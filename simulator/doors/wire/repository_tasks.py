@@ -1,4 +1,4 @@
-"""FSx and S3 as a link between them is looked at: tasks that export, each nearer to its end at each look, and what is in a bucket."""
+"""Tasks that export from a file system to S3, each nearer to its end at each look, and what is in a bucket."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,8 @@ from simulator.outputs import CREATED_AT
 
 TASK, OBJECT = "data repository task", "bucket object"
 _NEXT = {"PENDING": "EXECUTING", "EXECUTING": "SUCCEEDED"}
+_PAGE = 2
+"""Tasks in one answer. botocore has no paginator for them, so the door does not cut them into pages."""
 
 
 class RepositoryTasks:
@@ -32,9 +34,17 @@ class RepositoryTasks:
     def _tasks(self, given: Entry) -> Entry:
         wanted = {value for each in given.get("Filters", ()) if each["Name"] == "file-system-id" for value in each["Values"]}
         shown = [dict(entry) for entry in self._of(TASK).values() if not wanted or entry["FileSystemId"] in wanted]
+        start = int(given.get("NextToken", 0))
+        more = {"NextToken": str(start + _PAGE)} if start + _PAGE < len(shown) else {}
+        if not more:
+            self._go_on()
+        return {"DataRepositoryTasks": shown[start : start + _PAGE], **more}
+
+    def _go_on(self) -> None:
+        """A task that has begun has the time of it (FSx API, DataRepositoryTask, StartTime)."""
         for entry in self._of(TASK).values():
-            entry["Lifecycle"] = _NEXT.get(entry["Lifecycle"], entry["Lifecycle"])
-        return {"DataRepositoryTasks": shown}
+            if entry["Lifecycle"] in _NEXT:
+                entry |= {"Lifecycle": _NEXT[entry["Lifecycle"]], "StartTime": CREATED_AT}
 
     def _create(self, given: Entry) -> Entry:
         which = given["FileSystemId"]
@@ -45,7 +55,7 @@ class RepositoryTasks:
             raise Refused("DataRepositoryTaskExecuting", "An existing data repository task is currently executing on the file system.")
         task = made_id("task", which, str(len(self._of(TASK))))
         made: Entry = {
-            "TaskId": task, "Lifecycle": "PENDING", "Type": given["Type"], "CreationTime": CREATED_AT, "StartTime": CREATED_AT, "FileSystemId": which,
+            "TaskId": task, "Lifecycle": "PENDING", "Type": given["Type"], "CreationTime": CREATED_AT, "FileSystemId": which,
             "ResourceARN": arn(self._inventory.region, "fsx", f"task/{task}"), "Paths": given.get("Paths", []), "Report": given["Report"],
             "Tags": given.get("Tags", []),
         }  # fmt: skip
