@@ -25,7 +25,7 @@ def precompile(
     graphs and compiles them side by side (neuron_parallel_compile); JAX compiles them one by one as it runs, so that it takes as long as
     its first start would. No checkpoint is read or written, and what the run prints of its loss means nothing.
 
-    Example: trn precompile job.yaml --dry-run, or: trn precompile job.yaml --stack dev, then: trn submit job.yaml
+    Example: trn precompile job.yaml --dry-run, or: trn precompile job.yaml --stack dev
     """
     import sys
     from dataclasses import replace
