@@ -1,4 +1,4 @@
-"""The stack's own file system and its link to S3: found by the cluster's tags, and no one else's."""
+"""The stack's own file system and its link to S3: found by the cluster's tags, and refused where another stack made it."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from operations.cli import app
 from operations.errors import CommandError
-from operations.jobs.data.source import SECRET_LIMIT, SourceFile, files_of, packed
+from operations.jobs.data.source import SourceFile, files_of, packed
 from operations.jobs.data.staging import JOBS, name_of, parsed
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
@@ -278,9 +278,13 @@ def test_one_object_is_a_set_too(linked: Linked):
     assert [item.name for item in files_of(f"s3://{BUCKET}/tokens/a.npy", linked.cloud.api, {})] == ["a.npy"]
 
 
-def test_a_list_that_no_secret_holds_is_refused():
-    """Kubernetes would refuse it when half is made."""
-    files = [SourceFile(str(number), hashlib.sha256(str(number).encode()).hexdigest()) for number in range(SECRET_LIMIT // 32)]
+def test_a_list_that_no_secret_holds_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """Kubernetes would refuse it when half is made. What counts is its size in base64."""
+    files = [SourceFile(str(number), hashlib.sha256(str(number).encode()).hexdigest()) for number in range(100)]
+    size = len(packed(files)) * 4 // 3
+    monkeypatch.setattr("operations.jobs.data.source.SECRET_LIMIT", size)
+    packed(files)
+    monkeypatch.setattr("operations.jobs.data.source.SECRET_LIMIT", size - 1)
     with pytest.raises(CommandError, match="longer than a Secret can hold"):
         packed(files)
 
