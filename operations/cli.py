@@ -40,6 +40,9 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.jobs.cancel.command import cancel
+from operations.jobs.data.command import export as export_data
+from operations.jobs.data.command import stage
+from operations.jobs.data.command import status as data_status
 from operations.jobs.image.command import build, push
 from operations.jobs.lint.command import lint
 from operations.jobs.listing.command import jobs
@@ -63,6 +66,8 @@ CLUSTER = (
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
 """Commands below `trn image`."""
+DATA = (stage, export_data, data_status)
+"""Commands below `trn data`."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
@@ -127,6 +132,12 @@ image_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+data_app = typer.Typer(
+    help="A data set on its way to the file system, and checkpoints on their way to S3.",
+    epilog="Example: trn data status bert",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
@@ -185,6 +196,9 @@ for command in JOBS:
 app.add_typer(image_app, name="image")
 for command in IMAGE:
     add(image_app, command)
+app.add_typer(data_app, name="data")
+for command in DATA:
+    add(data_app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
     add(practice_app, command)

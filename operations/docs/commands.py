@@ -92,6 +92,7 @@ def _details() -> Iterator[str]:
     yield f"| drain | {_rules(DRAIN)}, and the rights in the table of what drain does, for the add-ons that are on |"
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
+    yield "`trn data` also lists and reads the bucket that it is given: s3:ListBucket and s3:GetObject on it, which no document of the stack can name."
     yield "An operator with these documents may delete what carries the cluster's tags; what belongs to it by its VPC alone takes more rights."
 
 
@@ -100,7 +101,7 @@ def _owned() -> Iterator[str]:
     yield from ("## Whose the cluster is", "")
     yield "Before its first change, a command reads Pulumi's state and the account, and compares account, region, ARN, creation time and VPC of the"
     yield f"cluster, and the stack that made it (`{STACK_TAG}`, on everything that takes tags). All of it is shown; any difference ends the command,"
-    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit, precompile, image and recover do so. Where the backend cannot be reached, `--state`"
+    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit, precompile, image, data and recover do so. Where the backend cannot be reached, `--state`"
     yield "takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
     yield "cluster's name has to be typed, or given with `--name`: `--yes` alone is not enough. Objects of several stacks need `--identity`."
     yield from (

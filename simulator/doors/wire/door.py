@@ -11,6 +11,7 @@ from simulator.doors.wire.inventory import Delays, Inventory
 from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.repositories import Repositories
+from simulator.doors.wire.repository_tasks import RepositoryTasks
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -46,6 +47,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Repositories(inventory).handlers())
+    handlers |= dict(RepositoryTasks(inventory).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 
 

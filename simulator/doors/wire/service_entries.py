@@ -74,7 +74,9 @@ def backups(state: AccountState, _region: str) -> Iterator[tuple[str, Entry]]:
 
 
 def _association(state: AccountState, item: Registration) -> Entry:
-    return {"AssociationId": item.id, **chosen(item.inputs, FileSystemId="fileSystemId", FileSystemPath="fileSystemPath")}
+    members = chosen(item.inputs, FileSystemId="fileSystemId", FileSystemPath="fileSystemPath", DataRepositoryPath="dataRepositoryPath")
+    events = ((item.inputs.get("s3") or {}).get("autoExportPolicy") or {}).get("events")
+    return {"AssociationId": item.id, **members, **({"S3": {"AutoExportPolicy": {"Events": list(events)}}} if events else {})}
 
 
 def _workspace(state: AccountState, item: Registration) -> Entry:

@@ -25,6 +25,7 @@ SENTENCES = {
     "`pulumi cancel --stack dev`, then": "`trn engine --stack dev -- cancel`, then",
     "pulumi up --replace '**::trn1-32xl'": "trn engine --stack dev -- up --replace '**::trn1-32xl'",
     "trn --practice recover dev; trn practice up dev": "trn --practice recover dev; trn practice up dev",
+    "`trn data status --stack dev` follows it": "`trn --practice data status --stack dev` follows it",
     "pulumi config set --stack dev --path 'trn:name' x": "pulumi config set --stack dev --path 'trn:name' x",
 }
 

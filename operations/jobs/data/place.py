@@ -1,0 +1,44 @@
+"""The stack's own file system and its link to S3: found by the cluster's tags, and refused where another stack made it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from facts.names import CLUSTER_TAG, STACK_TAG, cluster_tags
+from operations.access import access
+from operations.aws.api import Api, tags_of
+from operations.aws.repository import associations, own_file_systems
+from operations.errors import CommandError
+from operations.jobs.data.safety import Link, link_of
+from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch, refuse_other_stack
+from operations.stack_file import StackFile
+from stacks.settings import Settings
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file system that is linked to S3."""
+
+    file_system: str
+    """Its id."""
+    link: Link
+    ownership: Ownership
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """Of what is made for it."""
+        cluster, stack = self.ownership.subject.cluster, self.ownership.identity.stack
+        return cluster_tags(cluster, stack) if stack else {CLUSTER_TAG: cluster}
+
+
+def linked_file_system(api: Api, stack_file: StackFile, settings: Settings, state: Path | None) -> Place:
+    """The file system of a stack. Reads only. Raises OwnershipError where cluster or file system are another's, CommandError where there is none."""
+    subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
+    ownership = read_ownership(api, access().pulumi(stack_file.stack), subject, state)
+    refuse_mismatch(ownership)
+    found = own_file_systems(api, settings.name)
+    if len(found) != 1:
+        what = "no file system" if not found else f"{len(found)} file systems"
+        raise CommandError(f"the cluster {settings.name} has {what}", "`trn status` shows what there is; `pulumi up` makes the stack's one")
+    refuse_other_stack(subject, tags_of(found[0]).get(STACK_TAG, ""))
+    which = found[0]["FileSystemId"]
+    return Place(which, link_of(associations(api, which), settings.name), ownership)
