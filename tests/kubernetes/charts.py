@@ -13,7 +13,8 @@ from simulator.recording import Recording, Registration
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 
-TIMEOUT_S = 120
+TIMEOUT_S, GONE_S = 120, 600
+"""Longest waits of an installation, and for what is deleted."""
 
 
 def release_of(recording: Recording, chart: str) -> Registration:
@@ -47,9 +48,12 @@ class Helm:
         self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(plain(inputs.get("values") or {})))
 
     def uninstall(self, release: Registration) -> None:
-        """Delete the release, and wait for its objects."""
+        """Delete the release, and wait for its objects.
+
+        Definitions go last: the API server tries again after growing pauses where one still changes while it goes.
+        """
         inputs = release.inputs
-        self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{TIMEOUT_S}s")
+        self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{GONE_S}s")
 
 
 def plain(value: Any) -> Any:

@@ -27,7 +27,11 @@ def made(name: str, qualified: str) -> Object:
     return crds.made(name, qualified, schemas())
 
 
+GONE_S = 600
+"""The API server tries again after growing pauses where a definition still changes while it goes."""
+
+
 def remove_all(api: Api) -> None:
     """Delete every CRD, and with it every object of its kind."""
     api.call("DELETE", crds.PATH, accept=NAMES_ONLY).ok()
-    wait(lambda: not api.names(crds.PATH), "no CRD is left")
+    wait(lambda: not api.names(crds.PATH), "no CRD is left", GONE_S)
