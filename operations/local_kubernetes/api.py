@@ -12,7 +12,7 @@ from kubernetes.client import ApiClient
 Object = dict[str, Any]
 APPLY, MERGE, JSON_PATCH = "application/apply-patch+yaml", "application/merge-patch+json", "application/json-patch+json"
 NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-MANAGER = "trn-tests"
+MANAGER = "trn"
 """Under this name the server keeps which fields are the caller's."""
 TIMEOUT_S = 30
 PATIENCE_S, LOOK_S = 60, 0.05

@@ -9,26 +9,15 @@ from collections.abc import Iterator
 from facts.charts import contracts
 from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, wait
 from operations.local_kubernetes.crds import install, stays
+from operations.local_kubernetes.half import is_object, manifest
 from simulator.engine.order import creation_order, deletion_levels
 from simulator.recording import Recording, Registration
-from tests.addons.test_kubernetes_objects import api_version_and_kind
 from tests.kubernetes import crds
 from tests.stacks.order_laws import RELEASE
 
 ADDON = "aws:eks/addon:Addon"
 PATIENCE_S = 60
 """How long an object may take to go: a namespace takes 5 s on a machine that does nothing else."""
-
-
-def manifest(item: Registration) -> Object:
-    """An object as the program sends it; kind and version are those of the type that the engine knows it by."""
-    api_version, kind = api_version_and_kind(item)
-    return {**item.inputs, "apiVersion": api_version, "kind": kind}
-
-
-def is_object(item: Registration) -> bool:
-    """Whether a resource is one object of Kubernetes."""
-    return item.custom and item.type.startswith("kubernetes:") and item.type != RELEASE
 
 
 def chart_of(item: Registration) -> str:

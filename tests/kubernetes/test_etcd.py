@@ -13,8 +13,8 @@ import pytest
 from addons.etcd.manifests import CLIENT, PORT, SERVER
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
+from operations.local_kubernetes.half import manifest
 from tests.addons.test_kubernetes_objects import objects
-from tests.kubernetes.stack import manifest
 
 pytestmark = pytest.mark.kubernetes
 NAMESPACE = "training"

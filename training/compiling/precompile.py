@@ -1,6 +1,6 @@
 """Fills a job's compile cache: `python3 precompile.py --tool TOOL -- COMMAND...`, on each node of a short run of the job.
 
-Node 0 first takes away what an interrupted compilation left: locks, for which every later start waits without end, and entries of
+Node 0 first removes what an interrupted compilation left: locks, for which every later start waits without end, and entries of
 compilations that failed, which are not tried again. Then the command runs: under neuron_parallel_compile, which collects the graphs of a run
 whose results mean nothing and compiles them side by side; with `--tool none` as it is, which compiles one graph after the other.
 NEURON_COMPILE_CACHE_URL is a folder or s3://BUCKET/PREFIX. Standard library, and boto3 for S3, which libneuronxla needs there itself.
@@ -108,7 +108,7 @@ def cache_of(url: str) -> Folder | Bucket:
 
 
 def repair(cache: Folder | Bucket) -> State:
-    """Take away locks and failed entries; what was there before."""
+    """Remove locks and failed entries; what was there before."""
     sizes = cache.sizes()
     before = state(sizes)
     bad = [name for name in sizes if (found := ENTRY.fullmatch(name)) and found[1] in before.failed]

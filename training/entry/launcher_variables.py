@@ -1,7 +1,7 @@
 """Where a node stands in its job, read from the variables of whichever launcher started it.
 
 One of the files that every pod has under /trn: standard library only, Python 3.9 or later. The variables are those that each launcher's
-own source sets; tests/training/test_launcher_variables.py has them as recorded, with the source of each.
+own source sets; tests/training/launcher_environments.py has them, with the source of each.
 """
 
 from __future__ import annotations

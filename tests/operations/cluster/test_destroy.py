@@ -139,7 +139,7 @@ class Account(Cloud):
         self.of("cluster")[name]["endpoint"] = "https://example"
 
     def destroyed(self) -> None:
-        """What Pulumi takes away."""
+        """What Pulumi deletes."""
         for kind in ("cluster", "node group", "access entry", "nat", "fsx"):
             self.of(kind).clear()
 
