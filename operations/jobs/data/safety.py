@@ -52,7 +52,7 @@ class Link:
         """Key in the bucket of a path in a pod; None for what is not below the folder. `mount`: where pods have the file system."""
         inside = path.removeprefix(mount.rstrip("/")) if path.startswith(f"{mount.rstrip('/')}/") else None
         folder = self.folder.rstrip("/")
-        if inside is None or not inside.startswith(f"{folder}/"):
+        if inside is None or not inside.startswith(f"{folder}/") or ".." in inside.split("/"):
             return None
         prefix = self.uri.removeprefix("s3://").partition("/")[2].strip("/")
         return f"{prefix}{'/' if prefix else ''}{inside[len(folder) + 1 :]}"

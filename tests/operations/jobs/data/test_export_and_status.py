@@ -67,7 +67,7 @@ def test_two_that_begin_at_once_end_in_one_export(linked: Linked):
     assert (result.exit_code, "DataRepositoryTaskExecuting" in result.stderr, len(linked.cloud.of(TASK))) == (1, True, 1)
 
 
-@pytest.mark.parametrize("path", ["/fsx/checkpoints", "/fsx/data2/c", "/fsx/data", "/scratch/data/c", "checkpoints"])
+@pytest.mark.parametrize("path", ["/fsx/checkpoints", "/fsx/data2/c", "/fsx/data", "/scratch/data/c", "checkpoints", "/fsx/data/../c"])
 def test_a_folder_that_is_not_linked_is_misuse(linked: Linked, path: str):
     """It would never be in S3; the hint names where it would."""
     result = trn("export", path, "--yes")
