@@ -35,8 +35,8 @@ class Site:
     vpc_id: pulumi.Output[str]
     core: pulumi.Resource
     """The untainted nodes."""
-    node_subnets: Mapping[str, aws.ec2.Subnet]
-    """By zone id."""
+    node_subnets: Mapping[str, pulumi.Input[str]]
+    """Ids, by zone id."""
     node_security_group_ids: Sequence[pulumi.Input[str]]
     tags: Mapping[str, str]
     """On everything: the user's, and those that mark the owner."""

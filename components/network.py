@@ -7,6 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
+from components.place import Place
 from facts.cidr import ZoneSubnets
 
 
@@ -34,6 +35,8 @@ class Network(Component):
     """VPC, subnets, routes, NAT gateways and endpoints."""
 
     vpc_id: pulumi.Output[str]
+    place: Place
+    """What is built in it."""
     public_subnets: dict[str, aws.ec2.Subnet]
     """By zone id."""
     private_subnets: dict[str, aws.ec2.Subnet]
@@ -74,6 +77,9 @@ class Network(Component):
         self._public_routes = self._route_public()
         self._private_tables = self._private_route_tables()
         self.egress = [*self._route_private(), *self._endpoints()]
+        private = {zone_id: subnet.id for zone_id, subnet in self.private_subnets.items()}
+        nodes = {zone_id: subnet.id for zone_id, subnet in self.node_subnets.items()}
+        self.place = Place(self.vpc_id, private, nodes, private, self.egress)
         self.register_outputs({"vpc_id": self.vpc_id})
 
     def _subnet(self, role: str, zone_id: str, cidr: str, tags: dict[str, str], after: pulumi.Resource | None = None) -> aws.ec2.Subnet:

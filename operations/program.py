@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from operations.existing.stand_in import assumption, stand_in
 from operations.stack_file import StackFile
 from simulator.account.allowances import Job
 from simulator.doors.recorder import program_at
@@ -53,8 +54,10 @@ def rehearse_stack(
     """
     settings = settings_of(stack_file)
     met = replace(circumstances or Circumstances(), job=Job(settings.training.toolchain))
+    said = [*notices(settings), *(assumption(settings) if met.network is None else ())]
+    met = replace(met, network=met.network or stand_in(settings))
     with rehearsing():
-        return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=notices(settings), circumstances=met, watch=watch)
+        return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=said, circumstances=met, watch=watch)
 
 
 @contextlib.contextmanager

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from facts.existing.network import NetworkDescription
 from simulator import incidents
 from simulator.account.allowances import Allowances, Job
+from simulator.account.existing import put_network
 from simulator.account.faults import Faults
 from simulator.account.judge import findings
 from simulator.account.state import AccountState
@@ -39,6 +41,15 @@ class Circumstances:
     allowances: Allowances = field(default_factory=Allowances)
     job: Job = field(default_factory=Job)
     faults: Sequence[FaultRequest] = ()
+    network: NetworkDescription | None = None
+    """A network that others keep and the program uses; None where it makes its own."""
+
+    def account(self) -> AccountState:
+        """The account before the program."""
+        state = AccountState(self.allowances, self.job)
+        if self.network is not None:
+            put_network(state, self.network)
+        return state
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,7 @@ def rehearse(
     recording = record_program(stack, seed)
     faults = Faults.of(met.faults)
     faults.need_targets(recording)
-    engine = Engine(World(AccountState(met.allowances, met.job), faults), State(), seed, parallel)
+    engine = Engine(World(met.account(), faults), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)
     problems = findings(engine.world.state)

@@ -1,6 +1,8 @@
 """The cluster of a configuration as add-ons see it."""
 
 from addons.cluster import Cluster, NeuronGroup
+from addons.declaration import Declaration
+from addons.registry import REGISTRY
 from facts.catalogue import NEURON_TYPES
 from stacks.settings import Settings, largest_size, uses_efa
 
@@ -22,5 +24,20 @@ def cluster_of(settings: Settings) -> Cluster:
         node_groups=groups,
         addons=settings.addons,
         session_manager=settings.nodes.session_manager,
-        isolated=settings.network.nat == "none",
+        isolated=is_isolated(settings),
     )
+
+
+def is_isolated(settings: Settings) -> bool:
+    """Whether nodes reach services of AWS by endpoints only."""
+    network = settings.network
+    return network.existing.isolated if network.existing is not None else network.nat == "none"
+
+
+Call = tuple[Declaration, tuple[str, ...]]
+"""An add-on, and the services of AWS that it calls."""
+
+
+def calls_of(cluster: Cluster) -> list[Call]:
+    """What the add-ons that are on call."""
+    return [(item, item.endpoints_in(cluster)) for item in REGISTRY if item.is_on(cluster)]

@@ -10,7 +10,7 @@ from addons.registry import SWITCHED
 from addons.volcano import VolcanoSettings
 from components.control_plane import ControlPlane
 from components.lustre import Lustre
-from components.network import Network
+from components.place import Place
 from facts.toolchains import TOOLCHAINS, Framework
 from stacks.cluster import cluster_of
 from stacks.node_groups import CORE_GROUP
@@ -25,7 +25,7 @@ FIRST_JOBS: Mapping[Framework, str] = {
 """Job files of this repository: the recipe to begin with, by the framework of the stack's toolchain."""
 
 
-def exports(settings: Settings, stack: str, network: Network, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
+def exports(settings: Settings, stack: str, place: Place, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
     """Stack outputs by name; nothing in them is secret.
 
     `stack`: organization, project and stack. With the ARN, the creation time and the VPC it says which cluster this is.
@@ -36,7 +36,7 @@ def exports(settings: Settings, stack: str, network: Network, control_plane: Con
         "clusterName": control_plane.name,
         "clusterArn": control_plane.arn,
         "clusterCreatedAt": control_plane.created_at,
-        "vpcId": network.vpc_id,
+        "vpcId": place.vpc_id,
         "stack": stack,
         "region": settings.region,
         "kubeconfig": control_plane.kubeconfig,

@@ -24,6 +24,34 @@ LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
 
+ZoneSubnets = dict[str, Annotated[str, Formed(forms.SUBNET_ID)]]
+"""Subnets by zone id."""
+
+
+class ExistingNetwork(Section):
+    """A VPC that others keep: the stack is put into it, and makes, changes and deletes nothing of it."""
+
+    vpc_id: Annotated[str, Formed(forms.VPC_ID)]
+    """The VPC. Another one replaces everything."""
+    nodes: ZoneSubnets
+    """Subnets of nodes and pods: one for each zone of `network.zones`, by zone id."""
+    control_plane: ZoneSubnets = Field(default_factory=dict)
+    """Subnets of the control plane's interfaces and of the file system, by zone id, in two zones or more. Empty means those of `nodes`."""
+    load_balancers: ZoneSubnets = Field(default_factory=dict)
+    """Public subnets in which controllers may put load balancers that face the internet, by zone id. None by default."""
+    internal_load_balancers: ZoneSubnets = Field(default_factory=dict)
+    """Subnets in which controllers may put internal load balancers, by zone id. None by default."""
+    isolated: bool = False
+    """Nothing leads from the nodes to the internet: services of AWS are reached by endpoints of the VPC only, and add-ons leave out calls that have none."""
+    tag_subnets: bool = False
+    """Put the tags on the subnets by which controllers find them; `trn network describe` lists them. Destroying the stack takes exactly these tags away again, also where another cluster has come to rely on them."""
+
+    @property
+    def control_plane_subnets(self) -> ZoneSubnets:
+        """With the default filled in."""
+        return self.control_plane or self.nodes
+
+
 class Network(Section):
     """The VPC and its ways out."""
 
@@ -39,6 +67,8 @@ class Network(Section):
     """Gateway endpoint for S3, free: image layers and data sets then bypass the NAT gateway's price per GB."""
     interface_endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ()
     """AWS services reached through interface endpoints, such as `ecr.api`. None by default; each costs by the hour."""
+    existing: ExistingNetwork | None = None
+    """A VPC that is there already, used in place of one of the stack's own. With it the keys that shape an own VPC (`cidr`, `podCidr`, `nat`, `s3Endpoint`, `interfaceEndpoints`) are refused."""
 
 
 class AccessEntry(Section):

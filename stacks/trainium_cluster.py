@@ -16,15 +16,18 @@ from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
 from components.component import Component
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
+from components.existing_network import ExistingNetwork, ExistingNetworkArgs
 from components.identity import PodIdentity, ServiceAccount, node_role
 from components.lustre import Lustre, LustreArgs
 from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
+from components.place import Place
 from components.security_groups import NodeSecurityGroup
 from facts import names
 from facts.cidr import plan_subnets
 from stacks import outputs
 from stacks.cluster import cluster_of
+from stacks.existing import file_system_subnets, wanted_tags
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings
 
@@ -54,19 +57,28 @@ class TrainiumCluster(Component):
         # Everything below is a child of a child of this: the AWS provider reaches it through its parents.
         self._child = pulumi.ResourceOptions(parent=self, providers=[self._aws])
 
-        self._network = self._make_network()
-        self._nodes_group = NodeSecurityGroup("nodes", cluster_name=settings.name, vpc_id=self._network.vpc_id, opts=self._child)
+        self._place = self._make_network()
+        self._nodes_group = NodeSecurityGroup("nodes", cluster_name=settings.name, vpc_id=self._place.vpc_id, opts=self._child)
         self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
-        self.exports = outputs.exports(settings, self._stack, self._network, self._control_plane, self._lustre)
+        self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._lustre)
         self.register_outputs(self.exports)
 
-    def _make_network(self) -> Network:
+    def _make_network(self) -> Place:
         settings = self._settings
-        network = settings.network
+        network, existing = settings.network, settings.network.existing
+        if existing is not None:
+            found = ExistingNetworkArgs(
+                vpc_id=existing.vpc_id,
+                control_plane_subnets=existing.control_plane_subnets,
+                node_subnets=existing.nodes,
+                file_system_subnets=file_system_subnets(existing),
+                tags=wanted_tags(settings) if existing.tag_subnets else (),
+            )
+            return ExistingNetwork("existing-network", found, self._child).place
         args = NetworkArgs(
             cluster_name=settings.name,
             region=settings.region,
@@ -77,14 +89,14 @@ class TrainiumCluster(Component):
             s3_endpoint=network.s3_endpoint,
             interface_endpoints=network.interface_endpoints,
         )
-        return Network("network", args, self._child)
+        return Network("network", args, self._child).place
 
     def _make_lustre(self) -> Lustre:
         lustre, repository = self._settings.storage.lustre, self._settings.storage.lustre.data_repository
         args = LustreArgs(
             cluster_name=self._settings.name,
-            vpc_id=self._network.vpc_id,
-            subnet_id=self._lustre_subnet.id,
+            vpc_id=self._place.vpc_id,
+            subnet_id=self._lustre_subnet,
             node_security_group_id=self._nodes_group.security_group_id,
             capacity_gib=lustre.capacity_gib,
             throughput_mbps_per_tib=lustre.throughput_mbps_per_tib,
@@ -98,16 +110,16 @@ class TrainiumCluster(Component):
         return Lustre("lustre", args, self._child)
 
     @property
-    def _lustre_subnet(self) -> aws.ec2.Subnet:
-        return self._network.private_subnets[self._settings.lustre_zone]
+    def _lustre_subnet(self) -> pulumi.Input[str]:
+        return self._place.file_system_subnets[self._settings.lustre_zone]
 
     def _make_control_plane(self) -> ControlPlane:
         plane = self._settings.control_plane
         args = ControlPlaneArgs(
             cluster_name=self._settings.name,
             region=self._settings.region,
-            vpc_id=self._network.vpc_id,
-            subnet_ids=[subnet.id for subnet in self._network.private_subnets.values()],
+            vpc_id=self._place.vpc_id,
+            subnet_ids=list(self._place.control_plane_subnets.values()),
             kubernetes_version=plane.kubernetes_version,
             vpc_cni_version=managed_addon_version("vpc-cni", plane.kubernetes_version),
             kube_proxy_version=managed_addon_version("kube-proxy", plane.kubernetes_version),
@@ -134,11 +146,11 @@ class TrainiumCluster(Component):
             cluster_name=settings.name,
             control_plane_name=self._control_plane.name,
             node_role_arn=role.arn,
-            subnet_ids={zone_id: subnet.id for zone_id, subnet in self._network.node_subnets.items()},
+            subnet_ids=self._place.node_subnets,
             security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
             tags=self._tags,
         )
-        joining = [*self._network.egress, *self._nodes_group.rules, *role.grants, cni_identity.association]
+        joining = [*self._place.egress, *self._nodes_group.rules, *role.grants, cni_identity.association]
         # The agent is in place minutes before any Neuron node has booted; only the core group, which is not on the
         # longest path, is made to wait for it.
         group = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
@@ -193,9 +205,9 @@ class TrainiumCluster(Component):
             kubernetes_provider=self._kubernetes,
             control_plane_name=self._control_plane.name,
             control_plane_arn=self._control_plane.arn,
-            vpc_id=self._network.vpc_id,
+            vpc_id=self._place.vpc_id,
             core=nodes,
-            node_subnets=self._network.node_subnets,
+            node_subnets=self._place.node_subnets,
             node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
             tags=self._tags,
             owner_tags=self._owner_tags,
@@ -220,7 +232,7 @@ class TrainiumCluster(Component):
             file_system_id=lustre.file_system_id,
             dns_name=lustre.dns_name,
             mount_name=lustre.mount_name,
-            subnet_id=self._lustre_subnet.id,
+            subnet_id=self._lustre_subnet,
             security_group_id=lustre.security_group_id,
             dynamic_class=section.dynamic_class,
         )

@@ -88,10 +88,10 @@ class Karpenter(Addon):
         shared = NodeClassArgs(node_role_name(cluster), settings.ami_version, site.node_security_group_ids, site.tags)
         for key, pool in settings.neuron_pools.items():
             zone_id = pool.zone_id or cluster.zones[0]
-            class_spec = neuron_node_class_spec(shared, pool, site.node_subnets[zone_id].id)
+            class_spec = neuron_node_class_spec(shared, pool, site.node_subnets[zone_id])
             self._pool(key, class_spec, neuron_node_pool_spec(key, pool, zone_id), "static" if pool.static else "dynamic")
         if settings.general_pool.enabled:
-            class_spec = general_node_class_spec(shared, [subnet.id for subnet in site.node_subnets.values()])
+            class_spec = general_node_class_spec(shared, list(site.node_subnets.values()))
             self._pool(GENERAL, class_spec, general_node_pool_spec(GENERAL, settings.general_pool))
         self.register_outputs({})
 

@@ -44,6 +44,8 @@ def engine(
     from operations.engine.process import Providers, run_cli
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
     from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
+    from operations.existing.stand_in import seed
+    from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     pulumi = find_cli()
@@ -57,6 +59,7 @@ def engine(
 
         start(place, stack_file, has_stack=place.has_stack(stack_file))
     with writing():
+        seed(place, settings_of(stack_file))
         providers = Providers(place, time_scale=time_scale, faults=fault or ())
         try:
             variables = environment(place, stack, providers.attach())

@@ -10,12 +10,14 @@ from operations.access import access, kubeconfig_for
 from operations.aws.api import Api, BotoApi
 from operations.engine.project import PRACTICE, practice_folder
 from operations.errors import MISUSE, CommandError
+from operations.existing.stand_in import put_missing
 from operations.kube.api import Kubernetes, KubernetesClient
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import engine_of
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.pulumi import NoStack, PracticeCli, RehearsalEngine
 from operations.practice.words import in_practice
+from operations.program import settings_of
 from operations.pulumi import Pulumi
 from operations.stack_file import read_stack_file
 from simulator.account.disk import AccountInUse
@@ -79,6 +81,8 @@ class Practice:
     def aws(self, stack: str, region: str, /) -> Api:
         """Real boto3 clients, answered by the account."""
         account = self.account(stack)
+        if put_missing(account.world.state, settings_of(read_stack_file(stack))):
+            account.save()
         options = Options(region, page_size=PAGE_SIZE, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 

@@ -8,6 +8,7 @@ from operations.engine.process import Providers, run_cli
 from operations.engine.project import EngineFolder, environment, refuse_secrets
 from operations.engine.run import find_cli, make_stack, report, requested_faults, with_event_log
 from operations.errors import MISUSE, CommandError
+from operations.existing.stand_in import put_missing, seed
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import EngineName, engine_for, engine_of
 from operations.practice.pulumi import RehearsalEngine, changed_count, clear_locks, error_text, remove_command
@@ -71,6 +72,7 @@ def rehearsed(account: PracticeAccount, stack_file: StackFile, faults: Sequence[
     settings = settings_of(stack_file)
     account.pass_time()
     world = account.world
+    put_missing(world.state, settings)
     world.state.job = Job(settings.training.toolchain)
     world.faults = Faults.of([parse_fault(text) for text in faults])
     engine = RehearsalEngine(account, stack_file)
@@ -106,6 +108,7 @@ def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str]
     """One run of the real CLI: `pulumi up` or `pulumi destroy`, and `pulumi stack rm` once nothing is left."""
     pulumi = find_cli()
     refuse_secrets(stack_file)
+    seed(folder, settings_of(stack_file))
     requests = requested_faults(tuple(faults))
     words = ("destroy", "--yes", "--skip-preview") if down else ("up", "--yes", "--skip-preview")
     providers = Providers(folder, time_scale=0, faults=tuple(faults))

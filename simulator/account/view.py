@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, InstanceType
-from simulator.account import kinds
+from simulator.account import kinds, places
 from simulator.account.charts import brings_kind
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
@@ -57,8 +57,8 @@ def security_groups_of(state: AccountState, group: Registration) -> list[tuple[s
 
 def subnets_of(state: AccountState, group: Registration) -> list[Registration]:
     """Subnets of a group that exist."""
-    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in listed(group.inputs.get("subnetIds")))
-    return [existing.registration for existing in found if existing is not None]
+    found = (places.subnet(state, subnet_id) for subnet_id in listed(group.inputs.get("subnetIds")))
+    return [existing for existing in found if existing is not None]
 
 
 def zones_of(state: AccountState, group: Registration) -> list[str]:

@@ -78,9 +78,10 @@ def rehearse_change(
     allowances: Allowances | None = None,
     faults: Faults | None = None,
     parallel: int = DEFAULT_PARALLEL,
+    account: AccountState | None = None,
 ) -> Changed:
-    """Bring one up, and change it to the other."""
-    engine = Engine(World(AccountState(allowances or Allowances())), State(), seed, parallel)
+    """Bring one up, and change it to the other. `account`: what there is before the program; nothing unless given."""
+    engine = Engine(World(account or AccountState(allowances or Allowances())), State(), seed, parallel)
     engine.up(before)
     engine.world.faults = faults or Faults()
     changes = plan(engine.state, after, creations=engine.world.state.creations, seed=seed)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from simulator.account.judge import findings
+from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.engine.lifecycle import bring_up, take_down
 from simulator.engine.order import DEFAULT_PARALLEL
@@ -49,21 +50,26 @@ def run_cases(
     seed: int,
     parallel: int = DEFAULT_PARALLEL,
     after_case: Callable[[], object] = lambda: None,
+    account: AccountState | None = None,
 ) -> list[Failure]:
-    """What went wrong in these cases; empty where all converged. `after_case` is called after each case."""
-    standing = Engine(World(), State(), seed, parallel)
+    """What went wrong in these cases; empty where all converged. `after_case` is called after each case.
+
+    `account`: what there is before the program; nothing unless given.
+    """
+    before = account or AccountState()
+    standing = Engine(World(before.copy()), State(), seed, parallel)
     standing.up(recording)
     failures = []
     for case in chosen:
-        why = _killed_up(recording, case, seed, parallel) if case.operation == "create" else _killed_destroy(standing, case)
+        engine = Engine(World(before.copy()), State(), seed, parallel)
+        why = _killed_up(engine, recording, case) if case.operation == "create" else _killed_destroy(standing, case)
         if why:
             failures.append(Failure(case, tuple(why)))
         after_case()
     return failures
 
 
-def _killed_up(recording: Recording, case: Case, seed: int, parallel: int) -> list[str]:
-    engine = Engine(World(), State(), seed, parallel)
+def _killed_up(engine: Engine, recording: Recording, case: Case) -> list[str]:
     phase = engine.up(recording, kill=Kill(case.urn, case.operation, case.at))
     if not phase.killed:
         return ["the kill never came: the operation was never under way"]

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from facts.problems import Problem
-from stacks.rules import addons, control_plane, network, node_groups, queues, scaling, workloads
+from stacks.rules import addons, control_plane, existing, network, node_groups, queues, scaling, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -17,6 +17,9 @@ Rule = Callable[[Settings], Iterator[Problem]]
 RULES: dict[Rule, tuple[str, ...]] = {
     network.region: ("region",),
     network.zones: ("region", "network"),
+    existing.own_network_keys: ("network",),
+    existing.existing_zones: ("region", "network"),
+    existing.existing_subnets: ("network", "addons"),
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),

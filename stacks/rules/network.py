@@ -1,20 +1,17 @@
 """Rules on zones, address space, ways out, and who may come in."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
-from addons.karpenter import KarpenterSettings
-from addons.registry import REGISTRY
 from facts import cidr
 from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
-from facts.catalogue import CORE_TYPES, NEURON_TYPES
-from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
-from stacks.cluster import cluster_of
-from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
+from stacks.addresses import node_addresses
+from stacks.cluster import Call, calls_of, cluster_of
+from stacks.settings import Settings
 
 WIDEST_PUBLIC_ACCESS = 2**24
 """Addresses that may reach the API, all blocks together: as many as one /8 has."""
@@ -50,6 +47,8 @@ def zones(settings: Settings) -> Iterator[Problem]:
 
 def address_space(settings: Settings) -> Iterator[Problem]:
     """Both blocks are valid, apart, and large enough for their subnets."""
+    if settings.network.existing is not None:
+        return  # the blocks are not the stack's
     parsed: dict[str, IPv4Network] = {}
     for key, value, smallest in (("cidr", settings.network.cidr, 23), ("podCidr", settings.network.pod_cidr, 26)):
         try:
@@ -99,10 +98,13 @@ def endpoints(settings: Settings) -> Iterator[Problem]:
 def way_out(settings: Settings) -> Iterator[Problem]:
     """Nodes reach the registries and the control plane, and pods what their add-on calls: by NAT, or by an endpoint for each service."""
     network = settings.network
-    if network.nat != "none":
-        return
     cluster, named = cluster_of(settings), network.interface_endpoints
-    calls = [(item, item.endpoints_in(cluster)) for item in REGISTRY if item.is_on(cluster)]
+    if not cluster.isolated:
+        return
+    calls = calls_of(cluster)
+    if network.existing is not None:
+        yield from _without_endpoints(calls, "network.existing.isolated", True, "false")
+        return
     absent = [service for service in NODE_ENDPOINTS if service not in named]
     said = (
         [f"no way out for the nodes, which then never join, without {', '.join(absent) or 'S3'}"]
@@ -122,12 +124,17 @@ def way_out(settings: Settings) -> Iterator[Problem]:
         allowed = f"single, per-zone; or none with s3Endpoint and interfaceEndpoints {', '.join([*named, *absent])}"
         hint = f"{' and '.join(fixes)}, or set `network.nat: single`, or switch off what calls them"
         yield Problem("network.nat", "none", "; ".join(said), allowed, hint)
+    yield from _without_endpoints(calls, "network.nat", "none", "single, per-zone")
+
+
+def _without_endpoints(calls: Sequence[Call], path: str, value: object, allowed: str) -> Iterator[Problem]:
     for declaration, services in calls:
         closed = [service for service in services if service not in INTERFACE_ENDPOINTS]
         if closed:
             wrong = f"{declaration.title} calls {', '.join(closed)}, which no endpoint of a region reaches"
-            hint = f"set `network.nat: single`, or `addons.{declaration.key}.enabled: false`{_INSTEAD.get(declaration.key, '')}"
-            yield Problem("network.nat", "none", wrong, "single, per-zone", hint)
+            other = f"`{path}: {allowed.split(',')[0]}`"
+            hint = f"set {other}, or `addons.{declaration.key}.enabled: false`{_INSTEAD.get(declaration.key, '')}"
+            yield Problem(path, value, wrong, allowed, hint)
 
 
 _INSTEAD = {
@@ -187,26 +194,14 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
 
 def addresses(settings: Settings) -> Iterator[Problem]:
     """Every node of every group finds addresses in its subnet, at the groups' largest sizes."""
-    karpenter = settings.addons.of(KarpenterSettings)
+    if settings.network.existing is not None:
+        return  # judged by the description of the network, with the addresses that are free
     try:
         plan = cidr.plan_subnets(settings.network.cidr, settings.network.pod_cidr, settings.network.zones)
     except ValueError:
         return  # reported already by the rules on zones and address space
     room = {subnets.zone_id: cidr.usable_addresses(subnets.node) for subnets in plan}
-    # All core nodes may end up in one of their zones.
-    core = settings.core_nodes.max_size * addresses_per_node(CORE_TYPES[settings.core_nodes.instance_type], ())
-    need = {zone_id: core if index < CORE_ZONE_COUNT else 0 for index, zone_id in enumerate(room)}
-    for group in settings.node_groups.values():
-        instance = NEURON_TYPES[group.instance_type]
-        interfaces = plan_interfaces(instance, group.efa_layout) if uses_efa(group) and instance.has_efa else ()
-        for zone_id in settings.zones_of(group):
-            if zone_id in need:
-                need[zone_id] += largest_size(group) * addresses_per_node(instance, interfaces)
-    for pool in karpenter.neuron_pools.values() if karpenter.enabled else ():
-        instance, zone_id = NEURON_TYPES[pool.instance_type], pool.zone_id or settings.network.zones[0]
-        interfaces = plan_interfaces(instance, "ena-primary") if instance.has_efa else ()
-        if zone_id in need:
-            need[zone_id] += pool.max_nodes * addresses_per_node(instance, interfaces)
+    need = node_addresses(settings)
     for zone_id, addresses_needed in need.items():
         if addresses_needed > room[zone_id]:
             wrong = f"the groups and pools of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"

@@ -4,6 +4,7 @@ from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.regions import zone_id_prefix
+from stacks.cluster import is_isolated
 from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
 from stacks.rules.node_groups import release_notices
@@ -22,7 +23,7 @@ def notices(settings: Settings) -> list[str]:
         said.append("publicAccessCidrs holds a documentation address: it is accepted in a rehearsal and in practice, and refused on AWS")
     if not plane.public_access_cidrs:
         said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
-    if settings.network.nat == "none":
+    if is_isolated(settings):
         said.append(
             "there is no NAT gateway: endpoints reach AWS's own registries only, so docker.io (Volcano), quay.io (etcd) and public.ecr.aws"
             " (Neuron) need a way of your own, or these releases fail after 10 minutes"

@@ -96,6 +96,8 @@ def _creation(item: Registration, entry: ResourceType, service: str, operation: 
     action, region = _action(service, operation), {"aws:RequestedRegion": stack.region}
     tags = _tags(item)
     if service == "ec2":
+        if not judged_by_ec2(operation):
+            yield from (_asked(action, arn, {**region, **_request(tags)}) for arn in _arns(item, stack))
         yield from _by_ec2(item, operation, stack, tags)
         if tags:
             context = {**region, **_request(tags), "ec2:CreateAction": operation}
@@ -177,6 +179,8 @@ def _arns(item: Registration, stack: _Stack) -> list[str]:
             return [outputs["arn"], f"{outputs['arn']}:*"]
         case "accessPolicyAssociation":
             return [stack.arn("eks", f"access-entry/{stack.cluster}/role/{stack.account}/team/1a2b")]
+        case "tag" if "resourceId" in inputs:
+            return [stack.arn("ec2", f"{EC2_KINDS[inputs['resourceId'].rsplit('-', 1)[0]]}/{inputs['resourceId']}")]
         case "tag":
             return [stack.arn("autoscaling", f"autoScalingGroup:any:autoScalingGroupName/{inputs['autoscalingGroupName']}")]
     known = next((outputs[key] for key in ("arn", "accessEntryArn", "associationArn") if outputs.get(key)), None)

@@ -24,8 +24,9 @@ def change(
 
     Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4
     """
+    from operations.existing.stand_in import account_for
     from operations.output import screen, write_json
-    from operations.program import record_stack
+    from operations.program import record_stack, settings_of
     from operations.rehearse.change.configuration import with_settings
     from operations.rehearse.change.page import write_page
     from operations.rehearse.change.report import report_of, summary_lines
@@ -41,7 +42,8 @@ def change(
     faults = requested_faults(fault or ())
     graphs = [record_stack(stack_file, seed=seed) for stack_file in (old, new)]
     faults.need_targets([*graphs[0], *graphs[1]])
-    changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults)
+    account = account_for(*(settings_of(stack_file) for stack_file in (old, new)))
+    changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults, account=account)
     report = report_of(changed, old.stack, " ".join([after or before, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
         write_json(report.model_dump(), place)

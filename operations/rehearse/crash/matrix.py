@@ -3,7 +3,8 @@
 from rich.console import Console
 from rich.progress import Progress
 
-from operations.program import record_stack
+from operations.existing.stand_in import account_for
+from operations.program import record_stack, settings_of
 from operations.stack_file import read_stack_file
 from simulator.engine import crash
 from simulator.report.schema import Part
@@ -39,11 +40,12 @@ def matrix(stack: str, *, seed: int = 0, console: Console | None = None) -> Cras
 
     Raises StackFileError, ConfigurationError, or what the program raises.
     """
-    recording = record_stack(read_stack_file(stack), seed=seed)
+    stack_file = read_stack_file(stack)
+    recording, account = record_stack(stack_file, seed=seed), account_for(settings_of(stack_file))
     cases = crash.cases(recording)
     with Progress(console=console, transient=True, disable=console is None) as progress:
         task = progress.add_task("killing and coming back", total=len(cases))
-        failures = crash.run_cases(recording, cases, seed=seed, after_case=lambda: progress.advance(task))
+        failures = crash.run_cases(recording, cases, seed=seed, after_case=lambda: progress.advance(task), account=account)
     return CrashReport(
         schema_version=SCHEMA,
         stack=stack,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from facts.catalogue import QUOTA_CODES, known_zone_ids
-from simulator.account import kinds, view
+from simulator.account import kinds, places, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.account.timeouts import CAPACITY_S
@@ -193,14 +193,14 @@ def placement_group_in_one_zone(state: AccountState, request: Registration) -> R
 def free_addresses(state: AccountState, request: Registration) -> Refusal | None:
     """A subnet has an address for each that nodes and the VPC CNI's warm interface take."""
     for subnet in view.subnets_of(state, request):
-        size = 2 ** (32 - int(subnet.inputs["cidrBlock"].split("/")[1])) - 5
+        size = int(subnet.outputs.get(places.FREE, 2 ** (32 - int(subnet.inputs["cidrBlock"].split("/")[1])) - 5))
         need = sum(_addresses(state, group) for group in [*_others(state, request), request] if subnet.id in group.inputs["subnetIds"])
         if need > size:
             return not_launched(
                 "InsufficientFreeAddressesInSubnet",
                 f"There are not enough free addresses in subnet '{subnet.id}' to satisfy the requested number of instances.",
                 f"the nodes in {subnet.name} ({subnet.inputs['cidrBlock']}) take up to {need} addresses, it has {size}",
-                "take a larger `network.podCidr`, or an EFA layout whose further interfaces are `efa-only`",
+                "take a larger `network.podCidr`, or other subnets in `network.existing`, or an EFA layout whose further interfaces are `efa-only`",
             )
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
-from simulator.account import kinds, view
+from simulator.account import kinds, places, view
 from simulator.account.charts import needs_node
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -41,8 +41,8 @@ def control_plane_in_two_zones(state: AccountState, request: Registration) -> Re
 
 
 def _zones(state: AccountState, request: Registration) -> list[str]:
-    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
-    return sorted({str(existing.registration.inputs["availabilityZoneId"]) for existing in found if existing is not None})
+    found = (places.subnet(state, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
+    return sorted({str(existing.inputs["availabilityZoneId"]) for existing in found if existing is not None})
 
 
 @rule(

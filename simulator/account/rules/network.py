@@ -97,3 +97,17 @@ def one_private_name(state: AccountState, request: Registration) -> Refusal | No
                 "name each service once",
             )
     return None
+
+
+@rule("create", kinds.SECURITY_GROUP, source="EC2 API, CreateSecurityGroup, InvalidVpcID.NotFound")
+def vpc_is_there(state: AccountState, request: Registration) -> Refusal | None:
+    """A security group lies in a VPC that exists."""
+    vpc_id = str(request.inputs.get("vpcId"))
+    if state.find(kinds.VPC, vpc_id) is not None or vpc_id in state.others.get("vpc", {}):
+        return None
+    return Refusal(
+        "InvalidVpcID.NotFound",
+        f"The vpc ID '{vpc_id}' does not exist",
+        f"{request.name} is to lie in it",
+        "correct `network.existing.vpcId`, or the region",
+    )

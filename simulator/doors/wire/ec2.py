@@ -20,6 +20,7 @@ class Ec2:
         yield "ec2.DeleteRouteTable", self._deleter("route table", "RouteTableId")
         yield "ec2.DeleteInternetGateway", self._deleter("internet gateway", "InternetGatewayId")
         yield "ec2.DescribeInstances", self._instances
+        yield "ec2.DescribeVpcAttribute", self._vpc_attribute
         yield "ec2.DeleteVpcEndpoints", self._delete_endpoints
         yield "ec2.RevokeSecurityGroupIngress", self._revoke("IpPermissions", kinds.INGRESS)
         yield "ec2.RevokeSecurityGroupEgress", self._revoke("IpPermissionsEgress", kinds.EGRESS)
@@ -49,6 +50,15 @@ class Ec2:
                 raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{which}' does not exist")
         found = filters.listed({which: there[which] for which in named}, given, ignored=self._ignores_filters)
         return {"Reservations": [{"Instances": [entry]} for entry in found]}
+
+    def _vpc_attribute(self, given: Entry) -> Entry:
+        """One switch of a VPC at a time (EC2 API, DescribeVpcAttribute)."""
+        which, attribute = given["VpcId"], given["Attribute"]
+        entry = self._inventory.entries("vpc").get(which)
+        if entry is None:
+            raise Refused("InvalidVpcID.NotFound", f"The vpc ID '{which}' does not exist")
+        key = attribute[0].upper() + attribute[1:]
+        return {"VpcId": which, key: {"Value": entry[key]}}
 
     def _delete_endpoints(self, given: Entry) -> Entry:
         failed = []

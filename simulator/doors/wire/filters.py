@@ -43,6 +43,7 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any]], list[Any]]] = {
     "volume-id": _member("VolumeId"),
     "file-system-id": _member("FileSystemId"),
     "auto-scaling-group": _member("ResourceId"),
+    "resource-id": _member("ResourceId"),
     "key": _member("Key"),
 }
 

@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from facts.resources import ec2_tags
 from simulator.account.neighbours import goes_along, holders
 from simulator.account.objects import CloudObject
+from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire import compute_entries, eks_entries, network_entries, service_entries
 from simulator.doors.wire.entries import Entry, Kind
@@ -82,7 +84,8 @@ class Inventory:
         found = dict(self._of_resources(made))
         for maker in _DERIVED.get(kind, ()):
             found |= {which: entry for which, entry in maker(self.world.state, self.region) if which not in found}
-        return found | self.world.state.others.get(kind, {})
+        found |= self.world.state.others.get(kind, {})
+        return _with_tags(found, self.world.state) if kind == "subnet" else found
 
     def _of_resources(self, kind: Kind) -> Iterator[tuple[str, Entry]]:
         if kind.describe is not None:
@@ -212,3 +215,14 @@ class Inventory:
             return True
         looks[key] = left
         return False
+
+
+def _with_tags(entries: dict[str, Entry], state: AccountState) -> dict[str, Entry]:
+    """Entries with the tags that resources of the program put on them."""
+    added = dict(entries)
+    for tag in state.ready(ec2_tags.TAG.token):
+        entry, key = added.get(tag.inputs["resourceId"]), tag.inputs["key"]
+        if entry is not None:
+            rest = [each for each in entry.get("Tags", ()) if each["Key"] != key]
+            added[tag.inputs["resourceId"]] = {**entry, "Tags": [*rest, {"Key": key, "Value": tag.inputs["value"]}]}
+    return added

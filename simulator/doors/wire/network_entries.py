@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.resources import ec2_network, ec2_security
-from simulator.account import kinds, view
+from facts.cidr import usable_addresses
+from facts.resources import ec2_network, ec2_security, ec2_tags
+from simulator.account import kinds, places, view
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.recording import Registration
@@ -14,14 +15,19 @@ def _vpc(state: AccountState, item: Registration) -> Entry:
     blocks = [(f"{item.id}-primary", item.inputs["cidrBlock"])]
     blocks += [(block.id, block.inputs["cidrBlock"]) for block in state.ready(kinds.POD_BLOCK) if block.inputs["vpcId"] == item.id]
     associations = [{"AssociationId": block_id, "CidrBlock": cidr, "CidrBlockState": {"State": "associated"}} for block_id, cidr in blocks]
-    plain = {"VpcId": item.id, "CidrBlock": item.inputs["cidrBlock"], "IsDefault": False}
+    switches = {
+        "EnableDnsSupport": item.inputs.get("enableDnsSupport", True),
+        "EnableDnsHostnames": item.inputs.get("enableDnsHostnames", False),
+    }
+    plain = {"VpcId": item.id, "CidrBlock": item.inputs["cidrBlock"], "IsDefault": False, **switches}
     return {**plain, "CidrBlockAssociationSet": associations, "Tags": tag_list(tags_of(item))}
 
 
 def _subnet(state: AccountState, item: Registration) -> Entry:
     members = chosen(item.inputs, VpcId="vpcId", CidrBlock="cidrBlock", AvailabilityZoneId="availabilityZoneId")
-    zone = item.outputs.get("availabilityZone", "")
-    return {"SubnetId": item.id, **members, "AvailabilityZone": zone, "Tags": tag_list(tags_of(item))}
+    zone, room = item.outputs.get("availabilityZone", ""), usable_addresses(item.inputs["cidrBlock"])
+    free = {"AvailableIpAddressCount": room, "MapPublicIpOnLaunch": bool(item.inputs.get("mapPublicIpOnLaunch"))}
+    return {"SubnetId": item.id, **members, **free, "AvailabilityZone": zone, "Tags": tag_list(tags_of(item))}
 
 
 def _route_table(state: AccountState, item: Registration) -> Entry:
@@ -82,7 +88,12 @@ def _endpoint(state: AccountState, item: Registration) -> Entry:
     members = chosen(item.inputs, VpcId="vpcId", ServiceName="serviceName", RouteTableIds="routeTableIds", SubnetIds="subnetIds")
     groups = [{"GroupId": group_id} for group_id in item.inputs.get("securityGroupIds") or ()]
     kind = item.inputs.get("vpcEndpointType", "Gateway")
-    return {"VpcEndpointId": item.id, "VpcEndpointType": kind, **members, "Groups": groups, "Tags": tag_list(tags_of(item))}
+    named = {"PrivateDnsEnabled": bool(item.inputs.get("privateDnsEnabled")), "Groups": groups, "Tags": tag_list(tags_of(item))}
+    return {"VpcEndpointId": item.id, "VpcEndpointType": kind, **members, **named}
+
+
+def _tag(state: AccountState, item: Registration) -> Entry:
+    return {**chosen(item.inputs, ResourceId="resourceId", Key="key", Value="value"), "ResourceType": "subnet"}
 
 
 def permission(inputs: Mapping[str, Any]) -> Entry:
@@ -135,8 +146,8 @@ def cluster_groups(state: AccountState, _region: str) -> Iterator[tuple[str, Ent
 
 def vpc_of(state: AccountState, subnet_ids: Any) -> str:
     """The VPC of subnets; empty where none of them is known."""
-    found = (state.find(kinds.SUBNET, subnet_id) for subnet_id in view.listed(subnet_ids))
-    return next((item.registration.inputs["vpcId"] for item in found if item is not None), "")
+    found = (places.subnet(state, subnet_id) for subnet_id in view.listed(subnet_ids))
+    return next((item.inputs["vpcId"] for item in found if item is not None), "")
 
 
 def _rule(state: AccountState, item: Registration) -> Entry:
@@ -148,13 +159,14 @@ def _rule(state: AccountState, item: Registration) -> Entry:
 
 
 KINDS = (
-    Kind("vpc", ec2_network.VPC, _vpc),
+    Kind("vpc", ec2_network.VPC, _vpc, hidden=("EnableDnsSupport", "EnableDnsHostnames")),
     Kind("subnet", ec2_network.SUBNET, _subnet),
     Kind("route table", ec2_network.ROUTE_TABLE, _route_table),
     Kind("internet gateway", ec2_network.INTERNET_GATEWAY, _internet_gateway),
     Kind("address", ec2_network.ADDRESS, _address),
     Kind("nat", ec2_network.NAT_GATEWAY, _nat_gateway),
     Kind("endpoint", ec2_network.ENDPOINT, _endpoint),
+    Kind("subnet tag", ec2_tags.TAG, _tag),
     Kind("group", ec2_security.SECURITY_GROUP, _group),
     Kind("ingress rule", ec2_security.INGRESS, _rule),
     Kind("egress rule", ec2_security.EGRESS, _rule),

@@ -1,0 +1,78 @@
+"""From a configuration to what it asks of a network that is there already."""
+
+from addons.karpenter import KarpenterSettings
+from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
+from facts.existing.asked import CONTROL_PLANE_ADDRESSES, AskedOfNetwork
+from facts.existing.subnet_tags import SubnetTag, subnet_tags
+from stacks.addresses import node_addresses, zones_with_efa
+from stacks.cluster import calls_of, cluster_of
+from stacks.settings import ExistingNetwork, Settings
+
+
+def file_system_subnets(existing: ExistingNetwork) -> dict[str, str]:
+    """Subnet of a file system by zone id: that of the control plane where the zone has one, else that of the nodes."""
+    return {**existing.nodes, **existing.control_plane}
+
+
+def wanted_tags(settings: Settings) -> tuple[SubnetTag, ...]:
+    """Tags that controllers of this cluster look for on the network's subnets; none for a network of the stack's own."""
+    existing = settings.network.existing
+    if existing is None:
+        return ()
+    return subnet_tags(
+        existing.load_balancers.values(),
+        existing.internal_load_balancers.values(),
+        existing.nodes.values(),
+        settings.name,
+        karpenter=settings.addons.of(KarpenterSettings).enabled,
+    )
+
+
+def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwork | None:
+    """What the stack asks of its existing network; None where it makes one of its own. `is_up`: whether the cluster is there."""
+    existing = settings.network.existing
+    if existing is None:
+        return None
+    return AskedOfNetwork(
+        region=settings.region,
+        vpc_id=existing.vpc_id,
+        control_plane=existing.control_plane_subnets,
+        nodes=existing.nodes,
+        load_balancers=existing.load_balancers,
+        internal_load_balancers=existing.internal_load_balancers,
+        is_isolated=existing.isolated,
+        services=_services(settings),
+        addresses=_addresses(settings, existing),
+        several_interfaces=frozenset(existing.nodes[zone_id] for zone_id in zones_with_efa(settings) if zone_id in existing.nodes),
+        tags=wanted_tags(settings),
+        sets_tags=existing.tag_subnets,
+        is_up=is_up,
+    )
+
+
+def _services(settings: Settings) -> dict[str, str]:
+    """Services to who calls them: nodes first, since without those nothing else runs."""
+    found = dict.fromkeys((*NODE_ENDPOINTS, "s3"), "nodes")
+    if settings.nodes.session_manager:
+        found |= dict.fromkeys(SESSION_ENDPOINTS, "Systems Manager on the nodes")
+    for declaration, services in calls_of(cluster_of(settings)):
+        for service in services:
+            found.setdefault(service, declaration.title)
+    return found
+
+
+def _addresses(settings: Settings, existing: ExistingNetwork) -> dict[str, int]:
+    """Addresses by subnet: nodes and pods, the control plane's interfaces, and the file system's."""
+    need = {existing.nodes[zone_id]: count for zone_id, count in node_addresses(settings).items() if zone_id in existing.nodes}
+    for subnet_id in existing.control_plane_subnets.values():
+        need[subnet_id] = need.get(subnet_id, 0) + CONTROL_PLANE_ADDRESSES
+    lustre = settings.storage.lustre
+    subnet = file_system_subnets(existing).get(settings.lustre_zone)
+    if lustre.enabled and subnet is not None:
+        need[subnet] = need.get(subnet, 0) + lustre_interfaces(lustre.capacity_gib)
+    return need
+
+
+def lustre_interfaces(capacity_gib: int) -> int:
+    """Network interfaces of a file system: its metadata server's, and one for each 1200 GiB begun (FSx for Lustre guide, file system access)."""
+    return 1 + -(-capacity_gib // 1200)
