@@ -116,6 +116,8 @@ class Owner:
     """Its VPC, and others that carry its tags: those of runs that were killed."""
     has_name: bool = True
     """Whether the name is its own: no EKS cluster of another stack has it now. Else what only a name tells is the other's."""
+    used_vpc_ids: frozenset[str] = frozenset()
+    """VPCs that it uses and others keep: in these only the exact tags of its controllers tell what is its own, and never the VPC."""
 
     def objection(self, item: Object) -> str:
         """Why an object with the cluster's name is not this cluster's all the same; empty where it is."""
@@ -137,6 +139,8 @@ class Owner:
         if item.is_by_name:
             return "" if self.has_name else "it goes by its name with the cluster that another stack has now"
         if item.vpc_id in self.vpc_ids:
+            return ""
+        if item.vpc_id in self.used_vpc_ids and self.has_name and belongs(self.cluster, item.tags):
             return ""
         if item.vpc_id:
             return f"in {item.vpc_id}, which is not this cluster's, and no tag {STACK_TAG}"

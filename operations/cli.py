@@ -31,6 +31,7 @@ from operations.cluster.iam.command import iam
 from operations.cluster.init.command import init
 from operations.cluster.kubeconfig import kubeconfig
 from operations.cluster.logs.command import logs
+from operations.cluster.network.command import describe
 from operations.cluster.recover.command import recover
 from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
@@ -68,6 +69,8 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
+NETWORK = (describe,)
+"""Commands below `trn network`."""
 PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
@@ -138,6 +141,12 @@ data_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+network_app = typer.Typer(
+    help="A network that others keep and a stack uses.",
+    epilog="Example: trn network describe dev --output network.yaml",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
@@ -199,6 +208,9 @@ for command in IMAGE:
 app.add_typer(data_app, name="data")
 for command in DATA:
     add(data_app, command)
+app.add_typer(network_app, name="network")
+for command in NETWORK:
+    add(network_app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
     add(practice_app, command)

@@ -1,6 +1,6 @@
 """Whose a cluster is: an identity that no second cluster shares, read from Pulumi's state and from the account, and where the two differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -110,9 +110,15 @@ def of_state(resources: Sequence[Mapping[str, Any]], cluster: str) -> ClusterIde
         region=next((region for _, region in arns if region), ""),
         cluster_arn=str(made.get("arn", "")),
         created_at=moment(made.get("createdAt")),
-        vpc_id=network[0] if len(network) == 1 else str((made.get("vpcConfig") or {}).get("vpcId", "")),
+        vpc_id=network[0] if len(network) == 1 else str((made.get("vpcConfig") or {}).get("vpcId", "")) or _named_vpc(own),
         stack=next((tags[STACK_TAG] for _, _, outputs in own if STACK_TAG in (tags := _tags(outputs))), ""),
     )
+
+
+def _named_vpc(own: Iterable[tuple[str, str, Mapping[str, Any]]]) -> str:
+    """The VPC that all of the cluster's resources lie in: of a network that others keep the state has no more than that."""
+    named = {str(outputs["vpcId"]) for _, _, outputs in own if outputs.get("vpcId")}
+    return named.pop() if len(named) == 1 else ""
 
 
 def _own(resources: Sequence[Mapping[str, Any]], cluster: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
 from operations.cluster_identity import ClusterIdentity, of_state
 from operations.errors import MISUSE, CommandError
@@ -36,6 +37,8 @@ class StackState:
     """Operations of which no end is known."""
     is_unfinished: bool = False
     """A run that made the cluster ended before it knew how."""
+    vpc_ids: frozenset[str] = frozenset()
+    """VPCs that the stack made."""
 
     @property
     def is_gone(self) -> bool:
@@ -64,6 +67,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
         identity=of_state(resources, cluster),
         under_way=len(under_way),
+        vpc_ids=frozenset(each["id"] for each in outside if each.get("type") == VPC.token),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in under_way if each.get("type") == "creating"),
     )
 

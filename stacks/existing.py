@@ -52,7 +52,7 @@ def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwo
 
 def _services(settings: Settings) -> dict[str, str]:
     """Services to who calls them: nodes first, since without those nothing else runs."""
-    found = dict.fromkeys((*NODE_ENDPOINTS, "s3"), "nodes")
+    found: dict[str, str] = dict.fromkeys((*NODE_ENDPOINTS, "s3"), "nodes")
     if settings.nodes.session_manager:
         found |= dict.fromkeys(SESSION_ENDPOINTS, "Systems Manager on the nodes")
     for declaration, services in calls_of(cluster_of(settings)):

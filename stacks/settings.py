@@ -272,6 +272,11 @@ class Settings(Section):
         return self.storage.lustre.zone_id or self.network.zones[0]
 
 
+def existing_vpc(settings: Settings) -> str:
+    """Id of the VPC that others keep; empty where the stack makes its own."""
+    return settings.network.existing.vpc_id if settings.network.existing is not None else ""
+
+
 def uses_efa(group: NodeGroup) -> bool:
     """Whether the group's nodes get EFA interfaces."""
     return NEURON_TYPES[group.instance_type].has_efa if group.efa is None else group.efa

@@ -83,9 +83,9 @@ def _default_routes(network: NetworkDescription, asked: AskedOfNetwork) -> Itera
 
 
 def _services(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
-    """Each service that nodes and add-ons call is reached from each subnet with nodes: over the default route, or by an endpoint."""
+    """Each service that nodes and add-ons call has an endpoint where a subnet with nodes has no default route."""
     for path, subnet_id in _node_places(asked):
-        if has_way_out(network, subnet_id):
+        if network.default_route(subnet_id) is not None:
             continue
         lacking = {name: who for name, who in asked.services.items() if not _reached(network, subnet_id, name)}
         open_to = sorted(name for name in lacking if name in INTERFACE_ENDPOINTS)

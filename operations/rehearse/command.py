@@ -20,17 +20,26 @@ def rehearse(
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
     fault: Faults = None,
     scenario: Annotated[str | None, typer.Option("--scenario", help="A scenario to rehearse: a name, or a file.")] = None,
+    existing: Annotated[
+        Path | None, typer.Option("--existing", help="Description of the network that the stack uses, by `trn network describe`.")
+    ] = None,
     speed: Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view.")] = 500,
     quiet: Quiet = False,
 ) -> int:
     """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.
 
+    A network that the stack uses and does not make is taken to be as it is needed, unless --existing says what it is like.
+
     Example: trn rehearse dev --fault no-capacity@trn1-32xl --speed 600
     """
     if context.invoked_subcommand is not None:
         return 0
+    from dataclasses import replace
+
+    from operations.existing.description_file import read_description
+    from operations.existing.fit import refuse_unfit
     from operations.output import STANDARD_OUTPUT, errors, screen
-    from operations.program import rehearse_stack
+    from operations.program import rehearse_stack, settings_of
     from operations.rehearse.files import circumstances_of, ended_well, write_files
     from operations.rehearse.progress import Progress
     from operations.rehearse.summary import print_summary
@@ -39,6 +48,11 @@ def rehearse(
     progress = Progress(errors(), quiet=quiet, speed=speed)
     stack_file = read_stack_file(stack)
     circumstances = circumstances_of(scenario, fault or ())
+    if existing is not None:
+        network = read_description(existing)
+        for note in refuse_unfit(settings_of(stack_file), network, stack):
+            errors().print(f"note     {note}", markup=False, soft_wrap=True)
+        circumstances = replace(circumstances, network=network)
     with progress:
         rehearsal = rehearse_stack(stack_file, seed=seed, parallel=parallel, watch=progress.watch, circumstances=circumstances)
     written = write_files(rehearsal, output, json_file)

@@ -16,6 +16,7 @@ from facts.resources.table import TYPES
 from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
 from simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
 from simulator.recording import Registration
+from tests.stacks import existing_networks
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import recorded
 from tests.support import dev_configuration, merged, record_stack
@@ -26,6 +27,7 @@ LAUNCH_TEMPLATE, FILE_SYSTEM = "aws:ec2/launchTemplate:LaunchTemplate", "aws:fsx
 ROLE, LOG_GROUP, KEY, VPC = "aws:iam/role:Role", "aws:cloudwatch/logGroup:LogGroup", "aws:kms/key:Key", "aws:ec2/vpc:Vpc"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 RELEASE = AMI_RELEASES["1.35"]
+EXISTING = "existing network"
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "dev": {},
     "trn2 from a capacity block": {
@@ -81,18 +83,19 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         },
         "tags": {"cost-centre": "4711"},
     },
-    **{alternative: {} for alternative in ALTERNATIVES},
+    **{alternative: {} for alternative in (*ALTERNATIVES, EXISTING)},
 }  # fmt: skip
 
 
 @cache
 def resources(configuration: str) -> tuple[Registration, ...]:
     """Every AWS resource that a configuration asks for."""
-    recording = (
-        recorded(configuration)
-        if configuration in ALTERNATIVES
-        else record_stack(merged(dev_configuration(), **CONFIGURATIONS[configuration]))
-    )
+    if configuration in ALTERNATIVES:
+        recording = recorded(configuration)
+    elif configuration == EXISTING:
+        recording = record_stack(existing_networks.configuration(existing={"tagSubnets": True}))
+    else:
+        recording = record_stack(merged(dev_configuration(), **CONFIGURATIONS[configuration]))
     return tuple(item for item in recording.resources() if item.type.startswith("aws:"))
 
 

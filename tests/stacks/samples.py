@@ -6,6 +6,7 @@ from typing import Any
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording
+from tests.stacks import existing_networks
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
@@ -42,6 +43,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
         "private network": merged(dev, network=PRIVATE),
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
+        "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "key given": merged(
             dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}

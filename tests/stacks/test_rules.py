@@ -12,6 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
+from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
@@ -41,6 +42,39 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "zone that the region has not": (
         {"region": "us-east-2", "network": {"zones": ["use2-az1", "use2-az4"]}},
         "us-east-2 has no such zone, `network.zones[1]` is `use2-az4`\n  allowed: use2-az1, use2-az2, use2-az3",
+    ),
+    "keys of an own network beside one that exists": (
+        {"network": network()},
+        "not for a network that exists: the ways out of the VPC are its owner's, `network.nat` is `single`",
+    ),
+    "a zone of the network without a subnet": (
+        {"network": network(nodes={"usw2-az4": NODES["usw2-az4"]})},
+        "`network.existing.nodes` has no subnet for usw2-az1",
+    ),
+    "nodes in a zone that the network lacks": (
+        {"network": network(nodes={**NODES, "usw2-az2": "subnet-0d00000000000001"})},
+        "no zone of the network, `network.existing.nodes.usw2-az2`",
+    ),
+    "a control plane in one zone": (
+        {"network": network(controlPlane={"usw2-az4": CONTROL_PLANE["usw2-az4"]})},
+        "a control plane needs two zones, `network.existing.controlPlane` is `usw2-az4`",
+    ),
+    "a load balancer in another region": (
+        {"network": network(loadBalancers={"use1-az1": PUBLIC["usw2-az4"]})},
+        "not a zone id of us-west-2, `network.existing.loadBalancers.use1-az1`",
+    ),
+    "one subnet in two zones": (
+        {"network": network(loadBalancers=dict.fromkeys(PUBLIC, PUBLIC["usw2-az4"]))},
+        "a subnet named under two zones",
+    ),
+    "tags on nothing": (
+        {"network": network(tagSubnets=True, loadBalancers={}, internalLoadBalancers={})},
+        "no subnet that a controller looks for, `network.existing.tagSubnets` is `true`",
+    ),
+    "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
+    "an isolated network without a way to IAM": (
+        {"network": network(isolated=True), "coreNodes": {"autoscaled": False}, **pool()},
+        "Karpenter calls iam",
     ),
     "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
     "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),

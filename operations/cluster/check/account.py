@@ -80,7 +80,12 @@ def _in_parts(actions: Sequence[str], resource: str, context: Sequence[tuple[str
 
 
 def dry_runs(subject: Subject) -> Iterator[Finding]:
-    """Calls that EC2 judges without making them: an organisation's policies show here and not in a simulation."""
+    """Calls that EC2 judges without making them: an organisation's policies show here and not in a simulation.
+
+    They are those of an own network: in one that others keep the stack makes none of them.
+    """
+    if subject.settings.network.existing is not None:
+        return
     denied = list(denied_dry_runs(subject.api, subject.settings.network.cidr))
     if denied:
         yield failed("dry runs", f"EC2 refuses {', '.join(denied)}", "ask who keeps the account's and the organisation's policies")

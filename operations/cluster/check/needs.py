@@ -104,5 +104,7 @@ def node_group_names(settings: Settings) -> frozenset[str]:
 
 
 def nat_zone_ids(settings: Settings) -> tuple[str, ...]:
-    """Zones that get a NAT gateway, each with an address."""
+    """Zones that get a NAT gateway, each with an address; none in a network that others keep."""
+    if settings.network.existing is not None:
+        return ()
     return {"none": (), "single": settings.network.zones[:1], "per-zone": settings.network.zones}[settings.network.nat]

@@ -37,7 +37,9 @@ def _family(instance_type: str) -> str:
 
 
 def network(subject: Subject) -> Iterator[Finding]:
-    """VPC, gateways and addresses."""
+    """VPC, gateways and addresses; nothing where others keep the network."""
+    if subject.settings.network.existing is not None:
+        return
     api, cluster, zones = subject.api, subject.cluster, needs.nat_zone_ids(subject.settings)
     yield judged(subject, Need(*needs.VPCS, "VPC", 1), usage.count_vpcs(api, cluster))
     yield judged(subject, Need(*needs.INTERNET_GATEWAYS, "internet gateway", 1), usage.count_internet_gateways(api, cluster))

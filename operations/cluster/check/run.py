@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from operations.aws.errors import command_error
-from operations.cluster.check import account, capacity, quotas, software, surroundings
+from operations.cluster.check import account, capacity, network, quotas, software, surroundings
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed
 
@@ -15,6 +15,7 @@ CHECKS: dict[str, Check] = {
     "permissions": account.permissions,
     "dry runs": account.dry_runs,
     "zones": capacity.zone_ids,
+    "existing network": network.existing,
     "offerings": capacity.offerings,
     "reservations": capacity.reserved,
     "vCPU quotas": quotas.vcpus,

@@ -35,7 +35,7 @@ def iam(
     if deployer:
         wanted["deployer"] = deployer_permissions(record_stack(stack_file).resources())
     if operator:
-        wanted["operator"] = operator_permissions()
+        wanted["operator"] = operator_permissions(own_network=settings.network.existing is None)
     policies = {
         f"{settings.name}-{settings.region}-{whose}-{number}": document
         for whose, permissions in wanted.items()

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import operations.aws
 from facts.iam import Document
 from facts.regions import partition
+from facts.resources import ec2_network
+from facts.resources.queries import Deletion, Leftover
 from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
-from operations.aws import objects
+from operations.aws import dry_runs, objects
 from operations.aws.api import Call
 from operations.aws.parameters import LOCKING
 from operations.errors import CommandError
@@ -62,9 +64,21 @@ def deployer_permissions(resources: Iterable[Recorded]) -> Permissions:
     return _with_calls(found, (call for call in declared_calls() if call.operation.startswith(READING) or call in LOCKING))
 
 
-def operator_permissions() -> Permissions:
-    """Permissions of every command of `trn`: reads, and the changes that sweep and scale make to the cluster's own objects."""
-    return _with_calls({}, declared_calls())
+def operator_permissions(*, own_network: bool = True) -> Permissions:
+    """Permissions of every command of `trn`: reads, and the changes that sweep and scale make to the cluster's own objects.
+
+    `own_network`: whether the stack makes its network. In one that others keep nothing of a network is made or deleted.
+    """
+    left_out = set() if own_network else {call.action for call in _of_own_networks()}
+    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out))
+
+
+def _of_own_networks() -> Iterator[Call]:
+    """Calls that make or delete parts of a network: those of a sweep, and the dry runs of a check."""
+    for item in ec2_network.TYPES:
+        if isinstance(item.leftover, Leftover) and isinstance(item.deletion, Deletion):
+            yield from objects.deleting_calls(item.deletion, item.leftover.scopes)
+    yield from (dry_runs.CREATE_VPC, dry_runs.CREATE_INTERNET_GATEWAY, dry_runs.ALLOCATE_ADDRESS)
 
 
 def _with_calls(permissions: Permissions, calls: Iterable[Call]) -> Permissions:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from facts.existing.network import NetworkDescription
 from facts.names import CLUSTER_TAG, STACK_TAG, stack_path
 from facts.resources.queries import Leftover
 from facts.resources.table import TYPES
@@ -30,6 +31,7 @@ from operations.kube.api import KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, imported, refreshed
 from simulator.account import kinds
+from simulator.account.existing import put_network
 from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire import door
@@ -62,6 +64,8 @@ class Story:
     cluster: str
     region: str
     engine: Engine = field(default_factory=lambda: Engine(World(), State()))
+    network: NetworkDescription | None = None
+    """Of others, where the stack uses one; it has interfaces, groups and instances of theirs in it."""
 
     @property
     def world(self) -> World:
@@ -78,7 +82,8 @@ class Story:
         """The stack, as what it made in the account names it."""
         stack = stack_path("organization", self.recording.project, self.recording.stack)
         own = (which for which, tags in cluster_vpcs(self.api, self.cluster).items() if tags.get(STACK_TAG) == stack)
-        return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own))
+        used = frozenset({self.network.vpc_id} if self.network else ())
+        return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own), used_vpc_ids=used)
 
     def recover(self) -> Plan:
         """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
@@ -157,6 +162,9 @@ def told(story: Story, kill: Kill, seed: int) -> list[str]:
     """
     drawn, engine = random.Random(seed), story.engine
     others = engine.world.state.others = neighbours(story.cluster)
+    if story.network is not None:
+        put_network(engine.world.state, story.network)
+        put_tenants(others, story.network)
     before = copy.deepcopy(others)
     if kill.operation == "create":
         engine.up(story.recording, kill=kill)
@@ -178,6 +186,20 @@ def neighbours(cluster: str) -> dict[str, dict[str, Entry]]:
         leave_everything(cloud, name, f"n{number}")
     leave_control_plane(cloud, f"{cluster}-2", "n0")
     return cloud.world.state.others
+
+
+def put_tenants(others: dict[str, dict[str, Entry]], network: NetworkDescription) -> None:
+    """What a colleague has in a network: nothing of it carries a tag, so nothing but the VPC could make it anyone's."""
+    place = {"VpcId": network.vpc_id, "SubnetId": next(iter(network.subnets))}
+    others.setdefault("instance", {})["i-colleague"] = {
+        "InstanceId": "i-colleague", "InstanceType": "m5.large", "State": {"Name": "running"}, "Tags": [], **place,
+    }  # fmt: skip
+    others.setdefault("interface", {})["eni-colleague"] = {
+        "NetworkInterfaceId": "eni-colleague", "Status": "available", "Groups": [], "TagSet": [], **place,
+    }  # fmt: skip
+    others.setdefault("group", {})["sg-colleague"] = {
+        "GroupId": "sg-colleague", "GroupName": "colleague", "VpcId": network.vpc_id, "IpPermissions": [], "IpPermissionsEgress": [], "Tags": [],
+    }  # fmt: skip
 
 
 def move_in(story: Story) -> None:

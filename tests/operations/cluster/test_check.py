@@ -13,6 +13,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from facts.existing.assumed import assumed_network
 from facts.neuron_releases import AMI_RELEASES, first_ami_date
 from operations.access import Live
 from operations.cli import app
@@ -22,10 +23,13 @@ from operations.cluster.check.subject import Subject
 from operations.findings import Finding, exit_code
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
+from simulator.account.existing import put_network
 from simulator.doors.wire.wire import Refused
+from stacks.existing import asked_of_network
 from tests.operations.aws.cloud import ACCOUNT, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.stacks.existing_networks import network
 from tests.support import ROOT, dev_configuration, merged
 
 TODAY = date(2026, 11, 21)
@@ -529,3 +533,41 @@ def test_tools_and_address_are_asked_on_this_machine(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("operations.access.OWN_ADDRESS_URL", (Path(__file__).parent / "nothing-here").as_uri())
     with pytest.raises(OSError, match="nothing-here"):
         Live().own_address()
+
+
+def in_network(aws: HealthyAccount, **existing: Any) -> Subject:
+    """The shipped stack in a network that others keep."""
+    configuration = {**merged(dev_configuration(), controlPlane={"publicAccessCidrs": ["198.18.0.7/32"]}), "network": network(**existing)}
+    stack_file = _stack_file(configuration)
+    return replace(subject_of(aws), stack_file=stack_file, settings=settings_of(stack_file), recording=_recorded(json.dumps(configuration)))
+
+
+def put_described(aws: HealthyAccount, subject: Subject) -> None:
+    """The network as the stack needs it."""
+    asked = asked_of_network(subject.settings)
+    assert asked is not None
+    put_network(aws.world.state, assumed_network(asked))
+
+
+def test_a_network_of_others_is_judged_on_the_account():
+    """Before anything is made in it; what is only good to know is a warning."""
+    aws = HealthyAccount()
+    subject = in_network(aws)
+    assert "there is no VPC vpc-0123456789abcdef0" in worst(check("existing network", subject)).what
+    put_described(aws, subject)
+    assert [finding.verdict for finding in check("existing network", subject)] == ["pass"]
+    nat = aws.world.state.others.pop("nat")
+    failing = worst(check("existing network", subject))
+    assert (failing.verdict, "which is not in the VPC" in failing.what) == ("fail", True)
+    assert "`network.existing.nodes.usw2-az4`" in failing.do
+    aws.world.state.others["nat"] = nat
+    del aws.world.state.others["endpoint"]
+    assert "no gateway endpoint for S3" in worst(check("existing network", subject)).do
+
+
+def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():
+    """No quota of VPCs is used, and no right to make one is needed."""
+    aws = HealthyAccount()
+    subject = in_network(aws)
+    assert (check("network quotas", subject), check("dry runs", subject)) == ([], [])
+    assert check("existing network", subject_of(aws)) == []

@@ -24,10 +24,11 @@ from operations.cluster.sweep.plan import Keeping
 from operations.cluster.sweep.run import Sweep, look, place_of
 from operations.errors import CommandError
 from operations.rehearse.random_configurations import random_configuration
-from simulator.recording import Registration
+from simulator.recording import Recording, Registration
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.owned import owner_of
+from tests.stacks.existing_networks import INTERNAL, PUBLIC, configuration
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 SESSION = botocore.session.Session()
@@ -36,6 +37,11 @@ PERMISSION_ONLY = {"iam:PassRole", "iam:CreateServiceLinkedRole", "s3:ListBucket
 
 
 RIGHTS = {token: item.rights for token, item in TYPES.items() if isinstance(item.rights, Rights)}
+
+
+def existing_network() -> Recording:
+    """The shipped stack in a network that others keep, whose subnets it tags."""
+    return record_stack(configuration(existing={"tagSubnets": True}))
 
 
 @cache
@@ -48,7 +54,7 @@ def resources() -> tuple[Registration, ...]:
         storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
         addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"}},
     )
-    recordings = [record_stack(everything), *(record_stack(random_configuration(number)) for number in range(4))]
+    recordings = [record_stack(everything), existing_network(), *(record_stack(random_configuration(number)) for number in range(4))]
     return tuple(item for recording in recordings for item in recording.resources() if item.type.startswith("aws:"))
 
 
@@ -334,3 +340,25 @@ def test_the_command_prints_or_writes_the_documents(tmp_path: Path, monkeypatch:
     assert trn("dev", "--operator", "--output", str(tmp_path / "file"))[0] == 1
     code, out, _ = trn("dev", "--operator", "--json", "-")
     assert (code, len(json.loads(out)) >= 1) == (0, True)
+
+
+def test_where_others_keep_the_network_no_document_touches_one():
+    """The right to delete a subnet is none that a company gives away for nothing; the tags are on these subnets alone."""
+    deployer = statements(deployer_permissions(existing_network().resources()), "train", "us-west-2")
+    operator = statements(operator_permissions(own_network=False), "train", "us-west-2")
+    words = ("Vpc", "Subnet", "Route", "NatGateway", "InternetGateway", "Address")
+    actions = {action for statement in (*deployer, *operator) for action in statement["Action"] if action.startswith("ec2:")}
+    changing = {
+        action for action in actions if any(word in action for word in words) and not action.startswith(("ec2:Describe", "ec2:Get"))
+    }
+    assert changing == set()
+    whole = statements(operator_permissions(), "train", "us-west-2")
+    assert "ec2:DeleteSubnet" in {action for statement in whole for action in statement["Action"]}
+    tagged = {
+        arn
+        for statement in deployer
+        if "ec2:CreateTags" in statement["Action"] and isinstance(statement["Resource"], list)
+        for arn in statement["Resource"]
+    }
+    wanted = {*PUBLIC.values(), *INTERNAL.values()}
+    assert tagged == {f"arn:aws:ec2:us-west-2:*:subnet/{subnet}" for subnet in wanted}

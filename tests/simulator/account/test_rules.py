@@ -234,6 +234,7 @@ BROKEN: dict[str, tuple[Break, str]] = {
     "subnet-in-vpc": (_request(changed(_nodes_subnet(), cidrBlock="10.9.0.0/24")), "The CIDR '10.9.0.0/24' is invalid"),
     "zone-is-there": (_request(changed(_nodes_subnet(), availabilityZoneId="use2-az4")), "parameter availabilityZoneId is invalid"),
     "subnets-apart": (_request(_nodes_subnet()), "conflicts with another subnet"),
+    "vpc-is-there": (_request(changed(only(kinds.SECURITY_GROUP, "nodes"), vpcId="vpc-0")), "The vpc ID 'vpc-0' does not exist"),
     "address-is-free": (_request(only(kinds.NAT_GATEWAY)), "already associated with NAT gateway"),
     "one-private-name": (
         _with(

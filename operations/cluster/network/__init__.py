@@ -1,0 +1,1 @@
+"""`trn network`: a network that others keep and a stack uses."""

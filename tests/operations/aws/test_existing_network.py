@@ -1,0 +1,100 @@
+"""What is read of a network that others keep is what is there: the description goes into an account and comes back."""
+
+from typing import Any
+
+import pytest
+
+from facts.existing.assumed import PRIVATE_TABLE, assumed_network
+from facts.existing.network import ANYWHERE, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup
+from operations.aws.existing_network import described_network
+from operations.errors import CommandError, CompleteError
+from operations.existing.description_file import as_yaml, read_description
+from simulator.account.existing import put_network
+from simulator.recording import Recording
+from stacks.config import parse_settings
+from stacks.existing import asked_of_network
+from tests.operations.aws.cloud import Cloud
+from tests.simulator.account.standing import recording, standing
+from tests.stacks.existing_networks import configuration
+
+
+def assumed(**existing: Any) -> NetworkDescription:
+    """A network that the stack fits into."""
+    asked = asked_of_network(parse_settings(configuration(existing=existing), "dev", rehearsal=True))
+    assert asked is not None
+    return assumed_network(asked)
+
+
+def company() -> NetworkDescription:
+    """A network as companies have them: a transit gateway, a failed gateway, endpoints with groups, a black hole."""
+    network = assumed()
+    tables = {
+        **network.route_tables,
+        "rtb-1": RouteTable(routes=(Route(destination=ANYWHERE, target="tgw-1"), Route(destination="pl-1", target="vpce-1"))),
+        "rtb-2": RouteTable(
+            routes=(Route(destination="10.9.0.0/16", target="pcx-1", active=False), Route(destination=ANYWHERE, target="eni-1"))
+        ),
+    }
+    rules = (
+        Rule(protocol="-1", groups=("sg-2",)),
+        Rule(protocol="tcp", first_port=443, last_port=443, cidrs=("10.0.0.0/8", "100.64.0.0/10")),
+    )
+    return network.model_copy(
+        update={
+            "cidrs": ("10.0.0.0/16", "100.64.0.0/16"),
+            "dns_hostnames": False,
+            "route_tables": tables,
+            "nat_gateways": {**network.nat_gateways, "nat-2": NatGateway(subnet=next(iter(network.subnets)), state="failed", public=False)},
+            "endpoints": {"vpce-2": Endpoint(service="ecr.api", type="Interface", private_dns=True, groups=("sg-1",), state="pending")},
+            "security_groups": {"sg-1": SecurityGroup(ingress=rules)},
+        }
+    )
+
+
+@pytest.mark.parametrize("network", [assumed(), assumed(isolated=True), company()], ids=["assumed", "isolated", "company"])
+def test_a_description_comes_back_from_the_account_it_was_put_into(network: NetworkDescription):
+    """So a rehearsal in it meets what a check on the account saw."""
+    cloud = Cloud()
+    put_network(cloud.world.state, network)
+    found = described_network(cloud.api, network.vpc_id)
+    assert found is not None
+    kept = {which: gateway for which, gateway in network.nat_gateways.items() if gateway.state != "failed"}
+    groups = {group for endpoint in network.endpoints.values() for group in endpoint.groups}
+    seen = {which: group for which, group in network.security_groups.items() if which in groups}
+    assert found == network.model_copy(update={"nat_gateways": kept, "security_groups": seen})
+
+
+def test_a_network_of_another_stack_of_the_program_can_be_described():
+    """Two clusters in one VPC: the second uses what the first one made."""
+    made: Recording = recording()
+    (vpc,) = made.of_type("aws:ec2/vpc:Vpc")
+    found = described_network(Cloud(world=standing()).api, vpc.id)
+    assert found is not None
+    assert found.cidrs == ("10.1.0.0/21", "100.64.0.0/16")
+    assert found.dns_hostnames
+    assert len(found.subnets) == 6
+    assert {route.target[:4] for subnet in found.subnets if (route := found.default_route(subnet))} == {"igw-", "nat-"}
+
+
+def test_a_vpc_that_is_not_there_has_no_description():
+    """Its id may be of another region."""
+    assert described_network(Cloud().api, "vpc-0") is None
+
+
+def test_the_file_says_all_of_it(tmp_path: Any):
+    """Defaults are left out, and nothing else."""
+    path = tmp_path / "network.yaml"
+    path.write_text(as_yaml(company()))
+    assert read_description(path) == company()
+    assert PRIVATE_TABLE in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"), [("[]", "describes no network"), ("a: [", "not valid YAML"), ("region: us-west-2", "`vpcId` is missing")]
+)
+def test_a_file_that_is_no_description_is_refused(tmp_path: Any, text: str, wrong: str):
+    """Every mistake at once, with the key."""
+    path = tmp_path / "network.yaml"
+    path.write_text(text)
+    with pytest.raises((CommandError, CompleteError), match=wrong):
+        read_description(path)

@@ -1,0 +1,102 @@
+"""A stack in a network that others keep: killed, recovered, destroyed and swept, it touches nothing of theirs."""
+
+import copy
+import random
+
+import pytest
+
+from facts.existing.assumed import assumed_network
+from facts.existing.network import NetworkDescription
+from operations.aws.api import Call
+from operations.ownership import Ownership, StackCluster
+from operations.stack_state import parse_state
+from simulator.account.existing import put_network
+from simulator.account.state import AccountState
+from simulator.account.world import World
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from simulator.recording import Recording
+from stacks.config import parse_settings
+from stacks.existing import asked_of_network
+from tests.operations.aws.cloud import Cloud
+from tests.operations.cluster.story import Story, drawn_kill, put_tenants, told
+from tests.operations.owned import cluster_arn, resource
+from tests.stacks.existing_networks import VPC, configuration
+from tests.support import record_stack
+
+CLUSTER, REGION = "trainium-dev", "us-west-2"
+SUBNETS = Call("ec2", "DescribeSubnets")
+
+
+def recorded(**existing: bool) -> Recording:
+    """The stack, with keys below `network.existing` changed."""
+    return record_stack(configuration(existing=dict(existing)), stack="dev")
+
+
+def described(**existing: bool) -> NetworkDescription:
+    """The network as the stack needs it."""
+    asked = asked_of_network(parse_settings(configuration(existing=dict(existing)), "dev", rehearsal=True))
+    assert asked is not None
+    return assumed_network(asked)
+
+
+def test_nothing_of_a_network_is_made():
+    """VPC, subnets, routes, gateways and endpoints are their owner's; without consent no tag is put on them either."""
+    made = {item.type.split(":")[1].split("/")[-1] for item in recorded().resources() if item.type.startswith("aws:ec2/")}
+    assert made == {"launchTemplate", "securityGroup"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_others_keep_stays_wherever_the_stack_is_killed(seed: int):
+    """The VPC tells nothing of whose an object is: a colleague's interface without a tag is there, and stays."""
+    stack, drawn = recorded(), random.Random(seed)
+    kill = drawn_kill(drawn, stack, "delete" if seed % 2 else "create")
+    assert told(Story(stack, CLUSTER, REGION, network=described()), kill, seed) == []
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_tags_are_put_on_and_taken_away_again(isolated: bool):
+    """Exactly those of the stack: what the subnets had before they have afterwards."""
+    switches = {"tagSubnets": True, "isolated": isolated}
+    state = AccountState()
+    put_network(state, described(**switches))
+    before = copy.deepcopy(state.others)
+    engine, stack = Engine(World(state), State()), recorded(**switches)
+    assert engine.up(stack).ended_well
+    shown = {entry["SubnetId"]: entry["Tags"] for entry in Cloud(world=engine.world).api.pages(SUBNETS, "Subnets")}
+    assert shown["subnet-0c00000000000001"] == [{"Key": "kubernetes.io/role/elb", "Value": "1"}]
+    assert engine.destroy().ended_well
+    assert (state.others, state.leftovers()) == (before, [])
+
+
+def test_the_vpc_of_others_is_never_taken_for_the_clusters_own():
+    """A sweep deletes everything without a tag in the cluster's own VPC: the identity names the other one, but not as its own."""
+    own = {"trn:cluster": CLUSTER, "trn:stack": "organization/trn/dev"}
+    outputs = {
+        "arn": cluster_arn(CLUSTER),
+        "createdAt": "2026-01-01T00:00:00Z",
+        "name": CLUSTER,
+        "tagsAll": own,
+        "vpcConfig": {"vpcId": VPC},
+    }
+    state = parse_state({"deployment": {"resources": [resource("aws:eks/cluster:Cluster", CLUSTER, outputs)]}}, CLUSTER)
+    assert state.identity is not None
+    assert state.identity.vpc_id == VPC
+    owner = Ownership(StackCluster("trn", "dev", CLUSTER), state, state.identity, "arn").owner("organization/trn/dev")
+    assert (owner.vpc_ids, owner.used_vpc_ids) == (frozenset(), {VPC})
+
+
+def test_a_cluster_that_is_not_finished_is_known_by_the_vpc_of_its_groups():
+    """The state has no VPC and no cluster yet: `trn recover` must find its own all the same."""
+    own = {"trn:cluster": CLUSTER, "trn:stack": "organization/trn/dev"}
+    group = resource("aws:ec2/securityGroup:SecurityGroup", "sg-1", {"vpcId": VPC, "tagsAll": own})
+    state = parse_state({"deployment": {"resources": [group]}}, CLUSTER)
+    assert state.identity is not None
+    assert state.identity.vpc_id == VPC
+
+
+def test_colleagues_in_the_network_are_part_of_the_story():
+    """Without them the story above would show nothing."""
+    others: dict[str, dict[str, dict[str, object]]] = {}
+    put_tenants(others, described())
+    assert {entry["VpcId"] for entries in others.values() for entry in entries.values()} == {VPC}
