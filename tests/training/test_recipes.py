@@ -88,6 +88,17 @@ def test_a_recipe_for_trn1_runs_on_the_shipped_stack(path, monkeypatch):
     assert (result.exit_code, needs is None or needs in result.stderr) == (2 if needs else 0, True)
 
 
+KEEPING = sorted({path.parent.name for path in JOBS if parse_job(yaml.safe_load(path.read_text()), path.name).checkpoints is not None})
+
+
+@pytest.mark.parametrize("recipe", KEEPING)
+def test_a_recipe_tells_of_its_checkpoints_with_path_and_bytes(recipe):
+    """`trn data status` knows no others: what it tells comes from the one place that writes both."""
+    texts = [path.read_text() for path in (payload.RECIPES / recipe).glob("*.py")]
+    assert any(f"checkpoints.{word}(" in text for word in ("write", "finish", "tell") for text in texts)
+    assert not any('event("saved"' in text for text in texts)
+
+
 NOT_SAID = {
     "collectives": ("steps", "flops_per_sample"),
     "file-system": ("steps", "flops_per_sample"),
