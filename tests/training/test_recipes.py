@@ -77,6 +77,10 @@ def test_nothing_is_wrong_with_what_a_recipes_job_becomes(path):
     manifest = read_manifest(as_yaml(found.objects), path.name)
     assert [errors(document.value) for document in manifest.documents] == [[] for _ in found.objects]
     assert lint(manifest.documents, found.plan.site) == []
+    # Without a stack nothing is known of the nodes, and that alone is said, with what they must have.
+    without = lint(manifest.documents)
+    assert {item.rule for item in without} <= {"image-and-driver"}
+    assert all("give the nodes an AMI release" in item.fix and "--stack NAME" in item.fix for item in without)
 
 
 @pytest.mark.parametrize("path", [path for path in JOBS if "trn1" in path.read_text()], ids=lambda path: f"{path.parent.name}/{path.name}")
