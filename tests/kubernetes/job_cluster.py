@@ -4,6 +4,7 @@ Of the dev stack there is only what such a job needs: its namespace, its file sy
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,7 +52,9 @@ def job_cluster(control_plane: ControlPlane, **images: Object) -> Iterator[JobCl
     account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
     wait(lambda: api.call("GET", account).status == 200, f"{NAMESPACE} has its ServiceAccount")
     table = control_plane.folder / "job-images.json"
-    table.write_text(json.dumps(images))
+    # That of the program's own small pods.
+    small = {"path": [str(Path(sys.executable).parent)], "environment": {"PYTHONUNBUFFERED": "1"}}
+    table.write_text(json.dumps({"docker/library/python": small, **images}))
     nodes = [*trainium_nodes(standing().state), process_node(1)]
     claim = bound_claim(api, NAMESPACE, "fsx-claim")
     with cordoned(api), kubelet_of(control_plane, nodes, "--images", str(table)) as kubelet:
