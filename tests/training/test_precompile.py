@@ -167,7 +167,7 @@ def test_a_graph_that_does_not_compile_is_named(tmp_path: Path):
 
 
 def test_only_the_first_node_repairs_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A lock that another node took before would be removed while it compiles."""
+    """A lock that another node took before would be removed while it compiles. The first one goes on until the last has asked."""
     monkeypatch.setattr(precompile, "LOOK_S", 0.01)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -177,8 +177,10 @@ def test_only_the_first_node_repairs_and_the_others_wait_for_it(tmp_path: Path, 
         other = pool.submit(ran, tmp_path, "x", **two, TRN_NODE_RANK="1")
         with pytest.raises(TimeoutError):
             other.result(0.5)
-        precompile.say_repaired(port)
+        telling = precompile.say_repaired(port, 1)
         code, lines, compiled = other.result(20)
+    telling.join(20)
+    assert not telling.is_alive()
     assert (code, lines, compiled) == (0, [], "x\n")
     assert (tmp_path / "cache" / VERSION / "MODULE_failed+1").exists()
 

@@ -25,6 +25,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ ENTRY = re.compile(r"(?:.*/)?(neuronxcc-[^/]+/MODULE_[^/]+)/([^/]+)")
 SMALLEST_NEFF = 64
 """Bytes; what is smaller is the mark of a failure that older compilers write."""
 CACHE = "NEURON_COMPILE_CACHE_URL"
-REPAIRED, LOOK_S = b"repaired", 1.0
+REPAIRED, LOOK_S, ANSWER_S = b"repaired", 1.0, 5.0
 PORT_BELOW = 1
 """Node 0 answers at the port below the job's own: those above are the entry script's."""
 
@@ -137,28 +138,34 @@ def place() -> Any:
     return launcher_variables.read(os.environ)
 
 
-def say_repaired(port: int) -> None:
-    """Answer at a port from now on, until this process ends: the cache is repaired."""
-    server = socket.create_server(("", port), family=socket.AF_INET)
+def say_repaired(port: int, others: int) -> threading.Thread:
+    """Answer at a port until so many other nodes have asked, each with its number: the cache is repaired. Gives the thread that does it."""
+    server = socket.create_server(("", port))
 
     def answer() -> None:
-        while True:
-            connection, _ = server.accept()
-            with connection:
-                connection.sendall(REPAIRED)
+        heard = set[bytes]()
+        with server:
+            while len(heard) < others:
+                connection, _ = server.accept()
+                connection.settimeout(ANSWER_S)
+                with connection, suppress(OSError):
+                    node = connection.recv(16)
+                    connection.sendall(REPAIRED)
+                    heard |= {node} if node else set()
 
-    threading.Thread(target=answer, daemon=True).start()
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    return thread
 
 
-def wait_for_repair(address: str, port: int) -> None:
+def wait_for_repair(node: int, address: str, port: int) -> None:
     """Returns when node 0 has repaired the cache. Its pod may start long after this one; where it fails, the job ends this one too."""
     while True:
-        try:
-            with socket.create_connection((address, port), 5) as connection:
-                if connection.recv(len(REPAIRED)) == REPAIRED:
-                    return
-        except OSError:
-            pass  # Its name or its server is not there yet.
+        # Its name or its server is not there yet.
+        with suppress(OSError), socket.create_connection((address, port), ANSWER_S) as connection:
+            connection.sendall(str(node).encode())
+            if connection.recv(len(REPAIRED)) == REPAIRED:
+                return
         time.sleep(LOOK_S)
 
 
@@ -176,14 +183,15 @@ def main(words: list[str]) -> int:
     if first:
         before = repair(cache)
         say(event="repaired", locks=len(before.locks), failed=len(before.failed), compiled=len(before.compiled))
-        if here.node_count > 1:
-            say_repaired(here.port - PORT_BELOW)
     else:
-        wait_for_repair(here.address, here.port - PORT_BELOW)
+        wait_for_repair(here.rank, here.address, here.port - PORT_BELOW)
+    telling = say_repaired(here.port - PORT_BELOW, here.node_count - 1) if first else None
     tool = [] if words[1] == "none" else [words[1]]
     code = subprocess.run([*tool, *words[3:]], check=False).returncode
-    if not first:
+    if telling is None:
         return code
+    # A node whose pod starts late must still find it.
+    telling.join()
     after = state(cache.sizes())
     say(
         event="done",
