@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "trn-rehearsal/2"
+from simulator.cost_figures import Figures
+
+SCHEMA = "trn-rehearsal/3"
 
 
 class Part(BaseModel):
@@ -167,20 +169,22 @@ class CostLine(Part):
     urn: str
     name: str
     what: str
+    """What there is now; what there may be where there is nothing now."""
     quantity: float
+    """Now."""
     usd_per_hour: float | None
-    """None where AWS has no list price."""
+    """Now; None where no price is known."""
+    full_size_what: str
+    """What there is at full size."""
+    full_size_usd_per_hour: float | None
     idle_usd_per_hour: float | None
     price_verified: bool
     """False where the price was not found on a page."""
 
 
-class Cost(Part):
+class Cost(Figures):
     """List prices, nothing that bills by use."""
 
-    running_usd_per_hour: float
-    idle_usd_per_hour: float
-    """With all Neuron groups at zero nodes."""
     items: list[CostLine]
     """Highest price first."""
 
@@ -189,7 +193,7 @@ class Report(Part):
     """A whole rehearsal."""
 
     # `schema` is pydantic's own word; the alias is what JSON shows.
-    schema_: Literal["trn-rehearsal/2"] = Field(alias="schema")
+    schema_: Literal["trn-rehearsal/3"] = Field(alias="schema")
     """Name and version of this schema."""
     stack: str
     seed: int
