@@ -44,8 +44,7 @@ def _lines(report: Report) -> Iterator[Line]:
     last = [report.up, *report.reruns][-1]
     if last.ended == "well":
         yield "because", Text(_path(last.critical_path))
-    made = report.program.resources - report.program.components
-    yield "made", Text(f"{made} resources in {report.program.components} components")
+    yield "made", Text(plural(report.program.resources, "resource"))
     for problem in report.problems:
         yield from _trouble(f"{problem.name}: {problem.error}", problem.cause, problem.fix)
     for incident in report.incidents:
@@ -116,12 +115,16 @@ def _bill(points: Sequence[CostPoint]) -> str:
 
 
 def _path(steps: Sequence[PathStep]) -> str:
-    """The links of the critical path that take five seconds or more."""
+    """The links of the critical path that take five seconds or more, waits for a free slot included."""
     return " > ".join(
-        f"{'-' if step.operation == 'delete' else ''}{short_type(step.type)} {step.name} {duration(step.end - step.start)}"
+        f"{'-' if step.operation == 'delete' else ''}{short_type(step.type)} {step.name} {duration(step.end - step.start)}{_waited(step)}"
         for step in steps
-        if step.end - step.start >= 5
+        if step.end - step.start + step.slot_wait_seconds >= 5
     )
+
+
+def _waited(step: PathStep) -> str:
+    return f" (after waiting {duration(step.slot_wait_seconds)} for a free slot)" if step.slot_wait_seconds >= 5 else ""
 
 
 def _cost(cost: Cost) -> str:

@@ -50,8 +50,9 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
         faults=list(faults),
         program=report.Program(
             seconds=round(PROGRAM_START_S + PER_REGISTRATION_S * len(recording), 1),
-            resources=len(recording),
+            resources=len(recording.resources()),
             components=sum(1 for item in recording if not item.custom),
+            registrations=len(recording),
         ),
         up=ups[0],
         reruns=ups[1:],
@@ -111,6 +112,7 @@ def times(recording: Recording, phase: Phase, key: str) -> dict[str, Any]:
         "end": step.end,
         "attempts": step.attempts,
         "cut": step.cut,
+        "slot_wait_seconds": step.slot_wait_s,
         "error": step.error,
         "cause": refusal.cause if refusal is not None else None,
         "fix": refusal.fix if refusal is not None else None,
@@ -196,7 +198,15 @@ def path(recording: Recording, phase: Phase) -> list[report.PathStep]:
     for step in critical_steps(phase):
         item = recording.registrations[step.urn]
         found.append(
-            report.PathStep(urn=item.urn, name=item.name, type=item.type, operation=step.operation, start=step.start, end=step.end)
+            report.PathStep(
+                urn=item.urn,
+                name=item.name,
+                type=item.type,
+                operation=step.operation,
+                start=step.start,
+                end=step.end,
+                slot_wait_seconds=step.slot_wait_s,
+            )
         )
     return found
 

@@ -24,13 +24,15 @@ class Program(Part):
     seconds: float
     """Modelled time of the program's own work in a real run: start of Python and plug-ins, and each registration."""
     resources: int
-    """Everything registered, components included."""
+    """What is made in the account and in the cluster: what takes time, costs money and can be left behind."""
     components: int
-    """Of these, components."""
+    """Groups of resources in the program: they exist in the state only."""
+    registrations: int
+    """What the program asks the engine for: resources, components and providers."""
 
 
 class PathStep(Part):
-    """One link of the critical path."""
+    """One link of the critical path: a step that depends on the one before it."""
 
     urn: str
     name: str
@@ -38,10 +40,12 @@ class PathStep(Part):
     operation: Literal["create", "update", "delete"]
     start: float
     end: float
+    slot_wait_seconds: float
+    """How long it was ready before its start: as many steps as the engine runs at once were under way."""
 
 
 class StepTimes(Part):
-    """One operation on one resource."""
+    """One step: the creation, update or deletion of one resource."""
 
     urn: str
     type: str
@@ -52,6 +56,8 @@ class StepTimes(Part):
     """Tries of the same request, and looks at something that was not ready: 1 where the first one did."""
     cut: bool
     """Whether the run was killed while it was under way: how it ended was never written down."""
+    slot_wait_seconds: float
+    """How long it was ready before its start: as many steps as the engine runs at once were under way."""
     error: str | None
     """What the engine prints where it was refused: the service's code, and its words."""
     cause: str | None
@@ -59,7 +65,7 @@ class StepTimes(Part):
     fix: str | None
     """What to do about it."""
     waited_for: str | None
-    """URN of what it waited for last; null where it waited for nothing."""
+    """URN of what it depends on and waited for last; null where it waited for nothing."""
 
 
 class ResourceTimes(StepTimes):
@@ -96,7 +102,7 @@ class Up(Part):
     lower_bound_seconds: float
     """Shortest time that AWS's own chains allow from nothing, with the same latencies."""
     critical_path: list[PathStep]
-    """The chain of waits that ends last, first link first."""
+    """The chain of dependencies that ends last, first link first."""
     resources: list[ResourceTimes]
     """By URN; what never started is missing."""
     not_started: list[str]

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -233,3 +234,13 @@ def test_the_schema_marks_a_misspelt_key():
             {"config": {"trn:name": "x", "trn:region": "us-west-2", "trn:network": {"zones": ["a", "b"]}, "trn:nodeGroup": {}}},
             pages.configuration_schema(),
         )
+
+
+def test_progress_counts_the_same_resources_as_the_summary(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Components take no time and are nothing to wait for: a larger number beside the summary's would be a second truth."""
+    _, out, err = rehearse(project, monkeypatch=monkeypatch)
+    count = json.loads((project / "build/rehearsal/report.json").read_text())["program"]["resources"]
+    assert f"made     {count} resources" in out
+    waiting = [int(number) for number in re.findall(r"(\d+) wait\n", err)]
+    # All deletions but the first of a destroy wait when it begins.
+    assert max(waiting) < count

@@ -54,6 +54,7 @@ def _times(token: str, name: str, start: float, end: float, error: str | None) -
         "end": end,
         "attempts": 1,
         "cut": False,
+        "slot_wait_seconds": 0.0,
         "error": error,
         "cause": None if error is None else "its cause",
         "fix": None if error is None else "its fix",
@@ -148,7 +149,15 @@ def report(
 
     def path(steps: Iterable[ResourceTimes | DestroyStep], operation: Literal["create", "delete"]) -> list[PathStep]:
         return [
-            PathStep(urn=step.urn, name=step.name, type=step.type, operation=operation, start=step.start, end=step.end)
+            PathStep(
+                urn=step.urn,
+                name=step.name,
+                type=step.type,
+                operation=operation,
+                start=step.start,
+                end=step.end,
+                slot_wait_seconds=step.slot_wait_seconds,
+            )
             for step in steps
             if step.name in critical
         ]
@@ -160,7 +169,7 @@ def report(
         seed=0,
         notices=list(notices),
         faults=[],
-        program=Program(seconds=5.0, resources=len(resources), components=0),
+        program=Program(seconds=5.0, resources=len(resources), components=0, registrations=len(resources)),
         up=Up(
             seconds=seconds,
             ended="refused" if any(item.error for item in resources) else "well",
