@@ -62,10 +62,9 @@ def test_a_run_counts_the_up_and_destroy_around_it():
     assert 0.5 < dev().around_a_run_h < 1
 
 
-def always(what: str, usd: float | None) -> dict[str, Amount]:
-    """The same amount in each situation."""
-    amount = Amount(what, usd)
-    return {"now": amount, "full_size": amount, "idle": amount}
+def always(name: str, price: str, amount: Amount, source: str, *, verified: bool) -> Line:
+    """A line with the same amount in each situation."""
+    return Line(name, price, amount, amount, amount, source, verified)
 
 
 def test_every_line_says_where_its_price_is_from():
@@ -78,8 +77,8 @@ def test_every_line_says_where_its_price_is_from():
 
 def test_doubtful_and_missing_prices_are_said():
     """A sum must say what it lacks, beside the number."""
-    spot = Line("spot", "trn2.48xlarge", **always("2 x trn2.48xlarge (spot)", None), source="x", verified=False)
-    doubtful = Line("fs", "Lustre 500", **always("Lustre", 1.0), source="not verified", verified=False)
+    spot = always("spot", "trn2.48xlarge", Amount("2 x trn2.48xlarge (spot)", None), "x", verified=False)
+    doubtful = always("fs", "Lustre 500", Amount("Lustre", 1.0), "not verified", verified=False)
     bill = replace(dev(), region="sa-east-1", lines=(*dev().lines, spot, doubtful))
     assert bill.figures.now.words(" USD an hour") == "44.82 USD an hour + 2 x trn2.48xlarge (spot) of unknown price"
     assert any("in sa-east-1 others hold" in note for note in bill.notes)
@@ -178,8 +177,8 @@ def test_a_key_is_sold_by_the_month_whatever_its_unit_is_called():
 
 def test_live_prices_replace_what_they_name_and_nothing_else():
     """By proportion, so that sizes and counts stay; a capacity block was paid in advance."""
-    what = "1 x trn1.32xlarge (capacity block, paid in advance)"
-    block = Line("block", "trn1.32xlarge", **always(what, 21.5), source="x", verified=True, paid_in_advance=True)
+    paid = Amount("1 x trn1.32xlarge (capacity block, paid in advance)", 21.5)
+    block = replace(always("block", "trn1.32xlarge", paid, "x", verified=True), paid_in_advance=True)
     bill = replace(dev(), lines=(*dev().lines, block))
     live = repriced(bill, {"trn1.32xlarge": LivePrice(20.0, "now"), "NAT gateway": None})
     by_what = {line.what: line for line in live.lines}
