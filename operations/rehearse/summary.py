@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simulator.report.drawing.text import duration, plural, short_type
-from simulator.report.schema import CostPoint, Destroy, PathStep, Report, StepTimes, Up
+from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
 
 HOURS_PER_MONTH = 730
 MOST_LEFT_SHOWN = 5
@@ -50,13 +50,10 @@ def _lines(report: Report) -> Iterator[Line]:
     for incident in report.incidents:
         back = f"{duration(incident.seconds)} until all nodes are back" if incident.seconds is not None else "the node does not come back"
         yield "nodes", Text(f"{incident.what}; {back}; {incident.job}", style="yellow")
-    yield "cost", Text(_cost(report.cost.running_usd_per_hour, report.cost.idle_usd_per_hour))
+    yield "cost", Text(_cost(report.cost), style="yellow" if report.cost.without else "")
     for index, destroy in enumerate([report.destroy, *report.destroy_reruns]):
         yield from _destroy(destroy, "destroy" if index == 0 else "again")
     yield "left", _leftovers(report)
-    unpriced = sorted({line.name for line in report.cost.items if line.usd_per_hour is None})
-    if unpriced:
-        yield "unpriced", Text(f"{', '.join(unpriced)}: AWS has no list price, not in the sum", style="yellow")
     for notice in report.notices:
         yield "note", Text(notice, style="yellow")
 
@@ -130,8 +127,8 @@ def _waited(step: PathStep) -> str:
     return f" (after waiting {duration(step.slot_wait_seconds)} for a free slot)" if step.slot_wait_seconds >= 5 else ""
 
 
-def _cost(running: float, idle: float) -> str:
-    return f"{running:.2f} USD an hour running, {idle:.2f} idle with Neuron groups at zero ({idle * HOURS_PER_MONTH:.0f} USD a month)"
+def _cost(cost: Cost) -> str:
+    return f"{cost.words()} with Neuron groups at zero ({cost.idle.usd_per_hour * HOURS_PER_MONTH:.0f} USD a month)"
 
 
 def _leftovers(report: Report) -> Text:

@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from simulator.cost_figures import Figures
+
 SCHEMA = "trn-rehearsal/3"
 
 
@@ -173,20 +175,22 @@ class CostLine(Part):
     urn: str
     name: str
     what: str
+    """What there is now; what there may be where there is nothing now."""
     quantity: float
+    """Now."""
     usd_per_hour: float | None
-    """None where AWS has no list price."""
+    """Now; None where no price is known."""
+    full_size_what: str
+    """What there is at full size."""
+    full_size_usd_per_hour: float | None
     idle_usd_per_hour: float | None
     price_verified: bool
     """False where the price was not found on a page."""
 
 
-class Cost(Part):
+class Cost(Figures):
     """List prices, nothing that bills by use."""
 
-    running_usd_per_hour: float
-    idle_usd_per_hour: float
-    """With all Neuron groups at zero nodes."""
     items: list[CostLine]
     """Highest price first."""
 
