@@ -58,7 +58,10 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     state = {"name": "work", "state": {"running": {}}}
     bert["status"]["containerStatuses"] = [state]
     made.cluster.put(PODS, "bert-0", **bert, spec={"nodeName": "core", "containers": [{"name": "work"}]})
-    exporter = {"metadata": {"labels": {"app.kubernetes.io/name": "neuron-monitor"}}, "spec": {"nodeName": "node-1", "containers": [{"name": "monitor"}]}}
+    exporter = {
+        "metadata": {"labels": {"app.kubernetes.io/name": "neuron-monitor"}},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "monitor"}]},
+    }
     made.cluster.put(PODS, "monitor-1", "neuron-monitor", **exporter)
     return made
 
