@@ -493,8 +493,10 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a file system slower than the original's": (
         {},
-        "the file system gives 146 MB/s, an eighth of the original blueprint's 1,172: `storage.lustre.capacityGib: 2400` and"
-        " `storage.lustre.throughputMbpsPerTib: 500` give as much, for 1.12 USD an hour (price not verified) in place of 0.24",
+        (
+            "the file system gives 146 MB/s, an eighth of the original blueprint's 1,172: `storage.lustre.capacityGib: 2400` and"
+            " `storage.lustre.throughputMbpsPerTib: 500` give as much, for 1.12 USD an hour (price not verified) in place of 0.24"
+        ),
     ),
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
