@@ -509,7 +509,6 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "group without autoscaler": ({**group(autoscaled=True), "addons": {"clusterAutoscaler": {"enabled": False}}}, "nothing changes it"),
     "Karpenter without a pool": ({"addons": {"karpenter": {"enabled": True}}}, "it makes no node"),
-    "pool that may grow": (pool(maxNodes=2), "may grow to 2 nodes, 43.00 USD an hour"),
     "dashboards without metrics": (
         {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
         "its dashboards of cores and device memory stay empty",
