@@ -39,6 +39,8 @@ def print_lines(console: Console, lines: Sequence[Line]) -> None:
 
 
 def _lines(report: Report) -> Iterator[Line]:
+    for index, said in enumerate(report.scenario):
+        yield "scenario" if index == 0 else "", Text(said)
     for index, up in enumerate([report.up, *report.reruns]):
         yield from _up(up, "ready" if index == 0 else "again")
     last = [report.up, *report.reruns][-1]

@@ -35,7 +35,9 @@ class Story:
     incidents: Sequence[Incident]
 
 
-def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], faults: Sequence[str]) -> report.Report:
+def report_of(
+    story: Story, *, stack: str, seed: int, notices: Sequence[str], faults: Sequence[str], scenario: Sequence[str] = ()
+) -> report.Report:
     """The report. Same runs, same report."""
     recording = story.recording
     bound = bounds.lower_bound_s(recording, seed)
@@ -48,6 +50,7 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
         seed=seed,
         notices=list(notices),
         faults=list(faults),
+        scenario=list(scenario),
         program=report.Program(
             seconds=round(PROGRAM_START_S + PER_REGISTRATION_S * len(recording), 1),
             resources=len(recording.resources()),

@@ -208,6 +208,8 @@ class Report(Part):
     """What the configuration allows but its user should know."""
     faults: list[str]
     """What was made to go wrong, as it was asked for."""
+    scenario: list[str] = Field(default_factory=list)
+    """What the scenario is, and the quotas, capacity and faults that it set; empty without one."""
     program: Program
     up: Up
     """The first run."""

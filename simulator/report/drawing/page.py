@@ -38,6 +38,7 @@ def page_html(report: Report, recording: Recording, change: ChangeRun | None = N
             f"<title>{title}</title><style>{_THEME}{_asset('page.css')}</style></head><body>",
             f"<header><h1>{title}</h1>",
             '<p class="muted">This is a simulation: nothing was made in AWS, times are modelled, and prices are list prices.</p></header><main>',
+            f'<p class="scenario">Scenario {"; ".join(escaped(said) for said in report.scenario)}</p>' if report.scenario else "",
             trouble_section(report, runs, change),
             _figures(report, runs),
             _notices(report),
