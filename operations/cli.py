@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 from operations.cluster.addons.command import addons, images
+from operations.cluster.bundle.command import bundle
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -62,7 +63,7 @@ from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
 CLUSTER = (
-    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
+    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)

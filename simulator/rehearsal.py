@@ -21,6 +21,7 @@ from simulator.faults_syntax import FaultRequest
 from simulator.recording import Recording
 from simulator.report import schema as report
 from simulator.report.assemble import Story, report_of
+from simulator.scenario_effects import need_requests
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Circumstances:
     allowances: Allowances = field(default_factory=Allowances)
     job: Job = field(default_factory=Job)
     faults: Sequence[FaultRequest] = ()
+    scenario: Sequence[str] = ()
+    """What the scenario set, for the reader; empty without one."""
     network: NetworkDescription | None = None
     """A network that others keep and the program uses; None where it makes its own."""
 
@@ -95,6 +98,7 @@ def rehearse(
     recording = record_program(stack, seed)
     faults = Faults.of(met.faults)
     faults.need_targets(recording)
+    need_requests(met.allowances.capacity, recording)
     engine = Engine(World(met.account(), faults), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)
@@ -109,6 +113,7 @@ def rehearse(
         seed=seed,
         notices=[*notices, *unused],
         faults=[str(fault) for fault in met.faults],
+        scenario=met.scenario,
     )
     return Rehearsal(recording, ups, destroys, made)
 
