@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import pulumi
-import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
 from addons.cluster import Cluster

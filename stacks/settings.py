@@ -32,7 +32,7 @@ class ExistingNetwork(Section):
     """A VPC that others keep: the stack is put into it, and makes, changes and deletes nothing of it."""
 
     vpc_id: Annotated[str, Formed(forms.VPC_ID)]
-    """The VPC. Another one replaces everything."""
+    """The VPC. Another one takes another cluster, with another `name`: EKS keeps a control plane in the VPC in which it was made."""
     nodes: ZoneSubnets
     """Subnets of nodes and pods: one for each zone of `network.zones`, by zone id."""
     control_plane: ZoneSubnets = Field(default_factory=dict)

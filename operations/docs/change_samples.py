@@ -15,6 +15,10 @@ _POOL = (f"addons.karpenter.neuronPools.{POOL}={{instanceType: trn1.32xlarge, ma
 _GENERAL = ("coreNodes.autoscaled=false", "addons.karpenter.generalPool.enabled=true")
 
 _ENTRY = f'controlPlane.accessEntries.{ENTRY}={{principalArn: "arn:aws:iam::123456789012:role/team"}}'
+_SUBNETS = "usw2-az4: subnet-0a00000000000001, usw2-az1: subnet-0a00000000000002"
+_EXISTING = f"network={{zones: [usw2-az4, usw2-az1], existing: {{vpcId: vpc-0123456789abcdef0, nodes: {{{_SUBNETS}}}}}}}"
+_OTHER_SUBNETS = "{usw2-az4: subnet-0b00000000000001, usw2-az1: subnet-0b00000000000002}"
+_PUBLIC = f"network.existing.loadBalancers={_OTHER_SUBNETS}"
 _SINGLE = f"nodeGroups.{GROUP}={{instanceType: trn1.2xlarge, size: 1, efa: false}}"
 
 
@@ -45,6 +49,19 @@ _SAMPLES: Mapping[str, Sample] = {
     "network.zones": _one("network.zones=[usw2-az4, usw2-az1, usw2-az2]"),
     "network.cidr": _one("network.cidr=10.2.0.0/21"),
     "network.podCidr": _one("network.podCidr=100.65.0.0/16"),
+    "network.existing.vpcId": Sample(
+        (f"network.existing.nodes={_OTHER_SUBNETS}", "network.existing.vpcId=vpc-0fedcba9876543210"), (_EXISTING,)
+    ),
+    "network.existing.nodes": _one(f"network.existing.nodes={_OTHER_SUBNETS}", _EXISTING),
+    "network.existing.controlPlane": _one(f"network.existing.controlPlane={_OTHER_SUBNETS}", _EXISTING),
+    "network.existing.loadBalancers": _one(_PUBLIC, _EXISTING, f"network.existing.internalLoadBalancers={_OTHER_SUBNETS}".replace("0b0", "0c0"), "network.existing.tagSubnets=true"),
+    "network.existing.internalLoadBalancers": _one(
+        f"network.existing.internalLoadBalancers={_OTHER_SUBNETS}", _EXISTING, "network.existing.tagSubnets=true", _PUBLIC.replace("0b0", "0c0"),
+    ),
+    "network.existing.isolated": _one(
+        "network.existing.isolated=true", _EXISTING, "addons.certManager.enabled=true", "addons.loadBalancerController.enabled=true"
+    ),
+    "network.existing.tagSubnets": _one("network.existing.tagSubnets=true", _EXISTING, _PUBLIC),
     "network.interfaceEndpoints": _one("network.interfaceEndpoints=[ecr.api, ecr.dkr]"),
     "controlPlane.kubernetesVersion": Sample(
         (

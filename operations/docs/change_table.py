@@ -9,7 +9,8 @@ from functools import cache
 
 from operations.docs.change_samples import Sample, sample_of
 from operations.docs.configuration_keys import Key, keys
-from operations.program import record_stack, rehearsing
+from operations.existing.stand_in import account_for
+from operations.program import record_stack, rehearsing, settings_of
 from operations.rehearse.change.configuration import with_settings
 from operations.stack_file import read_stack_file
 from simulator.engine.change import Changed, rehearse_change
@@ -38,7 +39,9 @@ def _recorded(settings: tuple[str, ...]) -> Recording:
 
 
 def _changed(sample: Sample) -> Changed:
-    return rehearse_change(_recorded(sample.before), _recorded((*sample.before, *sample.settings)), seed=0)
+    both = (sample.before, (*sample.before, *sample.settings))
+    account = account_for(*(settings_of(with_settings(read_stack_file("dev"), settings)) for settings in both))
+    return rehearse_change(*(_recorded(settings) for settings in both), seed=0, account=account)
 
 
 def effect(changed: Changed) -> str:

@@ -29,10 +29,15 @@ def assumption(settings: Settings) -> list[str]:
 def put_missing(state: AccountState, settings: Settings) -> bool:
     """Put a stand-in into an account that lacks a subnet of the stack's existing network; whether something was put."""
     asked = asked_of_network(settings)
-    if asked is None or all(subnet(state, subnet_id) is not None for _, _, subnet_id in asked.places()):
+    if asked is None or all(_is_there(state, asked.vpc_id, subnet_id) for _, _, subnet_id in asked.places()):
         return False
     put_network(state, assumed_network(asked))
     return True
+
+
+def _is_there(state: AccountState, vpc_id: str, subnet_id: str) -> bool:
+    found = subnet(state, subnet_id)
+    return found is not None and found.inputs["vpcId"] == vpc_id
 
 
 def account_for(*settings: Settings) -> AccountState:
