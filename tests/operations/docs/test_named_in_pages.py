@@ -1,5 +1,6 @@
 """Paths and commands that the written pages name: they exist, and are taken."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer._click.exceptions import BadOptionUsage, MissingParameter, NoArgsIsHelpError
 
 from operations.cli import app
 from tests.addons.test_kubernetes_objects import objects
@@ -26,6 +28,8 @@ PAGES = (
     "docs/practice-kubernetes.md",
     *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
+ALL = ("README.md", "CONTRIBUTING.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
+"""Pages whose commands are read; those that are not in PAGES are made from the code, and name paths of others."""
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
 LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)
 
@@ -81,11 +85,20 @@ def parsed(line: str) -> list[str]:
         command = command.commands[name]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ALL)
 def test_every_command_that_a_page_shows_is_taken(page: str):
     """What a reader copies must run: each line is parsed, up to where it would act."""
     for line in LINE.findall((ROOT / page).read_text()):
         assert len(parsed(line)) >= 2, line
+
+
+@pytest.mark.parametrize("page", ALL)
+def test_every_command_that_a_page_names_in_a_sentence_is_taken(page: str):
+    """Between backticks; there a name may stand without what it must be given."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"`trn ((?!--practice COMMAND)[a-z-][^`]*)`", text):
+        with contextlib.suppress(MissingParameter, NoArgsIsHelpError, BadOptionUsage):
+            assert len(parsed(re.sub(r"\s(>|\||&&|;).*", "", line))) >= 2, line
 
 
 def test_a_command_that_there_is_not_is_refused():
