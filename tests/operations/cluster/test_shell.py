@@ -175,7 +175,7 @@ def test_two_shells_have_two_names():
     ("arguments", "code", "says"),
     [
         (("--node-group", "trn9"), 2, "groups of the stack: trn1-32xl, trn1n-32xl"),
-        (("--node-group", "trn1n-32xl"), 1, "`trn scale trn1n-32xl 1 --stack dev` starts one"),
+        (("--node-group", "trn1n-32xl"), 1, "`trn scale dev trn1n-32xl 1` starts one"),
         (("--node-group", "trn1n-32xl", "--neuron"), 1, "no node of trn1n-32xl is up"),
         (("--hours", "0"), 2, "Invalid value"),
     ],
