@@ -240,7 +240,7 @@ def _slot(param: Any) -> Slot:
 
 def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
     """The stack as the first word, for help and completion; the option of the same name takes the value."""
-    return TyperArgument(
+    word = TyperArgument(
         param_decls=["stack"],
         type_descriptor=option.type_descriptor,
         required=is_new,
@@ -248,6 +248,8 @@ def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
         expose_value=False,
         show_default=False,
     )
+    word._custom_shell_complete = option._custom_shell_complete
+    return word
 
 
 def _write_lists(formatter: Any, **sections: list[tuple[str, str]]) -> None:

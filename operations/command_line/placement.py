@@ -175,7 +175,7 @@ def _by_name(line: Line, words: Sequence[str], stacks: Sequence[str]) -> bool:
     if not _fit(line, words):
         if kind := get_close_matches(first, slot.choices, n=1):
             raise Unplaced(f"`{first}` is no stack here, and no {slot.name}", f"did you mean `{_command(line, kind[0], *words[1:])}`?")
-        return True
+        return _fit(line, words[1:])
     if near:
         raise _ambiguous(line, words, f"`{first}` is no stack here; did you mean `{near[0]}`?", near[0])
     return False

@@ -67,7 +67,7 @@ def stage(
     known = read_sums(sums)
     progress = errors()
 
-    def tell(stack: Stack, line: str) -> None:
+    def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)
@@ -141,7 +141,7 @@ def export(
     settings = settings_of(stack_file)
     progress = errors()
 
-    def tell(stack: Stack, line: str) -> None:
+    def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)

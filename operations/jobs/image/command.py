@@ -65,7 +65,7 @@ def push(
         raise CommandError("a practice account has no registry that takes images", "`trn image build` needs no account", code=MISUSE)
     progress = errors()
 
-    def tell(stack: Stack, line: str) -> None:
+    def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)

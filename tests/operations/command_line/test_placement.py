@@ -31,7 +31,9 @@ def line_of(command: str) -> Line:
     """What a command takes; a word is a file where it is one of FILES."""
     context = typer.Context(COMMANDS[command], info_name=command.removeprefix("trn "), parent=None)  # pyright: ignore
     line = COMMANDS[command].line(context)
-    slots = [Slot(**{**vars(slot), "exists": FILES.__contains__}) if slot.name in ("FILE", "FOLDER", "SOURCE") else slot for slot in line.slots]
+    slots = [
+        Slot(**{**vars(slot), "exists": FILES.__contains__}) if slot.name in ("FILE", "FOLDER", "SOURCE") else slot for slot in line.slots
+    ]
     return Line(command, tuple(slots), line.stack)
 
 
@@ -88,6 +90,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
     "trn data stage": {
         "s3://b/set/ /fsx/set": ("dev", "s3://b/set/", "/fsx/set"), "night s3://b/set/ /fsx/set": ("night", "s3://b/set/", "/fsx/set"),
         "job.yaml": ("dev", "job.yaml", None), "night job.yaml": ("night", "job.yaml", None), "nosuch job.yaml": ("nosuch", "job.yaml", None),
+        "tokens /fsx/set": ("dev", "tokens", "/fsx/set"),
         "job.yaml /fsx/set": ("dev", "job.yaml", "/fsx/set"), "s3://b/set/ /fsx/set --stack night": ("night", "s3://b/set/", "/fsx/set"),
     },
     "trn data export": {"dev /fsx/out": ("dev", "/fsx/out"), "/fsx/out": ("dev", "/fsx/out"), "/fsx/out --stack night": ("night", "/fsx/out")},
@@ -206,12 +209,19 @@ def test_every_command_is_in_the_table(table: dict[str, Any]):
 
 def test_what_is_shown_is_read_as_it_is_meant():
     """A hint that is refused, or read in another way, would be worse than none."""
-    for command, line, stack in (("trn logs", "dev", "dev"), ("trn top", "dve", "dev"), ("trn scale", "dev 0", "dev"), ("trn submit", "night", "night")):
+    for command, line, stack in (
+        ("trn logs", "dev", "dev"),
+        ("trn top", "dve", "dev"),
+        ("trn scale", "dev 0", "dev"),
+        ("trn submit", "night", "night"),
+    ):
         with pytest.raises(Unplaced) as refusal:
             place(line_of(command), words_of(line), STACKS)
         shown = refusal.value.hint.split("`")
         for text in (item for item in shown if item.startswith(command)):
-            typed = text.removeprefix(command).replace("JOB", "bert").replace("GROUP", "group").replace("FILE", "file").replace("COUNT", "1")
+            typed = (
+                text.removeprefix(command).replace("JOB", "bert").replace("GROUP", "group").replace("FILE", "file").replace("COUNT", "1")
+            )
             assert place(line_of(command), words_of(typed), STACKS).stack == stack
 
 

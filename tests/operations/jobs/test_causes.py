@@ -69,7 +69,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
         lambda: situation(events=(event("FailedCreate", SILENT),)),
         "webhook", "the webhook mutatepod.volcano.sh does not answer, so no pods can be made", "trn addons dev",
     ),
-    "webhook refuses": (lambda: situation(events=(event("FailedCreate", DENIED),)), "webhook", "refuses its pods: queue `x` is not open", "trn cancel bert"),
+    "webhook refuses": (lambda: situation(events=(event("FailedCreate", DENIED),)), "webhook", "refuses its pods: queue `x` is not open", "trn cancel dev bert"),
     "quota of the namespace": (
         lambda: situation(events=(event("FailedCreate", QUOTA),)), "quota", "the quota small of the namespace training leaves no room",
         "kubectl -n training describe resourcequota small",
@@ -150,7 +150,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     ),
     "image, backing off": (
         lambda: situation(*placed(waiting("ImagePullBackOff", "Back-off pulling image")), events=(event("Failed", NOT_FOUND, "bert-worker-0"),)),
-        "image", "code = NotFound", "trn cancel bert",
+        "image", "code = NotFound", "trn cancel dev bert",
     ),
     "mount": (
         lambda: situation(*placed(waiting("ContainerCreating", "")), events=(event("FailedMount", "MountVolume.SetUp failed", "bert-worker-0"),)),
@@ -167,7 +167,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     "out of memory": (lambda: situation(*placed(ended(137, "OOMKilled"), "Failed")), "failed", "ended for want of memory", "smaller batches"),
     "hung": (lambda: situation(*placed(ended(124), "Restarting")), "failed", "made no step", "trn logs"),
     "failed without pods": (lambda: situation(item(phase="Failed")), "failed", "it has failed, and its pods are gone", "trn logs"),
-    "stopped": (lambda: situation(item(phase="Aborted")), "stopped", "it holds nothing", "trn cancel bert"),
+    "stopped": (lambda: situation(item(phase="Aborted")), "stopped", "it holds nothing", "trn cancel dev bert"),
 }  # fmt: skip
 
 
