@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from operations.cluster.addons.command import addons, images
+from operations.cluster.bundle.command import bundle
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -59,7 +60,7 @@ from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
 CLUSTER = (
-    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, addons, images,
+    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)

@@ -68,8 +68,8 @@ def readme(text: str) -> str:
         print_summary(console, report, written)
     printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
     text = between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
-    text = between(text, "running", f"{report.cost.running_usd_per_hour:.2f}")
-    return between(text, "idle", f"{report.cost.idle_usd_per_hour:.2f}")
+    text = between(text, "running", f"{report.cost.now.usd_per_hour:.2f}")
+    return between(text, "idle", f"{report.cost.idle.usd_per_hour:.2f}")
 
 
 def configuration_schema() -> dict[str, Any]:

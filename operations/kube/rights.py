@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from operations.cluster.bundle.cluster import OBJECTS
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
 from operations.jobs.listing.kinds import JOB_KINDS
-from operations.jobs.listing.look import LOOKED_AT
+from operations.jobs.listing.look import EVENTS, LOOKED_AT
+from operations.kube.job_pods import PODS
 from training.launchers import launchers
 
 Rules = Mapping[str, tuple[str, ...]]
@@ -59,6 +61,12 @@ _OWN: Mapping[str, Rules] = {
         "secrets": ("create", "delete", "patch"),
     },
     "data status": {**_JOBS, "pods/log": ("get",)},
+    "bundle": {
+        **_LOOKED_AT,
+        **{resource.qualified: ("list",) for resource in (PODS, EVENTS)},
+        **{resource.qualified: tuple(sorted({"list", *_LOOKED_AT.get(resource.qualified, ())}, reverse=True)) for resource in OBJECTS},
+        "pods/log": ("get",),
+    },
     "jobs": _JOBS,
     "why": _JOBS,
     "scale": _JOBS,

@@ -20,6 +20,7 @@ PAGES = (
     "docs/recovery.md",
     "docs/rehearsal.md",
     "docs/batch.md",
+    "docs/bundle.md",
     "docs/jobs.md",
     "docs/layers.md",
     "docs/practice-kubernetes.md",
