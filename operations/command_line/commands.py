@@ -94,11 +94,23 @@ class CommandGroup(TyperGroup):
             f"no such command: `{args[0]}`", unknown_hint(path_of(ctx), args, list(self.commands), below, stacks_here()), ctx
         )
 
-    def main(self, args: Any = None, prog_name: str | None = None, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Any = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Runs the command line and ends the process with its exit code, as typer's own."""
+
+        def run() -> Any:
+            return TyperGroup.main(self, args, prog_name, complete_var, False, windows_expand_args, **extra)
+
         if not standalone_mode:
-            return super().main(args, prog_name, standalone_mode=False, **extra)
-        sys.exit(ended(lambda: super(CommandGroup, self).main(args, prog_name, standalone_mode=False, **extra)))
+            return run()
+        sys.exit(ended(run))
 
 
 class StackGroup(CommandGroup):
@@ -145,9 +157,10 @@ class StackGroup(CommandGroup):
             return super().invoke(ctx)
         return carried_out(ctx, str(self.name), lambda: TyperGroup.invoke(self, ctx))
 
-    def collect_usage_pieces(self, _ctx: Any) -> list[str]:
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """With both ways to go on."""
-        return ["[OPTIONS]", "[STACK]", "|", "COMMAND [ARGS]..."]
+        *options, command = super().collect_usage_pieces(ctx)
+        return [*options, "[STACK]", "|", command]
 
 
 def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:

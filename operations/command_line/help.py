@@ -10,7 +10,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Every day": ("rehearse", "init", "cost", "check", "status", "submit", "jobs", "why", "watch", "logs", "cancel"),
     "Jobs and data": ("lint", "precompile", "image", "data"),
     "The cluster": ("verify", "top", "scale", "shell", "kubeconfig", "iam", "addons", "images"),
-    "Its end, and what went wrong": ("drain", "destroy", "recover", "sweep"),
+    "Its end, and what went wrong": ("drain", "destroy", "recover", "sweep", "bundle"),
     "Without an account": ("practice", "engine"),
 }
 """Commands of `trn` as its help shows them. What is in none comes last."""

@@ -54,7 +54,8 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
     **{
         f"trn {name}": {"dev": ("dev",), "--stack night": ("night",), "": ("dev",), "dev --stack dev": ("dev",), "nosuch": ("nosuch",)}
         for name in (
-            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "addons", "images", "jobs",
+            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "jobs",
             "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
@@ -115,7 +116,8 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     **{
         f"trn {name}": {"dev night": ("too many words: `night`",), "dev --stack night": ("two stacks are named, `dev` and `night`",)}
         for name in (
-            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "addons", "images", "jobs",
+            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "jobs",
             "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
