@@ -40,7 +40,9 @@ def in_menu(entries: Any) -> Iterator[str]:
 def test_every_page_is_in_the_menu_once():
     """A page that no menu shows is found by nobody who does not know of it."""
     named = list(in_menu(SETTINGS["nav"]))
-    assert sorted(named) == sorted(name for name in site.written() if name.endswith(".md"))
+    written = {name for name in site.written() if name.endswith(".md")}
+    assert sorted(written - set(named)) == [], "add them to `nav` in mkdocs.yml"
+    assert sorted(named) == sorted(written)
 
 
 def test_tasks_come_before_reference():
