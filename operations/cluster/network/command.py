@@ -9,7 +9,7 @@ from operations.options import Stack
 
 
 def describe(
-    stack: Stack = "dev",
+    stack: Stack,
     vpc: Annotated[str, typer.Option("--vpc", help="The VPC; without it, `network.existing.vpcId` of the stack.")] = "",
     output: Annotated[Path | None, typer.Option("--output", help="Write the description here; without it, to standard output.")] = None,
 ) -> int:
