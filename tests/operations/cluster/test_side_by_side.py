@@ -1,0 +1,133 @@
+"""Several clusters in one account, region and VPC: no name is taken twice, no address, and no sweep reaches the other one."""
+
+import copy
+import random
+from functools import cache
+from typing import Any
+
+import pytest
+
+from facts.existing import judge
+from facts.existing.assumed import assumed_network
+from facts.existing.network import NetworkDescription
+from operations.aws.existing_network import described_network
+from simulator.account.conflicts import identity
+from simulator.account.existing import put_network
+from simulator.account.neighbours import Entry
+from simulator.account.state import AccountState
+from simulator.account.world import World
+from simulator.doors.wire.inventory import KINDS, Inventory
+from simulator.engine.crash import MOMENTS
+from simulator.engine.run import Engine, Kill
+from simulator.engine.state import State
+from simulator.recording import Recording
+from stacks.config import parse_settings
+from stacks.existing import asked_of_network
+from stacks.settings import Settings
+from tests.operations.aws.cloud import Cloud
+from tests.operations.cluster.story import Story
+from tests.stacks import existing_networks
+from tests.stacks.addon_sets import everything
+from tests.support import record_stack
+
+REGION = "us-west-2"
+ONE, OTHER = "train", "train-2"
+"""One name begins with the other: what is matched by a prefix would meet both."""
+
+
+def configuration(name: str, **existing: Any) -> dict[str, Any]:
+    """The shipped stack under a name, in the network that both use."""
+    return {**existing_networks.configuration(existing=existing), "name": name}
+
+
+def settings(name: str, **existing: Any) -> Settings:
+    """The same as settings."""
+    return parse_settings(configuration(name, **existing), name, rehearsal=True)
+
+
+@cache
+def recorded(name: str) -> Recording:
+    """One of the two stacks."""
+    return record_stack(configuration(name), stack=name)
+
+
+def network() -> NetworkDescription:
+    """As the first of the two needs it."""
+    asked = asked_of_network(settings(ONE))
+    assert asked is not None
+    return assumed_network(asked)
+
+
+@cache
+def neighbours(name: str) -> dict[str, dict[str, Entry]]:
+    """Everything that a cluster which is up has in the account, as AWS describes it: the network that it uses included."""
+    state = AccountState()
+    put_network(state, network())
+    engine = Engine(World(state), State())
+    assert engine.up(recorded(name)).ended_well
+    inventory = Inventory(engine.world, REGION)
+    return {kind: entries for kind in KINDS if (entries := inventory.entries(kind))}
+
+
+def beside(name: str) -> AccountState:
+    """An account in which a cluster is up."""
+    return AccountState(others=copy.deepcopy(neighbours(name)))
+
+
+@pytest.mark.parametrize(("name", "other"), [(ONE, OTHER), (OTHER, ONE)])
+def test_two_clusters_come_up_and_go_beside_each_other(name: str, other: str):
+    """One is up; the other is brought up, killed half-way down, swept without a state, and nothing of the first has changed."""
+    story = Story(recorded(name), name, REGION, Engine(World(beside(other)), State()), network())
+    before = copy.deepcopy(story.world.state.others)
+    assert before["cluster"].keys() == {other}
+    assert story.engine.up(recorded(name)).ended_well
+    drawn = random.Random(name)
+    story.engine.destroy(kill=Kill(drawn.choice(recorded(name).resources()).urn, "delete", drawn.choice(MOMENTS)))
+    assert (story.sweep(), story.left()) == ([], [])
+    assert story.world.state.others == before
+
+
+def names(recording: Recording) -> set[tuple[str, str]]:
+    """Type and name, or place, of everything that a stack makes in the account; what is a part of its own cluster has the cluster's name."""
+    made = (item for item in recording.resources() if item.type.startswith("aws:"))
+    return {(item.type, found) for item in made if (found := identity(item)) is not None}
+
+
+def test_no_name_is_taken_twice():
+    """Roles, log groups, launch templates, aliases, security groups, queues: of all add-ons."""
+    section = existing_networks.network()
+    stacks = [record_stack({**everything(), "network": section, "name": name}, stack=name) for name in (ONE, OTHER)]
+    assert names(stacks[0]) & names(stacks[1]) == set()
+    assert len(names(stacks[0])) > 100
+
+
+def test_addresses_that_one_cluster_has_are_not_the_others():
+    """EC2 counts what is free; the second cluster is judged by that."""
+    second = asked_of_network(settings(OTHER))
+    assert second is not None
+    state = beside(ONE)
+    found = described_network(Cloud(world=World(state)).api, second.vpc_id)
+    assert found is not None
+    assert judge.problems(found, second) == []
+    for which, count in second.addresses.items():
+        state.others["subnet"][which]["AvailableIpAddressCount"] = count - 1
+    taken = described_network(Cloud(world=World(state)).api, second.vpc_id)
+    assert taken is not None
+    wrong = [problem.wrong for problem in judge.problems(taken, second)]
+    assert len(wrong) == len(second.addresses)
+    assert all("where the stack can grow to take" in text for text in wrong)
+
+
+def test_tags_of_subnets_are_one_stacks():
+    """The second asks for what the first has put on: it is refused, since its destroy would take the first one's tags away."""
+    first, second = (asked_of_network(settings(name, tagSubnets=True)) for name in (ONE, OTHER))
+    assert first is not None
+    assert second is not None
+    state = AccountState()
+    put_network(state, assumed_network(first))
+    engine = Engine(World(state), State())
+    assert engine.up(record_stack(configuration(ONE, tagSubnets=True), stack=ONE)).ended_well
+    found = described_network(Cloud(world=engine.world).api, second.vpc_id)
+    assert found is not None
+    paths = {problem.path for problem in judge.problems(found, second)}
+    assert paths == {"network.existing.tagSubnets"}
