@@ -1,8 +1,17 @@
 """The base of all components: a program may have several clusters, so all logical names below one start with its prefix."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pulumi
+
+
+@dataclass(frozen=True)
+class RoleRules:
+    """What a company asks of every IAM role that is made in its account."""
+
+    permissions_boundary: str | None = None
+    """ARN of the policy that no role may go beyond; None sets none."""
 
 
 class Component(pulumi.ComponentResource):
@@ -13,11 +22,14 @@ class Component(pulumi.ComponentResource):
 
     prefix: str
     """What logical names below it start with; that of the parent unless given."""
+    role_rules: RoleRules
+    """For all roles below it; those of the parent unless given."""
 
     def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None, inputs: Mapping[str, str] | None = None) -> None:
         """`inputs`: what the state remembers of the component for its hooks; most need nothing."""
         parent = opts.parent if opts is not None else None
         self.prefix = parent.prefix if isinstance(parent, Component) else ""
+        self.role_rules = parent.role_rules if isinstance(parent, Component) else RoleRules()
         super().__init__(token, self.named(name), inputs, opts)
 
     def named(self, name: str) -> str:

@@ -32,7 +32,13 @@ class Role(Component):
     def __init__(self, name: str, args: RoleArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:Role", name, opts)
         child = pulumi.ResourceOptions(parent=self)
-        self.role = aws.iam.Role(self.named(name), name=args.role_name, assume_role_policy=iam.to_json(args.trust), opts=child)
+        self.role = aws.iam.Role(
+            self.named(name),
+            name=args.role_name,
+            assume_role_policy=iam.to_json(args.trust),
+            permissions_boundary=self.role_rules.permissions_boundary,
+            opts=child,
+        )
         self.arn = self.role.arn
         self.grants = [
             aws.iam.RolePolicyAttachment(self.named(f"{name}-{arn.rsplit('/', 1)[-1]}"), role=self.role.name, policy_arn=arn, opts=child)

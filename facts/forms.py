@@ -61,25 +61,11 @@ KMS_KEY_ARN = Form(
     "arn:aws:kms:REGION:ACCOUNT:key/ID, the id a UUID or mrk- and 32 hexadecimal digits",
     "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` tells it; an alias is no key",
 )
-ROLE_ARN = Form(
-    "ARN of an IAM role",
-    rf"{_PARTITION}:iam::[0-9]{{12}}:role/([!-.0-~]+/)*{IAM_NAME}",
-    "arn:aws:iam::ACCOUNT:role/NAME; names of 1 to 64 letters, digits and _+=,.@-",
-    "`aws iam get-role --role-name NAME --query Role.Arn` tells it",
-    holds=_iam_path_fits,
-)
 POLICY_ARN = Form(
     "ARN of an IAM policy",
     rf"{_PARTITION}:iam::([0-9]{{12}}|aws):policy/([!-.0-~]+/)*[A-Za-z0-9_+=,.@-]{{1,128}}",
     "arn:aws:iam::ACCOUNT:policy/NAME",
     "`aws iam list-policies --scope Local --query 'Policies[].Arn'` lists those of the account",
-)
-IAM_PATH = Form(
-    "IAM path",
-    r"/([!-.0-~]+/)*",
-    "/ or parts between slashes, such as /teams/ml/",
-    "begin and end it with a slash",
-    _IAM_PATH_LIMIT,
 )
 VPC_ID = Form(
     "id of a VPC", r"vpc-[0-9a-f]{8,17}", "vpc- and 8 to 17 hexadecimal digits", "`aws ec2 describe-vpcs` lists those of the region"
@@ -89,18 +75,6 @@ SUBNET_ID = Form(
     r"subnet-[0-9a-f]{8,17}",
     "subnet- and 8 to 17 hexadecimal digits",
     "`aws ec2 describe-subnets --filters Name=vpc-id,Values=VPC` lists those of a VPC",
-)
-FILE_SYSTEM_ID = Form(
-    "id of a file system",
-    r"fs-[0-9a-f]{8,17}",
-    "fs- and 8 to 17 hexadecimal digits",
-    "`aws fsx describe-file-systems` lists those of the region",
-)
-SECURITY_GROUP_ID = Form(
-    "id of a security group",
-    r"sg-[0-9a-f]{8,17}",
-    "sg- and 8 to 17 hexadecimal digits",
-    "`aws ec2 describe-security-groups --filters Name=vpc-id,Values=VPC` lists those of a VPC",
 )
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _BUCKET_STARTS, _BUCKET_ENDS = ("xn--", "sthree-", "amzn-s3-demo-"), ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")

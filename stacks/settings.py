@@ -216,6 +216,13 @@ class Storage(Section):
     """FSx for Lustre."""
 
 
+class Iam(Section):
+    """IAM roles that the stack makes."""
+
+    permissions_boundary: Annotated[str, Formed(forms.POLICY_ARN)] | None = None
+    """Policy that no role of the stack may go beyond, in accounts that allow no role without one. It must allow what the roles need; `trn check` asks whether it is there. Changed in place."""
+
+
 class Training(Section):
     """What the jobs bring."""
 
@@ -253,6 +260,8 @@ class Settings(Section):
     """Neuron node groups by name."""
     storage: Storage = Storage()
     """File systems."""
+    iam: Iam = Iam()
+    """IAM roles."""
     training: Training = Training()
     """Training jobs."""
     addons: Addons = Addons()

@@ -14,7 +14,7 @@ from addons.shared_storage import SharedStorage, SharedStorageArgs
 from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
-from components.component import Component
+from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
 from components.identity import PodIdentity, ServiceAccount, node_role
@@ -54,6 +54,7 @@ class TrainiumCluster(Component):
         """
         super().__init__(token, name, opts)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
+        self.role_rules = RoleRules(settings.iam.permissions_boundary)
         self._settings = settings
         self._stack = names.stack_path(pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack())
         self._owner_tags = names.cluster_tags(settings.name, self._stack)

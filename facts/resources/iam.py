@@ -1,12 +1,12 @@
 """IAM: roles and their policies."""
 
-from facts.resources.api_calls import ApiCall, creation
+from facts.resources.api_calls import ApiCall, Members, creation
 from facts.resources.identity import by
 from facts.resources.latency import IAM, Latencies
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, Step, Tagging
 from facts.resources.resource_type import Changes, Conflict, NameLimit, ResourceType, Without
-from facts.resources.rights import ROLES_OF_CLUSTER, Grant, Rights, Scope
+from facts.resources.rights import ROLES_OF_CLUSTER, Grant, Rights, Scope, names_of_inputs
 
 _FREE = Without("IAM is free of charge")
 _OF_ROLE = Without("it is a part of its role")
@@ -20,6 +20,15 @@ def _rights(operations: str, name: str) -> Rights:
     return Rights((Grant("iam", operations, (Scope(f"arn:{{partition}}:iam::*:role/{{{name}}}"),)),))
 
 
+_ROLE: Members = {"name": "RoleName", "assumeRolePolicy": "AssumeRolePolicyDocument", "permissionsBoundary": "PermissionsBoundary"}
+_BOUNDED = Grant("iam", "PutRolePermissionsBoundary", (Scope("arn:{partition}:iam::*:role/{bounded}"),))
+"""For a role that has a boundary, so that it can be given another. The right to take it off is none that a deployer needs."""
+
+
+def _names_of_role(inputs: Inputs) -> dict[str, tuple[str, ...]]:
+    return {**names_of_inputs(inputs), **({"bounded": (inputs["name"],)} if inputs.get("permissionsBoundary") else {})}
+
+
 def _make_role(draw: Draw, inputs: Inputs) -> Answer:
     name, unique = inputs["name"], "AROA" + draw.letters(17).upper()
     return name, {"arn": draw.arn("iam", f"role/{name}", regional=False), "uniqueId": unique, "createDate": draw.created_at}
@@ -31,7 +40,7 @@ ROLE = ResourceType(
     latencies=Latencies(IAM),
     changes=Changes(replacing=("name",), calls=("UpdateRole", "UpdateAssumeRolePolicy"), name="name"),
     identity=by("name"),
-    creation=creation(ApiCall("iam", "CreateRole", {"name": "RoleName", "assumeRolePolicy": "AssumeRolePolicyDocument"})),
+    creation=creation(ApiCall("iam", "CreateRole", _ROLE)),
     lookup=Lookup(Query("iam", "GetRole", "Role", "RoleName", one=True, absent=_ABSENT), "owned", parameters={"RoleName": "name"}),
     tagging=Tagging("iam", "TagRole", "UntagRole", "RoleName", "Tags", by="id"),
     deletion=Deletion(
@@ -53,10 +62,16 @@ ROLE = ResourceType(
             ),
         ),
     ),
-    rights=_rights(
-        "CreateRole GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole ListRolePolicies"
-        " ListAttachedRolePolicies ListInstanceProfilesForRole",
-        "name",
+    rights=Rights(
+        (
+            *_rights(
+                "CreateRole GetRole UpdateRole UpdateAssumeRolePolicy DeleteRole TagRole UntagRole ListRolePolicies"
+                " ListAttachedRolePolicies ListInstanceProfilesForRole",
+                "name",
+            ).grants,
+            _BOUNDED,
+        ),
+        _names_of_role,
     ),
     costs=_FREE,
     leftover=Leftover(

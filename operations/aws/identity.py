@@ -11,6 +11,7 @@ from operations.aws.sighting import described
 
 GET_CALLER = Call("sts", "GetCallerIdentity")
 GET_ROLE = Call("iam", "GetRole")
+GET_POLICY = Call("iam", "GetPolicy")
 SIMULATE = Call("iam", "SimulatePrincipalPolicy")
 _BOOLEAN = {GRANT_FOR_SERVICE[1]}
 
@@ -45,6 +46,11 @@ def principal_arn(api: Api, who: Caller) -> str:
 def has_role(api: Api, name: str) -> bool:
     """Whether the account has a role of this name."""
     return bool(described(api, GET_ROLE, RoleName=name))
+
+
+def has_policy(api: Api, arn: str) -> bool:
+    """Whether the account has a policy of this ARN."""
+    return bool(described(api, GET_POLICY, PolicyArn=arn))
 
 
 @dataclass(frozen=True)

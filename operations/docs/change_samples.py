@@ -109,6 +109,7 @@ _SAMPLES: Mapping[str, Sample] = {
         "storage.lustre.dataRepository.errorLog=true", "storage.lustre.dataRepository={s3Uri: s3://training-data}"
     ),
     "training.namespace": _one("training.namespace=jobs"),
+    "iam.permissionsBoundary": _one("iam.permissionsBoundary=arn:aws:iam::123456789012:policy/boundary"),
     "training.toolchain": _one("training.toolchain=xla-2.28"),
     "addons.volcano.imageRegistry": _one("addons.volcano.imageRegistry=registry.example.com"),
     "addons.volcano.queues.NAME.capability": _one(f"addons.volcano.queues.{QUEUE}.capability={{cpu: 64}}"),

@@ -27,11 +27,23 @@ def assumption(settings: Settings) -> list[str]:
 
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
-    """Put a stand-in into an account that lacks a subnet of the stack's existing network; whether something was put."""
+    """Put a stand-in into an account for what the stack uses of others and it lacks; whether something was put."""
+    return _put_network(state, settings) | _put_boundary(state, settings)
+
+
+def _put_network(state: AccountState, settings: Settings) -> bool:
     asked = asked_of_network(settings)
     if asked is None or all(_is_there(state, asked.vpc_id, subnet_id) for _, _, subnet_id in asked.places()):
         return False
     put_network(state, assumed_network(asked))
+    return True
+
+
+def _put_boundary(state: AccountState, settings: Settings) -> bool:
+    arn = settings.iam.permissions_boundary
+    if arn is None or arn in state.others.get("policy", {}):
+        return False
+    state.others.setdefault("policy", {})[arn] = {"Arn": arn}
     return True
 
 
@@ -50,7 +62,7 @@ def account_for(*settings: Settings) -> AccountState:
 
 def seed(folder: EngineFolder, settings: Settings) -> None:
     """Put what is missing into the account of a folder that no process holds. Raises AccountInUse, DamagedAccount."""
-    if settings.network.existing is None:
+    if settings.network.existing is None and settings.iam.permissions_boundary is None:
         return
     with held(folder.account):
         state, kept = AccountState(), AccountFolder(folder.account)

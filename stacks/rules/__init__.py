@@ -25,7 +25,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),
     control_plane.kubernetes_version: ("controlPlane",),
     network.public_access: ("controlPlane",),
-    control_plane.principals: ("region", "controlPlane"),
+    control_plane.principals: ("region", "controlPlane", "iam"),
     node_groups.sizes: ("coreNodes", "nodeGroups"),
     node_groups.node_group_names: ("nodeGroups",),
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),

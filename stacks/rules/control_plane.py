@@ -38,6 +38,8 @@ def principals(settings: Settings) -> Iterator[Problem]:
                 settings.region,
                 "name a key of the cluster's region",
             )
+    if settings.iam.permissions_boundary:
+        arns["iam.permissionsBoundary"] = settings.iam.permissions_boundary
     principals = [entry.principal_arn for entry in settings.control_plane.access_entries.values()]
     for name, entry in settings.control_plane.access_entries.items():
         if principals.count(entry.principal_arn) > 1:

@@ -10,6 +10,7 @@ from tests.stacks import existing_networks
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
+BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
@@ -44,6 +45,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "private network": merged(dev, network=PRIVATE),
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
         "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
+        "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY}),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "key given": merged(
             dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}

@@ -33,6 +33,14 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         {"storage": {"lustre": {"dataRepository": {"s3Uri": "s3://corpus", "path": "data"}}}},
         "not a valid path of a file system",
     ),
+    "network.existing.nodes.usw2-az1": (
+        {"network": {"existing": {"vpcId": "vpc-0123456789abcdef0", "nodes": {"usw2-az1": "my-subnet"}}}},
+        "not a valid id of a subnet",
+    ),
+    "iam.permissionsBoundary": (
+        {"iam": {"permissionsBoundary": "arn:aws:iam::123456789012:role/boundary"}},
+        "not a valid ARN of an IAM policy",
+    ),
     "addons.mirror": ({"addons": {"mirror": "mirror"}}, "not a valid registry"),
     "addons.volcano.imageRegistry": ({"addons": {"volcano": {"imageRegistry": "https://docker.io"}}}, "not a valid registry"),
     "addons.trainer.images.xla-2.30": ({"addons": {"trainer": {"images": {"xla-2.30": "Train:1"}}}}, "not a valid image reference"),

@@ -71,6 +71,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": network(tagSubnets=True, loadBalancers={}, internalLoadBalancers={})},
         "no subnet that a controller looks for, `network.existing.tagSubnets` is `true`",
     ),
+    "a boundary of another partition": (
+        {"iam": {"permissionsBoundary": "arn:aws-cn:iam::123456789012:policy/boundary"}},
+        "`iam.permissionsBoundary` is `arn:aws-cn:iam::123456789012:policy/boundary`",
+    ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
         {"network": network(isolated=True), "coreNodes": {"autoscaled": False}, **pool()},

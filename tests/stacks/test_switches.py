@@ -7,7 +7,8 @@ import pytest
 
 from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording, Registration
-from tests.stacks.samples import PRIVATE
+from tests.stacks.addon_sets import everything
+from tests.stacks.samples import BOUNDARY, PRIVATE
 from tests.stacks.test_dev_stack import needs, only
 from tests.support import dev_configuration, merged, record_stack
 
@@ -333,3 +334,16 @@ def test_a_switch_that_is_off_takes_its_part_away_and_nothing_else(changes: dict
     assert gone in {item.name for item in dev()}
     assert gone not in {item.name for item in recording.resources()}
     assert set(recording.registrations) < set(dev().registrations)
+
+
+def test_every_role_has_the_boundary_that_the_account_asks_for():
+    """An account that allows no role without one refuses the first role that lacks it; without the key there is none."""
+    roles = merged_everything(iam={"permissionsBoundary": BOUNDARY}).of_type("aws:iam/role:Role")
+    assert {role.inputs.get("permissionsBoundary") for role in roles} == {BOUNDARY}
+    assert len(roles) > 10
+    assert not [role.name for role in dev().of_type("aws:iam/role:Role") if "permissionsBoundary" in role.inputs]
+
+
+def merged_everything(**changes: Any) -> Recording:
+    """The shipped stack with every add-on on, and sections changed."""
+    return record_stack({**everything(), **changes}, stack="dev")

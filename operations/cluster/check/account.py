@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from facts.iam import Document
 from operations.aws.dry_runs import denied_dry_runs
-from operations.aws.identity import Caller, Question, caller, denied_actions, principal_arn
+from operations.aws.identity import Caller, Question, caller, denied_actions, has_policy, principal_arn
 from operations.cluster.check.subject import Subject
 from operations.cluster.iam.calls import Asked, alike, calls
 from operations.cluster.iam.documents import deployer_permissions, statements
@@ -49,6 +49,18 @@ def permissions(subject: Subject) -> Iterator[Finding]:
         yield failed("permissions", what, f"attach the documents of `trn iam {subject.stack_file.stack} --deployer`")
     else:
         yield passed("permissions", f"IAM allows all {count} actions, simulated as this stack will call them")
+
+
+def boundary(subject: Subject) -> Iterator[Finding]:
+    """The policy that bounds all roles of the stack is there; nothing where none is named."""
+    arn = subject.settings.iam.permissions_boundary
+    if arn is None:
+        return
+    if has_policy(subject.api, arn):
+        yield passed("permissions boundary", f"{arn} is there; what it denies, no role of the stack may do")
+    else:
+        hint = "`iam.permissionsBoundary`: `aws iam list-policies --scope Local --query 'Policies[].Arn'` lists those of the account"
+        yield failed("permissions boundary", f"there is no policy {arn}", hint)
 
 
 def as_made(asked: Iterable[Asked], who: Caller) -> Iterator[Question]:

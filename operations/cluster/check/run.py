@@ -14,6 +14,7 @@ Check = Callable[[Subject], Iterator[Finding]]
 CHECKS: dict[str, Check] = {
     "permissions": account.permissions,
     "dry runs": account.dry_runs,
+    "permissions boundary": account.boundary,
     "zones": capacity.zone_ids,
     "existing network": network.existing,
     "offerings": capacity.offerings,

@@ -24,6 +24,7 @@ class Services:
     def _identity(self) -> Iterator[tuple[str, Handler]]:
         yield "iam.ListRoles", lambda _: {"Roles": [self._plain_role(name) for name in self._inventory.look("role")]}
         yield "iam.GetRole", self._get_role
+        yield "iam.GetPolicy", self._policy
         yield "iam.ListRoleTags", lambda given: {"Tags": tag_list(self._role(given["RoleName"]).get("tags", {}))}
         yield "iam.ListAttachedRolePolicies", lambda given: {"AttachedPolicies": list(self._attached(given["RoleName"]).values())}
         yield "iam.ListRolePolicies", lambda given: {"PolicyNames": list(self._inline(given["RoleName"]))}
@@ -73,6 +74,13 @@ class Services:
     def _get_role(self, given: Entry) -> Entry:
         tags = tag_list(self._role(given["RoleName"]).get("tags", {}))
         return {"Role": {**self._plain_role(given["RoleName"]), "Tags": tags}}
+
+    def _policy(self, given: Entry) -> Entry:
+        """A policy of the account's own: the program makes none."""
+        arn = given["PolicyArn"]
+        if arn not in self._inventory.world.state.others.get("policy", {}):
+            raise Refused("NoSuchEntity", f"Policy {arn} was not found.", 404)
+        return {"Policy": {"Arn": arn, "PolicyName": arn.rsplit("/", 1)[-1]}}
 
     def _plain_role(self, name: str) -> Entry:
         """A role as it is listed: without what other calls show."""

@@ -30,6 +30,7 @@ from tests.operations.aws.cloud import ACCOUNT, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.stacks.existing_networks import network
+from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged
 
 TODAY = date(2026, 11, 21)
@@ -576,3 +577,13 @@ def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():
     subject = in_network(aws)
     assert (check("network quotas", subject), check("dry runs", subject)) == ([], [])
     assert check("existing network", subject_of(aws)) == []
+
+
+def test_a_permissions_boundary_that_is_not_there_fails():
+    """The first role is refused with it, after the VPC is made and paid for."""
+    aws = HealthyAccount()
+    subject = subject_of(aws, iam={"permissionsBoundary": BOUNDARY})
+    assert worst(check("permissions boundary", subject)).verdict == "fail"
+    aws.put("policy", BOUNDARY, {"Arn": BOUNDARY})
+    assert [finding.verdict for finding in check("permissions boundary", subject)] == ["pass"]
+    assert check("permissions boundary", subject_of(aws)) == []

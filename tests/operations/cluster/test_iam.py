@@ -28,6 +28,7 @@ from simulator.recording import Recording, Registration
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.owned import owner_of
+from tests.stacks.samples import BOUNDARY
 from tests.stacks.existing_networks import INTERNAL, PUBLIC, configuration
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
@@ -362,3 +363,13 @@ def test_where_others_keep_the_network_no_document_touches_one():
     }
     wanted = {*PUBLIC.values(), *INTERNAL.values()}
     assert tagged == {f"arn:aws:ec2:us-west-2:*:subnet/{subnet}" for subnet in wanted}
+
+
+def test_the_right_to_a_boundary_is_there_where_there_is_one_and_never_to_take_it_off():
+    """Who may take a boundary off a role has every right that it kept from the role."""
+    with_one = record_stack(merged(dev_configuration(), iam={"permissionsBoundary": BOUNDARY})).resources()
+    found = {
+        name: {action for actions in deployer_permissions(items).values() for action in actions if "Boundary" in action}
+        for name, items in (("with", with_one), ("without", record_stack(dev_configuration()).resources()))
+    }
+    assert found == {"with": {"iam:PutRolePermissionsBoundary"}, "without": set()}
