@@ -98,7 +98,7 @@ def rehearse(
     recording = record_program(stack, seed)
     faults = Faults.of(met.faults)
     faults.need_targets(recording)
-    need_requests(met.allowances.capacity, recording)
+    need_requests(met.allowances.capacity, recording, met.account())
     engine = Engine(World(met.account(), faults), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)

@@ -3,8 +3,9 @@
 import difflib
 from collections.abc import Iterator, Mapping
 
-from simulator.account import kinds
+from simulator.account import kinds, places
 from simulator.account.allowances import Allowances
+from simulator.account.state import AccountState
 from simulator.faults_syntax import FaultSyntaxError
 from simulator.recording import Recording, Registration
 
@@ -20,9 +21,12 @@ def words(name: str, says: str, allowances: Allowances, faults: list[str]) -> li
     return [f"{name}: {says}", *(f"{what}: {', '.join(found)}" for what, found in parts if found)]
 
 
-def need_requests(capacity: Mapping[tuple[str, str], int], recording: Recording) -> None:
-    """Raises FaultSyntaxError for capacity of a type in a zone in which no group or pool of the stack asks for it."""
-    asked = sorted(set(_asked(recording)))
+def need_requests(capacity: Mapping[tuple[str, str], int], recording: Recording, before: AccountState) -> None:
+    """Raises FaultSyntaxError for capacity of a type in a zone in which no group or pool of the stack asks for it.
+
+    `before`: the account before the stack, with the subnets of a network that others keep.
+    """
+    asked = sorted(set(_asked(recording, before)))
     for instance_type, zone in capacity:
         if (instance_type, zone) in asked:
             continue
@@ -34,12 +38,14 @@ def need_requests(capacity: Mapping[tuple[str, str], int], recording: Recording)
         )
 
 
-def _asked(recording: Recording) -> Iterator[tuple[str, str]]:
+def _asked(recording: Recording, before: AccountState) -> Iterator[tuple[str, str]]:
     """Instance type and zone of everything that asks EC2 for instances."""
-    zones = {item.id: str(item.inputs["availabilityZoneId"]) for item in recording.of_type(kinds.SUBNET)}
+    made = {item.id: item for item in recording.of_type(kinds.SUBNET)}
     for group in recording.of_type(kinds.NODE_GROUP):
-        for subnet in group.inputs["subnetIds"]:
-            yield _type_of(recording, group), zones[subnet]
+        for subnet_id in group.inputs["subnetIds"]:
+            subnet = made.get(subnet_id) or places.subnet(before, subnet_id)
+            if subnet is not None:
+                yield _type_of(recording, group), str(subnet.inputs["availabilityZoneId"])
     for pool in recording.of_type(kinds.NODE_POOL):
         wanted = {item["key"]: item["values"] for item in pool.inputs["spec"]["template"]["spec"]["requirements"]}
         for instance_type in wanted.get("node.kubernetes.io/instance-type", ()):

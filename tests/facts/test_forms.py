@@ -20,6 +20,12 @@ GOOD: dict[str, tuple[Form, tuple[str, ...]]] = {
         ),
     ),
     "key": (forms.KMS_KEY_ARN, (f"{KEY}/{UUID}", f"{KEY}/mrk-{'0a' * 16}", f"arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/{UUID}")),
+    "policy": (
+        forms.POLICY_ARN,
+        ("arn:aws:iam::123456789012:policy/boundary", "arn:aws-cn:iam::123456789012:policy/a/b/c+d", "arn:aws:iam::aws:policy/PowerUserAccess"),
+    ),
+    "vpc": (forms.VPC_ID, ("vpc-0a1b2c3d", "vpc-0123456789abcdef0")),
+    "subnet": (forms.SUBNET_ID, ("subnet-0a1b2c3d", "subnet-0123456789abcdef0")),
     "bucket": (forms.BUCKET, ("corpus", "a-1", "my.bucket.of.logs", "b" * 63, "192.168.0.x")),
     "uri": (forms.S3_URI, ("s3://corpus", "s3://corpus/", "s3://corpus/a b/ü/", f"s3://corpus/{'p' * 1000}")),
     "path": (forms.FILE_SYSTEM_PATH, ("/", "/data", "/data/", "/a b", "/" + "p" * 4095)),
@@ -51,6 +57,15 @@ BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
             "arn:aws:iam::123456789012:root", f"{ROLE}/team\n", "arn:aws:iam:us-west-2:123456789012:role/team",
         ),
     ),
+    "policy": (
+        forms.POLICY_ARN,
+        (
+            f"{ROLE}/boundary", "arn:aws:iam::123456789012:policy/", "arn:aws:iam::1:policy/a", "arn:aws:iam:us-west-2:123456789012:policy/a",
+            f"arn:aws:iam::123456789012:policy/{'n' * 129}", "arn:aws:iam::123456789012:policy/a b", "boundary",
+        ),
+    ),
+    "vpc": (forms.VPC_ID, ("vpc-", "vpc-1", "vpc-0123456789ABCDEF0", "subnet-0a1b2c3d", "vpc-0123456789abcdef01", "my-vpc")),
+    "subnet": (forms.SUBNET_ID, ("subnet-", "subnet-a", "vpc-0a1b2c3d", "subnet-0123456789abcdefg", "subnet-0a1b2c3d\n")),
     "key": (
         forms.KMS_KEY_ARN,
         (

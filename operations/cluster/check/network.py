@@ -14,9 +14,10 @@ NAME = "existing network"
 
 def existing(subject: Subject) -> Iterator[Finding]:
     """Routes, endpoints, names, addresses and tags of the VPC that the stack uses; nothing where it makes its own."""
-    asked = asked_of_network(subject.settings, is_up=described(subject.api, subject.cluster) is not None)
-    if asked is None:
+    if subject.settings.network.existing is None:
         return
+    asked = asked_of_network(subject.settings, is_up=described(subject.api, subject.cluster) is not None)
+    assert asked is not None
     network = described_network(subject.api, asked.vpc_id)
     if network is None:
         hint = "`network.existing.vpcId`: `aws ec2 describe-vpcs` lists those of the region"

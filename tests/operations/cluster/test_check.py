@@ -452,8 +452,21 @@ def asked_by(name: str) -> set[str]:
     """Operations that one check makes on a healthy account."""
     aws = HealthyAccount()
     leave_everything(aws, "trainium-dev")
-    check(name, subject_of(aws))
+    check(name, subject_for(name, aws))
     return set(aws.wire.count())
+
+
+def subject_for(name: str, aws: HealthyAccount) -> Subject:
+    """A stack that a check has something to ask about, and the account that it needs."""
+    if name == "permissions boundary":
+        aws.put("policy", BOUNDARY, {"Arn": BOUNDARY})
+        return subject_of(aws, iam={"permissionsBoundary": BOUNDARY})
+    if name == "existing network":
+        subject = in_network(aws, isolated=True)
+        put_described(aws, subject)
+        return subject
+    block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+    return subject_of(aws, **({"nodeGroups": {"trn1-32xl": block}} if name == "reservations" else {}))
 
 
 @pytest.mark.parametrize("name", [name for name in CHECKS if name not in ("tools", "allow-list", "budget")])
@@ -462,13 +475,11 @@ def test_a_check_that_is_denied_any_one_call_fails(name: str):
     blocks = {"ec2.DescribeCapacityReservations", "ec2.DescribeCapacityBlockOfferings", "ec2.DescribeAvailabilityZones"}
     operations = asked_by(name) if name != "reservations" else blocks
     assert operations
-    group = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
-    changes = {"nodeGroups": {"trn1-32xl": group}} if name == "reservations" else {}
     for operation in sorted(operations):
         aws = HealthyAccount()
         leave_everything(aws, "trainium-dev")
         aws.wire.denied.add(operation)
-        assert worst(check(name, subject_of(aws, **changes))).verdict == "fail", operation
+        assert worst(check(name, subject_for(name, aws))).verdict == "fail", operation
 
 
 # The command

@@ -28,8 +28,8 @@ from simulator.recording import Recording, Registration
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.owned import owner_of
-from tests.stacks.samples import BOUNDARY
 from tests.stacks.existing_networks import INTERNAL, PUBLIC, configuration
+from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 SESSION = botocore.session.Session()

@@ -52,6 +52,10 @@ def test_a_description_is_rehearsed_and_what_does_not_fit_is_refused(in_network:
     code, out, _ = trn("rehearse dev --existing network.yaml --quiet")
     assert (code, "is taken to be" in out) == (0, False)
     assert f"{VPC} is taken to be as the stack needs it" in trn("rehearse dev --quiet")[1]
+    scenario = in_network / "scarce.yaml"
+    scenario.write_text("says: no node is free\naccount: {capacity: [{type: trn1.32xlarge, zone: usw2-az4, count: 0}]}\n")
+    code, out, _ = trn("rehearse dev --existing network.yaml --quiet --scenario scarce.yaml")
+    assert (code, "InsufficientInstanceCapacity" in out) == (1, True)
     path = in_network / "network.yaml"
     described = yaml.safe_load(path.read_text())
     described["dnsSupport"] = False

@@ -195,9 +195,9 @@ def test_a_scenario_that_limits_what_the_stack_never_asks_for_is_refused():
     with pytest.raises(
         FaultSyntaxError, match=r"limits trn1\.32xlarge in usw2-az1, and nothing of this stack asks for it there"
     ) as refused:
-        need_requests({("trn1.32xlarge", "usw2-az1"): 1}, recording())
+        need_requests({("trn1.32xlarge", "usw2-az1"): 1}, recording(), AccountState())
     assert refused.value.hint.startswith("the stack asks for trn1.32xlarge in usw2-az4")
-    need_requests({("trn1.32xlarge", "usw2-az4"): 1}, recording())
+    need_requests({("trn1.32xlarge", "usw2-az4"): 1}, recording(), AccountState())
 
 
 def test_a_quota_family_that_there_is_not_is_refused(tmp_path: Path):
