@@ -20,7 +20,7 @@ from typing import IO
 
 from operations.errors import CommandError
 from operations.local_kubernetes.api import Api
-from operations.local_kubernetes.control_plane import admin_client
+from operations.local_kubernetes.clients import admin_client
 
 TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
 """What a control plane is made of, and what runs beside it where it was built."""

@@ -21,9 +21,9 @@ from pathlib import Path
 from operations.local_kubernetes import build
 from operations.local_kubernetes.authenticator import User
 from operations.local_kubernetes.companions import Companions
-from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner, free_ports
+from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner
 from operations.local_kubernetes.eks_tokens import is_eks_token
-from operations.local_kubernetes.ranges import is_free
+from operations.local_kubernetes.ranges import free_ports, is_free
 from operations.local_kubernetes.running import IDENTITY, KUBECONFIG, OPTIONAL, PORT, RECORD, TOOLS, Record, held
 
 LOOK_S = 0.5

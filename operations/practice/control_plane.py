@@ -12,7 +12,7 @@ from operations.engine.project import EngineFolder
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Bearer, KubernetesClient, token
 from operations.local_kubernetes import build, running
-from operations.local_kubernetes.control_plane import client_of
+from operations.local_kubernetes.clients import client_of
 from operations.local_kubernetes.half import Half
 from operations.local_kubernetes.running import Cluster
 from operations.output import errors
