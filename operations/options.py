@@ -1,9 +1,10 @@
 """Options that several commands share, and the completion of stack names."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 
 def stack_names(incomplete: str) -> list[str]:
@@ -43,11 +44,26 @@ Faults = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]
+ANY = "any"
+"""Value of an option that may be given without one."""
 WithKubernetes = Annotated[
-    bool,
+    str,
     typer.Option(
         "--kubernetes",
-        help="With a real API server and fake nodes for the Kubernetes half, on this machine; needs Go, to build them once. The stack"
-        " keeps it until it is down.",
+        metavar="[=WAY]",
+        show_default=False,
+        help="With a real API server and fake nodes for the Kubernetes half, on this machine. WAY: go, which builds it once; kind, k3d or"
+        " kwokctl; without it the first that is on PATH. The stack keeps it until it is down.",
     ),
 ]
+"""Empty without the option; ANY without a name. The command's class is WithWay."""
+
+
+class WithWay(TyperCommand):
+    """Takes `--kubernetes` and `--kubernetes=WAY`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Arguments with the value spelt out, as far as they are the command's own."""
+        end = args.index("--") if "--" in args else len(args)
+        own = [f"--kubernetes={ANY}" if word == "--kubernetes" else word for word in args[:end]]
+        return super().parse_args(ctx, [*own, *args[end:]])

@@ -1,6 +1,7 @@
 """Ways to an API server: kubeconfigs as programs take them, and clients of the official library."""
 
 import json
+import os
 import ssl
 import urllib.request
 from base64 import b64decode, b64encode
@@ -37,6 +38,11 @@ class Administrator:
         for name, text in (("ca.crt", self.authority), ("admin.crt", self.certificate), ("admin.key", self.key)):
             (folder / name).touch(mode=0o600)
             (folder / name).write_bytes(text)
+
+    def write_kubeconfig(self, path: Path) -> None:
+        """For programs."""
+        user = {"client-certificate-data": b64encode(self.certificate).decode(), "client-key-data": b64encode(self.key).decode()}
+        write_kubeconfig(path, kubeconfig(self.server, self.authority, user))
 
 
 def administrator_of(text: str, folder: Path) -> Administrator:
@@ -85,6 +91,14 @@ def write_kubeconfig(path: Path, content: Mapping[str, Any]) -> None:
     path.touch(mode=0o600)
     path.chmod(0o600)
     path.write_text(json.dumps(content))
+
+
+def environment_of(tools: Mapping[str, Path], folder: Path, own: Path) -> dict[str, str]:
+    """For a user's program: the tools on its PATH, the kubeconfig `own` as its default, and a home in `folder` where nothing is."""
+    paths = dict.fromkeys(str(path.parent) for path in tools.values())
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    return os.environ | {"PATH": os.pathsep.join([*paths, os.environ["PATH"]]), "KUBECONFIG": str(own), "HOME": str(home)}
 
 
 def admin_client(server: str, pki: Path) -> ApiClient:

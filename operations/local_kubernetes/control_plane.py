@@ -26,7 +26,6 @@ kwok among the tools none runs.
 """
 
 import json
-import os
 import ssl
 import subprocess
 import sys
@@ -43,7 +42,7 @@ from operations.local_kubernetes import flags
 from operations.local_kubernetes.api import Api
 from operations.local_kubernetes.authenticator import Authenticator
 from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.clients import admin_client, answers, configuration_of, kubeconfig, write_kubeconfig
+from operations.local_kubernetes.clients import admin_client, answers, configuration_of, environment_of, kubeconfig, write_kubeconfig
 from operations.local_kubernetes.kwok import Kwok
 from operations.local_kubernetes.processes import Processes
 from operations.local_kubernetes.ranges import Ranges
@@ -70,6 +69,14 @@ class Manner:
 
 class ControlPlane:
     """See the module."""
+
+    reaches_pods = True
+    """Whether the API server finds what listens at a pod's address."""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Programs without which it is of no use."""
+        return ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", *(["kwok"] if "kwok" in self.tools else []))
 
     def __init__(self, tools: Mapping[str, Path], manner: Manner = Manner()) -> None:
         """Not started: `start` does both."""
@@ -153,14 +160,7 @@ class ControlPlane:
 
     def environment(self) -> dict[str, str]:
         """For a user's program: the tools on its PATH, this cluster as its default, and a home where nothing is."""
-        paths = dict.fromkeys(str(path.parent) for path in self.tools.values())
-        home = self.folder / "home"
-        home.mkdir(exist_ok=True)
-        return os.environ | {
-            "PATH": os.pathsep.join([*paths, os.environ["PATH"]]),
-            "KUBECONFIG": str(self.kubeconfig),
-            "HOME": str(home),
-        }
+        return environment_of(self.tools, self.folder, self.kubeconfig)
 
     def stop(self) -> None:
         """End everything and delete the folder."""

@@ -35,8 +35,12 @@ LONGEST_FIRST = (
 """Files of more than 20 s on two cores. One of them at the end would leave the other worker with nothing to do."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files begin: workers take whole files in this order (`--dist loadgroup --no-loadscope-reorder`)."""
+    """The longest files begin: workers take whole files in this order (`--dist loadgroup --no-loadscope-reorder`).
+
+    First of all, since pytest-xdist reads the groups at the same moment.
+    """
     ranks = {Path(__file__).with_name(name): rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
     for item in items:

@@ -57,5 +57,5 @@ def open_stores(api: Api) -> None:
 
 
 def _is_open(api: Api, group: str, plural: str) -> bool:
-    found = api.call("GET", f"/apis/{group}").body.get("preferredVersion")
-    return found is not None and api.call("GET", f"/apis/{found['groupVersion']}/{plural}", limit="1").status == 200
+    versions = api.call("GET", f"/apis/{group}").body.get("versions", ())
+    return any(api.call("GET", f"/apis/{version['groupVersion']}/{plural}", limit="1").status == 200 for version in versions)
