@@ -5,6 +5,7 @@ belongs to is there; one that ends is started again at the next look.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from addons.etcd.manifests import SERVER
 from operations.local_kubernetes import volcano_webhook
-from operations.local_kubernetes.api import Api, Object
+from operations.local_kubernetes.api import Api, Object, Refused
 from operations.local_kubernetes.beside import Beside
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.control_plane import ControlPlane
@@ -113,6 +114,12 @@ class Companions:
             wanted = {**self._volcano(self._api), **self._etcd(self._api)}
         except HTTPError:
             return
+        self._run(wanted)
+        if self._webhook is not None:
+            with suppress(HTTPError, Refused):
+                self._webhook.guard(self._namespace if volcano_webhook.PROGRAM in self._running else "")
+
+    def _run(self, wanted: Mapping[str, Program]) -> None:
         processes = self._control_plane.processes
         for name in list(self._running):
             ended = processes.code(name) is not None
@@ -123,8 +130,6 @@ class Companions:
             if name not in self._running:
                 processes.start(name, program.argv, self._control_plane.environment() | dict(program.environment))
                 self._running[name] = program
-        if self._webhook is not None:
-            self._webhook.guard(self._namespace if volcano_webhook.PROGRAM in self._running else "")
 
     def _volcano(self, api: Api) -> dict[str, Program]:
         tools = self._control_plane.tools

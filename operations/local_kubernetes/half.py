@@ -7,6 +7,7 @@ release whose chart is not installed by Helm here brings what its contract says:
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from urllib3.exceptions import HTTPError
@@ -92,6 +93,10 @@ class Half:
         self.follow(state)
         waiting = [item.registration for item in state if item.status != "deleting" and _lives_here(item.registration)]
         waiting.sort(key=_rank)
+        brought = [item for registration in waiting if _contract(registration) for item in self._brought(registration)]
+        with suppress(HTTPError, Refused, NotInTime):
+            # Of all releases together: each definition takes the API server a second or two, and what is refused is said below.
+            crds.install(self._api, [item for item in brought if item["kind"] == "CustomResourceDefinition"])
         refused: list[tuple[Registration, str]] = []
         # What needs a kind or a namespace that comes later in the list has its turn again.
         for _ in range(2):
