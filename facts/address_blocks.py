@@ -5,7 +5,7 @@ Sources: VPC user guide, VPC CIDR blocks and CIDR block association restrictions
 
 import re
 from collections.abc import Iterable
-from ipaddress import IPv4Network, collapse_addresses
+from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 
 WRITTEN = re.compile(r"\d{1,3}(\.\d{1,3}){3}/\d{1,2}")
 """Address and prefix length. Python's own reader also takes a netmask, and an address alone for a block of one."""
@@ -30,6 +30,15 @@ def block_of(text: str) -> IPv4Network:
     if not WRITTEN.fullmatch(text):
         raise ValueError(f"`{text}` is not written as address/prefix length")
     return IPv4Network(text)
+
+
+def is_address(text: str) -> bool:
+    """Whether it is one IPv4 address, without a prefix length: refused everywhere, since a block may have been meant."""
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def why_unusable(block: IPv4Network) -> str:

@@ -1,5 +1,6 @@
 """Regions, partitions and zone ids: what follows from a region's name alone, so no account is asked."""
 
+import difflib
 import re
 from functools import cache
 
@@ -48,6 +49,22 @@ def zone_ids(region: str) -> tuple[str, ...]:
     if partition(region) != "aws" or "iso" in region:
         return ()
     return tuple(f"{zone_id_prefix(region)}-az{number}" for number in _ZONE_NUMBERS.get(region, _THREE_ZONES))
+
+
+def near_regions(region: str) -> list[str]:
+    """Regions whose names are nearest to one that there is not, the nearest first; none where nothing is like it."""
+    return difflib.get_close_matches(region.strip().lower().replace("_", "-"), REGIONS, n=3, cutoff=0.6)
+
+
+def near_zone(zone_id: str, region: str) -> str | None:
+    """The zone id of the region that is nearest to a wrong one: of a zone name such as `us-west-2d`, and of another region's id, too."""
+    known = zone_ids(region)
+    letter = zone_id.removeprefix(region)
+    if not known or (len(letter) == 1 and zone_id != letter):
+        # A zone name: which id it means differs from account to account.
+        return None
+    same_number = [zone for zone in known if zone.rpartition("-")[2] == zone_id.rpartition("-")[2]]
+    return next(iter(difflib.get_close_matches(zone_id, known, n=1, cutoff=0.6)), None) or next(iter(same_number), None)
 
 
 @cache

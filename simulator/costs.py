@@ -1,19 +1,22 @@
-"""What a recorded cluster costs by the hour, item by item, running and idle.
+"""What a recorded cluster costs by the hour, item by item: now, at full size, and idle (`simulator.cost_figures`).
 
-Idle means: Neuron groups scaled to zero, everything else left as it is. Nothing that bills by use is in it: data through
-NAT gateways, log ingestion, requests.
+Nothing that bills by use is in it: data through NAT gateways, log ingestion, requests.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from facts.catalogue import NEURON_TYPES, instance_type
+from facts.catalogue import NEURON_TYPES, InstanceType, instance_type
 from facts.prices import PRICES, hourly
 from facts.resources.eks import NODE_GROUP
-from facts.resources.kubernetes import NODE_POOL
+from facts.resources.kubernetes import NODE_CLASS, NODE_POOL
 from facts.resources.resource_type import ByInstances, Listed
 from facts.resources.table import TYPES
+from simulator.cost_figures import Amount, Figures, figure
 from simulator.recording import Recording, Registration
+
+_DESIRED_SIZE = "scalingConfig.desiredSize"
 
 
 @dataclass(frozen=True)
@@ -22,26 +25,40 @@ class CostItem:
 
     urn: str
     name: str
-    what: str
     quantity: float
-    usd_per_hour: float | None
-    """None where no list price exists."""
-    idle_usd_per_hour: float | None
+    """Now."""
+    now: Amount
+    full_size: Amount
+    idle: Amount
     verified: bool
     """False where the price was not found on a page."""
     price: str = ""
     """What sets it: an entry of `PRICES`, or an instance type."""
 
+    @property
+    def what(self) -> str:
+        """As users read it: what there is now, or what there may be."""
+        return self.now.what if self.now.usd_per_hour != 0 else self.full_size.what
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it costs nothing in any situation."""
+        return all(amount.usd_per_hour == 0 for amount in (self.now, self.full_size, self.idle))
+
 
 def items(recording: Recording) -> list[CostItem]:
-    """All lines, highest price first."""
-    found = [item for registration in recording.resources() for item in _lines(recording, registration)]
-    return sorted(found, key=lambda item: (-(item.usd_per_hour or 0), item.urn, item.what))
+    """All lines that cost something in one situation or another, highest price first."""
+    found = [item for registration in recording.resources() for item in _lines(recording, registration) if not item.is_nothing]
+    return sorted(found, key=lambda item: (-(item.now.usd_per_hour or 0), -(item.full_size.usd_per_hour or 0), item.urn, item.what))
 
 
-def total(lines: list[CostItem], *, idle: bool) -> float:
-    """USD per hour of all lines that have a price, to a tenth of a cent."""
-    return round(sum((line.idle_usd_per_hour if idle else line.usd_per_hour) or 0 for line in lines), 4)
+def figures(lines: Sequence[CostItem]) -> Figures:
+    """The three sums."""
+    return Figures(
+        now=figure(line.now for line in lines),
+        full_size=figure(line.full_size for line in lines),
+        idle=figure(line.idle for line in lines),
+    )
 
 
 def _lines(recording: Recording, registration: Registration) -> Iterator[CostItem]:
@@ -53,34 +70,67 @@ def _lines(recording: Recording, registration: Registration) -> Iterator[CostIte
     inputs, quantity = registration.inputs, costs.quantity(registration.inputs)
     if quantity:
         price = costs.price if isinstance(costs.price, str) else costs.price(inputs)
-        yield _listed(registration, price, quantity, costs.what.format(**inputs, quantity=quantity))
+        what = costs.what.format(**inputs, quantity=quantity)
+        amount = Amount(what, round(hourly(price) * quantity, 6))
+        yield CostItem(registration.urn, registration.name, quantity, amount, amount, amount, PRICES[price].verified, price)
 
 
-def _listed(registration: Registration, price: str, quantity: float, what: str) -> CostItem:
-    usd = round(hourly(price) * quantity, 6)
-    return CostItem(registration.urn, registration.name, what, quantity, usd, usd, PRICES[price].verified, price)
+class _Counts(NamedTuple):
+    """Instances of one type in each situation."""
+
+    now: int
+    full_size: int
+    idle: int
+
+
+@dataclass(frozen=True)
+class _Bought:
+    """How instances are bought."""
+
+    usd_per_hour: float | None
+    """Price of one; None where none is known."""
+    words: str
+    """For the reader."""
+
+
+def _nodes(
+    registration: Registration, instance: InstanceType, bought: _Bought, paid: _Counts, running: _Counts, root_volume_gib: int
+) -> Iterator[CostItem]:
+    """The instances and their root volumes. Instances that are reserved are paid for without running; volumes are not."""
+    yield _line(registration, paid, f"{{}} x {instance.name}{bought.words}", bought.usd_per_hour, instance.name)
+    volume = hourly("gp3 volume") * root_volume_gib
+    yield _line(registration, running, f"{{}} root volumes of {root_volume_gib} GiB", volume, "gp3 volume")
+
+
+def _line(registration: Registration, counts: _Counts, what: str, price: float | None, name: str) -> CostItem:
+    now, full_size, idle = (
+        Amount(what.format(count), 0.0 if count == 0 else None if price is None else round(price * count, 6)) for count in counts
+    )
+    return CostItem(registration.urn, registration.name, counts.now, now, full_size, idle, price is not None, name)
 
 
 def _node_group(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    count = registration.inputs["scalingConfig"]["desiredSize"]
-    template = _template_of(recording, registration)
+    scaling, template = registration.inputs["scalingConfig"], _template_of(recording, registration)
     types = registration.inputs.get("instanceTypes") or [template.inputs["instanceType"]]
-    instance = instance_type(types[0])
-    stays = instance.name not in NEURON_TYPES
-    from_block = registration.inputs.get("capacityType") == "CAPACITY_BLOCK"
-    spot = registration.inputs.get("capacityType") == "SPOT"
-    # A spot price moves by the hour: none is shown rather than one that is wrong.
-    price = None if spot else instance.block_price_usd_per_hour if from_block else instance.price_usd_per_hour
-    usd = 0.0 if count == 0 else None if price is None else round(price * count, 6)
-    kind = " (capacity block, paid in advance)" if from_block else " (spot)" if spot else ""
-    what = f"{count} x {instance.name}{kind}"
-    idle = usd if stays or from_block else 0.0
-    yield CostItem(registration.urn, registration.name, what, count, usd, idle, usd is not None, instance.name)
+    instance, bought = instance_type(types[0]), registration.inputs.get("capacityType")
+    now = scaling["desiredSize"]
+    # An autoscaler sizes the groups whose desired size the program leaves alone.
+    autoscaled = _DESIRED_SIZE in registration.options.get("ignoreChanges", ())
+    full = max(now, scaling["maxSize"]) if autoscaled else now
+    idle = 0 if instance.name in NEURON_TYPES else now
+    reserved = bool(template.inputs.get("capacityReservationSpecification")) or bought == "CAPACITY_BLOCK"
     gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])
-    volumes = round(hourly("gp3 volume") * gib * count, 6)
-    if count:
-        what = f"{count} root volumes of {gib} GiB"
-        yield CostItem(registration.urn, registration.name, what, count, volumes, volumes if stays else 0.0, True, "gp3 volume")
+    # A reservation bills its instances at the on-demand rate, used or not (EC2 user guide, Capacity Reservation pricing and billing).
+    paid = _Counts(now, full, now if reserved else idle)
+    how = _bought(instance, from_block=bought == "CAPACITY_BLOCK", spot=bought == "SPOT")
+    yield from _nodes(registration, instance, how, paid, _Counts(now, full, idle), gib)
+
+
+def _bought(instance: InstanceType, *, from_block: bool, spot: bool, by: str = "") -> _Bought:
+    if from_block:
+        return _Bought(instance.block_price_usd_per_hour, f" ({by}capacity block, paid in advance)")
+    # A spot price moves by the hour: none is shown rather than one that is wrong.
+    return _Bought(None, f" ({by}spot)") if spot else _Bought(instance.price_usd_per_hour, f" ({by.removesuffix(', ')})" if by else "")
 
 
 def _template_of(recording: Recording, registration: Registration) -> Registration:
@@ -89,15 +139,35 @@ def _template_of(recording: Recording, registration: Registration) -> Registrati
 
 
 def _node_pool(recording: Recording, registration: Registration) -> Iterator[CostItem]:
-    """Nodes that a static pool of Karpenter keeps; a dynamic one costs by use."""
-    count = registration.inputs["spec"].get("replicas", 0)
-    if not count:
+    """Nodes that Karpenter makes: a static pool keeps its number, a dynamic one has none until pods ask, and may grow to its limit."""
+    spec = registration.inputs["spec"]
+    wanted = {item["key"]: item["values"] for item in spec["template"]["spec"]["requirements"]}
+    if "node.kubernetes.io/instance-type" not in wanted:
+        yield _general_pool(registration)
         return
-    wanted = {item["key"]: item["values"][0] for item in registration.inputs["spec"]["template"]["spec"]["requirements"]}
-    instance = instance_type(wanted["node.kubernetes.io/instance-type"])
-    price = instance.price_usd_per_hour if wanted["karpenter.sh/capacity-type"] == "on-demand" else None
-    usd = None if price is None else round(price * count, 6)
-    yield CostItem(registration.urn, registration.name, f"{count} x {instance.name} (Karpenter)", count, usd, usd, usd is not None)
+    instance, kind = instance_type(wanted["node.kubernetes.io/instance-type"][0]), wanted["karpenter.sh/capacity-type"][0]
+    from_block = "karpenter.k8s.aws/capacity-reservation-type" in wanted
+    most, kept = int(spec["limits"]["nodes"]), spec.get("replicas", 0)
+    paid = _Counts(most, most, most) if kind == "reserved" else _Counts(kept, most, kept)
+    how = _bought(instance, from_block=from_block, spot=kind == "spot", by="Karpenter, ")
+    yield from _nodes(registration, instance, how, paid, _Counts(kept, most, kept), _volume_gib(recording, spec))
+
+
+def _general_pool(registration: Registration) -> CostItem:
+    """A pool that may take any of many types: what it may cost has no one price."""
+    cpu = registration.inputs["spec"]["limits"]["cpu"]
+    what = f"{cpu} vCPU of c, m and r instances (Karpenter)"
+    nothing = Amount(what, 0.0)
+    return CostItem(registration.urn, registration.name, 0, nothing, Amount(f"up to {what}", None), nothing, False)
+
+
+def _volume_gib(recording: Recording, spec: Mapping[str, Any]) -> int:
+    """Size of the root volume that the pool's node class gives."""
+    name = spec["template"]["spec"]["nodeClassRef"]["name"]
+    classes = [item for item in recording.of_type(NODE_CLASS.token) if item.inputs["metadata"]["name"] == name]
+    return sum(
+        int(mapping["ebs"]["volumeSize"].removesuffix("Gi")) for item in classes for mapping in item.inputs["spec"]["blockDeviceMappings"]
+    )
 
 
 _BY_INSTANCES: Mapping[str, Callable[[Recording, Registration], Iterator[CostItem]]] = {

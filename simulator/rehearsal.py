@@ -19,6 +19,7 @@ from simulator.faults_syntax import FaultRequest
 from simulator.recording import Recording
 from simulator.report import schema as report
 from simulator.report.assemble import Story, report_of
+from simulator.scenario_effects import need_requests
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Circumstances:
     allowances: Allowances = field(default_factory=Allowances)
     job: Job = field(default_factory=Job)
     faults: Sequence[FaultRequest] = ()
+    scenario: Sequence[str] = ()
+    """What the scenario set, for the reader; empty without one."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ def rehearse(
     recording = record_program(stack, seed)
     faults = Faults.of(met.faults)
     faults.need_targets(recording)
+    need_requests(met.allowances.capacity, recording)
     engine = Engine(World(AccountState(met.allowances, met.job), faults), State(), seed, parallel)
     tell = _teller(watch)
     ups = bring_up(engine, recording, tell=tell)
@@ -98,6 +102,7 @@ def rehearse(
         seed=seed,
         notices=[*notices, *unused],
         faults=[str(fault) for fault in met.faults],
+        scenario=met.scenario,
     )
     return Rehearsal(recording, ups, destroys, made)
 

@@ -162,7 +162,7 @@ class Lustre(Section):
     capacity_gib: int = Field(default=1200, ge=1200, le=2_147_483_647)
     """Size in GiB: 1200, or a multiple of 2400. It grows in place and never shrinks."""
     throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 125
-    """Throughput per TiB, MB/s."""
+    """Throughput per TiB, MB/s. The default gives 146 MB/s at 1200 GiB, an eighth of the original blueprint's, which had 2400 GiB at 500."""
     zone_id: str | None = None
     """Zone of the file system. Without it, the first zone of `network.zones`. Another zone means another, empty file system."""
     compression: Literal["LZ4", "NONE"] = "LZ4"

@@ -38,9 +38,11 @@ STACKS: Mapping[str, Mapping[str, Any]] = {
 BESIDE: Mapping[str, tuple[str, ...]] = {"slurm": ("certManager",)}
 """Add-ons that a launcher's own needs, by launcher."""
 WIDTH = 150
-"""Characters of a line that a page shows: requests carry the job's scripts in packed form."""
+"""Characters of a line that a page shows."""
 FILE = re.compile(r"^(cat >[^\n]*<<'(\w+)')\n.*?^\2$", re.MULTILINE | re.DOTALL)
 """A file that a script writes."""
+PACKED = re.compile(r"[A-Za-z0-9+/=]{200,}")
+"""Packed files: their letters change with every line of the scripts in them, and say nothing."""
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -162,8 +164,8 @@ def _language(found: Rendered) -> str:
 
 
 def _short(text: str) -> list[str]:
-    """Lines of a page: without the text of files, and cut where they carry packed ones."""
-    text = FILE.sub(r"\1\n...\n\2", text)
+    """Lines of a page, each cut at the width: without the text of files, plain or packed."""
+    text = PACKED.sub("...", FILE.sub(r"\1\n...\n\2", text))
     return [line if len(line) <= WIDTH else f"{line[: WIDTH - 4]} ..." for line in text.rstrip().splitlines()]
 
 

@@ -20,7 +20,7 @@ def circumstances_of(scenario: str | None, faults: Sequence[str]) -> Circumstanc
 
     Raises ScenarioError or FaultSyntaxError.
     """
-    given = circumstances(read(scenario)) if scenario else Circumstances()
+    given = circumstances(read(scenario), scenario) if scenario else Circumstances()
     return replace(given, faults=[*given.faults, *_parsed(faults)])
 
 

@@ -34,6 +34,7 @@ class Progress:
         self._running: dict[str, Step] = {}
         self._ended: set[str] = set()
         self._blockers: dict[str, frozenset[str]] = {}
+        self._resources: set[str] = set()
 
     def __enter__(self) -> "Progress":
         if self._live is not None:
@@ -65,6 +66,7 @@ class Progress:
         self._phase, self._clock, self._running, self._ended = phase, 0.0, {}, set()
         up = not phase.startswith("destroy")
         self._blockers = dict(creation_dependencies(recording)) if up else _reversed(recorded_dependencies(recording))
+        self._resources = {item.urn for item in recording.resources()}
         if self._lines:
             self._console.print(f"{phase} (virtual time)", markup=False)
 
@@ -87,10 +89,10 @@ class Progress:
         return f"  {_clock(self._clock)}  {done} {_label(recording, step.urn)} in {took}; under way: {under_way}; {self._waiting()} wait"
 
     def _waiting(self) -> int:
-        return len(self._blockers) - len(self._ended) - len(self._running)
+        return len(self._resources - self._ended - self._running.keys())
 
     def _held_back(self) -> Counter[str]:
-        """How many operations that have not started wait, directly or through others, for each running one."""
+        """How many resources that have not started wait, directly or through others, for each running one."""
         held: Counter[str] = Counter()
         for urn in self._running:
             reached, waiting = {urn}, True
@@ -100,13 +102,13 @@ class Progress:
                 }
                 waiting = bool(more)
                 reached |= more
-            held[urn] = len(reached - self._running.keys())
+            held[urn] = len((reached & self._resources) - self._running.keys())
         return held
 
     def _view(self, recording: Recording) -> Table:
         making, _ = VERBS["delete" if self._phase.startswith("destroy") else "create"]
         table = Table.grid(padding=(0, 2))
-        headline = f"{self._phase}  {_clock(self._clock)}   {len(self._ended)} done, {len(self._running)} under way, {self._waiting()} wait"
+        headline = f"{self._phase}  {_clock(self._clock)}   {len(self._resources & self._ended)} done, {len(self._running)} under way, {self._waiting()} wait"
         table.add_row(Text(headline, style="bold"))
         held = self._held_back()
         longest = sorted(self._running.values(), key=lambda step: (-(step.end - step.start), step.urn))[:8]

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simulator.report.drawing.text import duration, plural, short_type
-from simulator.report.schema import CostPoint, Destroy, PathStep, Report, StepTimes, Up
+from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
 
 HOURS_PER_MONTH = 730
 MOST_LEFT_SHOWN = 5
@@ -39,25 +39,23 @@ def print_lines(console: Console, lines: Sequence[Line]) -> None:
 
 
 def _lines(report: Report) -> Iterator[Line]:
+    for index, said in enumerate(report.scenario):
+        yield "scenario" if index == 0 else "", Text(said)
     for index, up in enumerate([report.up, *report.reruns]):
         yield from _up(up, "ready" if index == 0 else "again")
     last = [report.up, *report.reruns][-1]
     if last.ended == "well":
         yield "because", Text(_path(last.critical_path))
-    made = report.program.resources - report.program.components
-    yield "made", Text(f"{made} resources in {report.program.components} components")
+    yield "made", Text(plural(report.program.resources, "resource"))
     for problem in report.problems:
         yield from _trouble(f"{problem.name}: {problem.error}", problem.cause, problem.fix)
     for incident in report.incidents:
         back = f"{duration(incident.seconds)} until all nodes are back" if incident.seconds is not None else "the node does not come back"
         yield "nodes", Text(f"{incident.what}; {back}; {incident.job}", style="yellow")
-    yield "cost", Text(_cost(report.cost.running_usd_per_hour, report.cost.idle_usd_per_hour))
+    yield "cost", Text(_cost(report.cost), style="yellow" if report.cost.without else "")
     for index, destroy in enumerate([report.destroy, *report.destroy_reruns]):
         yield from _destroy(destroy, "destroy" if index == 0 else "again")
     yield "left", _leftovers(report)
-    unpriced = sorted({line.name for line in report.cost.items if line.usd_per_hour is None})
-    if unpriced:
-        yield "unpriced", Text(f"{', '.join(unpriced)}: AWS has no list price, not in the sum", style="yellow")
     for notice in report.notices:
         yield "note", Text(notice, style="yellow")
 
@@ -119,16 +117,20 @@ def _bill(points: Sequence[CostPoint]) -> str:
 
 
 def _path(steps: Sequence[PathStep]) -> str:
-    """The links of the critical path that take five seconds or more."""
+    """The links of the critical path that take five seconds or more, waits for a free slot included."""
     return " > ".join(
-        f"{'-' if step.operation == 'delete' else ''}{short_type(step.type)} {step.name} {duration(step.end - step.start)}"
+        f"{'-' if step.operation == 'delete' else ''}{short_type(step.type)} {step.name} {duration(step.end - step.start)}{_waited(step)}"
         for step in steps
-        if step.end - step.start >= 5
+        if step.end - step.start + step.slot_wait_seconds >= 5
     )
 
 
-def _cost(running: float, idle: float) -> str:
-    return f"{running:.2f} USD an hour running, {idle:.2f} idle with Neuron groups at zero ({idle * HOURS_PER_MONTH:.0f} USD a month)"
+def _waited(step: PathStep) -> str:
+    return f" (after waiting {duration(step.slot_wait_seconds)} for a free slot)" if step.slot_wait_seconds >= 5 else ""
+
+
+def _cost(cost: Cost) -> str:
+    return f"{cost.words()} with Neuron groups at zero ({cost.idle.usd_per_hour * HOURS_PER_MONTH:.0f} USD a month)"
 
 
 def _leftovers(report: Report) -> Text:

@@ -12,6 +12,7 @@ from simulator.account.objects import Stray
 from simulator.account.rules.capacity import surge
 from simulator.account.state import AccountState
 from simulator.account.world import World
+from simulator.cost_figures import Figures
 from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
@@ -56,13 +57,13 @@ class Changed:
     phase: Phase
     nodes: Sequence[NodeEffect]
     cautions: Sequence[Caution]
-    usd_per_hour: tuple[float, float]
+    cost: tuple[Figures, Figures]
     """Before and after."""
 
     @property
     def usd(self) -> float:
         """Cost of what runs during the change, at the higher of both rates."""
-        return round(max(self.usd_per_hour) * self.phase.seconds / 3600, 4)
+        return round(max(figures.now.usd_per_hour for figures in self.cost) * self.phase.seconds / 3600, 4)
 
     @property
     def touched(self) -> list[Change]:
@@ -89,7 +90,7 @@ def rehearse_change(
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
-    rates = (costs.total(costs.items(before), idle=False), costs.total(costs.items(after), idle=False))
+    rates = (costs.figures(costs.items(before)), costs.figures(costs.items(after)))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
 
 

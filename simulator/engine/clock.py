@@ -24,6 +24,8 @@ class Step:
     refusal: Refusal | None = None
     cut: bool = False
     """Whether the run was killed before it ended."""
+    slot_wait_s: float = 0.0
+    """How long it was ready before its start: as many operations as the engine runs at once were under way."""
 
     @property
     def error(self) -> str | None:
@@ -63,11 +65,11 @@ class Clock:
         return sorted(self._running)
 
     def idle(self) -> bool:
-        """Whether what asks is all that is under way and nothing waits for a hand."""
+        """Whether what asks is all that is under way and nothing waits for a free slot."""
         return len(self._running) <= 1 and not (self._ready and not self.stopping)
 
     def offer(self, key: str, at: float, predecessor: str | None) -> None:
-        """A job may start from a time on; `predecessor` is what it waited for last."""
+        """A job may start from a time on; `predecessor` is what it depends on and waited for last."""
         self.predecessors[key] = predecessor
         heapq.heappush(self._ready, (at, key))
 
@@ -93,13 +95,12 @@ class Clock:
             heapq.heappop(self._ready)
             start = max(at, self.now)
             self.now = start
-            if start > at and self._order:
-                # It was ready before, and waited for a hand: the operation that freed it is what it waited for last.
-                self.predecessors[key] = self._order[-1]
             job = self._jobs[key]
             self._running.add(key)
             seconds = job.begin(start)
-            step = Step(job.registration.urn, OPERATIONS[job.doing], round(start, 1), round(start + seconds, 1))
+            step = Step(
+                job.registration.urn, OPERATIONS[job.doing], round(start, 1), round(start + seconds, 1), slot_wait_s=round(start - at, 1)
+            )
             self.steps[key] = step
             self.planned[key] = step.end
             heapq.heappush(self._events, (step.end, key))
@@ -110,7 +111,7 @@ class Clock:
         self._running.discard(key)
         self._order.append(key)
         begun = self.steps[key]
-        self.steps[key] = Step(begun.urn, begun.operation, begun.start, round(self.now, 1), job.attempts, job.refusal)
+        self.steps[key] = replace(begun, end=round(self.now, 1), attempts=job.attempts, refusal=job.refusal)
         self._tell(self.now, self.steps[key], True)
 
     def stop_at(self, at: float) -> None:

@@ -36,7 +36,7 @@ class Phase:
     order: tuple[str, ...]
     """Their keys in the order in which they ended."""
     predecessors: Mapping[str, str | None]
-    """What each operation waited for last: None where it waited for nothing."""
+    """What each operation depends on and waited for last: None where it waited for nothing. A wait for a free slot is not in it."""
     changes: Mapping[str, Change]
     """What the run was to do."""
     killed: bool = False

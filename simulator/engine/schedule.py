@@ -35,12 +35,12 @@ def run_destroy(
 
 
 def critical_path(recording: Recording, phase: Phase) -> list[Registration]:
-    """The chain of waits that ends last, first one first; components and providers, which take no time, are left out."""
+    """The chain of dependencies that ends last, first one first; components and providers, which take no time, are left out."""
     return [recording.registrations[step.urn] for step in critical_steps(phase)]
 
 
 def critical_steps(phase: Phase) -> list[Step]:
-    """The same as operations."""
+    """The same as operations. Where one waited for a free slot, the one before it ended that much earlier: those that held the slots are no links."""
     if not phase.steps:
         return []
     key: str | None = max(sorted(phase.steps), key=lambda name: phase.steps[name].end)

@@ -35,10 +35,11 @@ class Story:
     incidents: Sequence[Incident]
 
 
-def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], faults: Sequence[str]) -> report.Report:
+def report_of(
+    story: Story, *, stack: str, seed: int, notices: Sequence[str], faults: Sequence[str], scenario: Sequence[str] = ()
+) -> report.Report:
     """The report. Same runs, same report."""
     recording = story.recording
-    lines = costs.items(recording)
     bound = bounds.lower_bound_s(recording, seed)
     ups = [_up(recording, run, bound) for run in story.ups]
     destroys = [_destroy(recording, run, seed) for run in story.destroys]
@@ -49,10 +50,12 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
         seed=seed,
         notices=list(notices),
         faults=list(faults),
+        scenario=list(scenario),
         program=report.Program(
             seconds=round(PROGRAM_START_S + PER_REGISTRATION_S * len(recording), 1),
-            resources=len(recording),
+            resources=len(recording.resources()),
             components=sum(1 for item in recording if not item.custom),
+            registrations=len(recording),
         ),
         up=ups[0],
         reruns=ups[1:],
@@ -66,23 +69,31 @@ def report_of(story: Story, *, stack: str, seed: int, notices: Sequence[str], fa
         ],
         destroy=destroys[0],
         destroy_reruns=destroys[1:],
-        cost=report.Cost(
-            running_usd_per_hour=costs.total(lines, idle=False),
-            idle_usd_per_hour=costs.total(lines, idle=True),
-            items=[
-                report.CostLine(
-                    urn=line.urn,
-                    name=line.name,
-                    what=line.what,
-                    quantity=line.quantity,
-                    usd_per_hour=line.usd_per_hour,
-                    idle_usd_per_hour=line.idle_usd_per_hour,
-                    price_verified=line.verified,
-                )
-                for line in lines
-            ],
-        ),
+        cost=_cost(costs.items(recording)),
         outputs={key: _text(value) for key, value in sorted(recording.stack_outputs.items())},
+    )
+
+
+def _cost(lines: Sequence[costs.CostItem]) -> report.Cost:
+    found = costs.figures(lines)
+    return report.Cost(
+        now=found.now,
+        full_size=found.full_size,
+        idle=found.idle,
+        items=[
+            report.CostLine(
+                urn=line.urn,
+                name=line.name,
+                what=line.what,
+                quantity=line.quantity,
+                usd_per_hour=line.now.usd_per_hour,
+                full_size_what=line.full_size.what,
+                full_size_usd_per_hour=line.full_size.usd_per_hour,
+                idle_usd_per_hour=line.idle.usd_per_hour,
+                price_verified=line.verified,
+            )
+            for line in lines
+        ],
     )
 
 
@@ -104,6 +115,7 @@ def times(recording: Recording, phase: Phase, key: str) -> dict[str, Any]:
         "end": step.end,
         "attempts": step.attempts,
         "cut": step.cut,
+        "slot_wait_seconds": step.slot_wait_s,
         "error": step.error,
         "cause": refusal.cause if refusal is not None else None,
         "fix": refusal.fix if refusal is not None else None,
@@ -160,7 +172,7 @@ def cost_points(recording: Recording, phase: Phase) -> list[report.CostPoint]:
     """Price per hour over the run: a resource is paid for from the request that makes it until its deletion has ended."""
     prices: dict[str, float] = {}
     for line in costs.items(recording):
-        prices[line.urn] = prices.get(line.urn, 0.0) + (line.usd_per_hour or 0.0)
+        prices[line.urn] = prices.get(line.urn, 0.0) + (line.now.usd_per_hour or 0.0)
     standing = sum(price for urn, price in prices.items() if _stands(phase, urn))
     moments: list[tuple[float, float]] = []
     for step in phase.steps.values():
@@ -189,7 +201,15 @@ def path(recording: Recording, phase: Phase) -> list[report.PathStep]:
     for step in critical_steps(phase):
         item = recording.registrations[step.urn]
         found.append(
-            report.PathStep(urn=item.urn, name=item.name, type=item.type, operation=step.operation, start=step.start, end=step.end)
+            report.PathStep(
+                urn=item.urn,
+                name=item.name,
+                type=item.type,
+                operation=step.operation,
+                start=step.start,
+                end=step.end,
+                slot_wait_seconds=step.slot_wait_s,
+            )
         )
     return found
 

@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "trn-rehearsal/2"
+from simulator.cost_figures import Figures
+
+SCHEMA = "trn-rehearsal/3"
 
 
 class Part(BaseModel):
@@ -22,13 +24,15 @@ class Program(Part):
     seconds: float
     """Modelled time of the program's own work in a real run: start of Python and plug-ins, and each registration."""
     resources: int
-    """Everything registered, components included."""
+    """What is made in the account and in the cluster: what takes time, costs money and can be left behind."""
     components: int
-    """Of these, components."""
+    """Groups of resources in the program: they exist in the state only."""
+    registrations: int
+    """What the program asks the engine for: resources, components and providers."""
 
 
 class PathStep(Part):
-    """One link of the critical path."""
+    """One link of the critical path: a step that depends on the one before it."""
 
     urn: str
     name: str
@@ -36,10 +40,12 @@ class PathStep(Part):
     operation: Literal["create", "update", "delete"]
     start: float
     end: float
+    slot_wait_seconds: float
+    """How long it was ready before its start: as many steps as the engine runs at once were under way."""
 
 
 class StepTimes(Part):
-    """One operation on one resource."""
+    """One step: the creation, update or deletion of one resource."""
 
     urn: str
     type: str
@@ -50,6 +56,8 @@ class StepTimes(Part):
     """Tries of the same request, and looks at something that was not ready: 1 where the first one did."""
     cut: bool
     """Whether the run was killed while it was under way: how it ended was never written down."""
+    slot_wait_seconds: float
+    """How long it was ready before its start: as many steps as the engine runs at once were under way."""
     error: str | None
     """What the engine prints where it was refused: the service's code, and its words."""
     cause: str | None
@@ -57,7 +65,7 @@ class StepTimes(Part):
     fix: str | None
     """What to do about it."""
     waited_for: str | None
-    """URN of what it waited for last; null where it waited for nothing."""
+    """URN of what it depends on and waited for last; null where it waited for nothing."""
 
 
 class ResourceTimes(StepTimes):
@@ -94,7 +102,7 @@ class Up(Part):
     lower_bound_seconds: float
     """Shortest time that AWS's own chains allow from nothing, with the same latencies."""
     critical_path: list[PathStep]
-    """The chain of waits that ends last, first link first."""
+    """The chain of dependencies that ends last, first link first."""
     resources: list[ResourceTimes]
     """By URN; what never started is missing."""
     not_started: list[str]
@@ -167,20 +175,22 @@ class CostLine(Part):
     urn: str
     name: str
     what: str
+    """What there is now; what there may be where there is nothing now."""
     quantity: float
+    """Now."""
     usd_per_hour: float | None
-    """None where AWS has no list price."""
+    """Now; None where no price is known."""
+    full_size_what: str
+    """What there is at full size."""
+    full_size_usd_per_hour: float | None
     idle_usd_per_hour: float | None
     price_verified: bool
     """False where the price was not found on a page."""
 
 
-class Cost(Part):
+class Cost(Figures):
     """List prices, nothing that bills by use."""
 
-    running_usd_per_hour: float
-    idle_usd_per_hour: float
-    """With all Neuron groups at zero nodes."""
     items: list[CostLine]
     """Highest price first."""
 
@@ -189,7 +199,7 @@ class Report(Part):
     """A whole rehearsal."""
 
     # `schema` is pydantic's own word; the alias is what JSON shows.
-    schema_: Literal["trn-rehearsal/2"] = Field(alias="schema")
+    schema_: Literal["trn-rehearsal/3"] = Field(alias="schema")
     """Name and version of this schema."""
     stack: str
     seed: int
@@ -198,6 +208,8 @@ class Report(Part):
     """What the configuration allows but its user should know."""
     faults: list[str]
     """What was made to go wrong, as it was asked for."""
+    scenario: list[str] = Field(default_factory=list)
+    """What the scenario is, and the quotas, capacity and faults that it set; empty without one."""
     program: Program
     up: Up
     """The first run."""

@@ -1,7 +1,7 @@
 """Scenarios: files that say what a cluster meets, so that the same trouble can be rehearsed again and shown to others."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,6 +10,7 @@ from simulator.account.allowances import Allowances
 from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.rehearsal import Circumstances
+from simulator.scenario_effects import words
 
 DIRECTORY = Path(__file__).parent
 MAX_BYTES = 1_000_000
@@ -28,12 +29,16 @@ class Capacity(_Part):
     count: int = Field(ge=0)
 
 
+Family = Literal["Trn", "Inf", "Standard"]
+"""Quota families, as `facts.catalogue.QUOTA_CODES` names them."""
+
+
 class Limits(_Part):
     """What the account allows; what is not named has no limit."""
 
-    vcpu: dict[str, int] = Field(default_factory=dict)
+    vcpu: dict[Family, int] = Field(default_factory=dict)
     """On-demand vCPU by quota family: Trn, Inf, Standard."""
-    spot_vcpu: dict[str, int] = Field(default_factory=dict)
+    spot_vcpu: dict[Family, int] = Field(default_factory=dict)
     """Spot vCPU by quota family."""
     capacity: list[Capacity] = Field(default_factory=list)
     """Instances that EC2 has."""
@@ -94,8 +99,10 @@ def read(name: str) -> Scenario:
     return scenario
 
 
-def circumstances(scenario: Scenario) -> Circumstances:
-    """What a scenario brings about."""
+def circumstances(scenario: Scenario, name: str) -> Circumstances:
+    """What a scenario brings about, and what it says of itself under its name."""
     limits = scenario.account
     capacity = {(item.type, item.zone): item.count for item in limits.capacity}
-    return Circumstances(Allowances(limits.vcpu, limits.spot_vcpu, capacity), faults=[parse_fault(text) for text in scenario.faults])
+    allowances = Allowances({**limits.vcpu}, {**limits.spot_vcpu}, capacity)
+    said = words(name, scenario.says, allowances, scenario.faults)
+    return Circumstances(allowances, faults=[parse_fault(text) for text in scenario.faults], scenario=said)

@@ -7,12 +7,12 @@ from ipaddress import IPv4Network
 from addons.karpenter import KarpenterSettings
 from addons.registry import REGISTRY
 from facts import cidr
-from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_public, why_unusable
+from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_address, is_public, why_unusable
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import addresses_per_node, plan_interfaces
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.problems import Problem
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, zone_id_prefix, zone_ids
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, near_regions, near_zone, zone_id_prefix, zone_ids
 from stacks.cluster import cluster_of
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size, uses_efa
 
@@ -25,23 +25,33 @@ PUBLIC_ACCESS_LIMIT = 40
 def region(settings: Settings) -> Iterator[Problem]:
     """The region exists, and has EKS."""
     if settings.region not in REGIONS:
-        close = difflib.get_close_matches(settings.region, REGIONS, n=3, cutoff=0.6)
-        hint = "set `trn:region` to one of them" if close else "`aws ec2 describe-regions --all-regions` lists all"
+        close = near_regions(settings.region)
+        hint = f"set `trn:region` to {close[0]}, the nearest" if close else "`aws ec2 describe-regions --all-regions` lists all"
         yield Problem("region", settings.region, "no region that has EKS", ", ".join(close or REGIONS), hint)
 
 
 def zones(settings: Settings) -> Iterator[Problem]:
     """Zone ids are ones of the region, differ, and take a control plane."""
+    if settings.region not in REGIONS:
+        return  # what its zones are is not known; the rule on regions says that there is no such region
     prefix, known = zone_id_prefix(settings.region), zone_ids(settings.region)
     for index, zone_id in enumerate(settings.network.zones):
         path = f"network.zones[{index}]"
         if not zone_id.startswith(f"{prefix}-az"):
-            hint = f"`aws ec2 describe-availability-zones --region {settings.region}` lists them as ZoneId; zone names such as us-west-2d do not do"
+            near = near_zone(zone_id, settings.region)
+            listed = f"`aws ec2 describe-availability-zones --region {settings.region}` lists them as ZoneId; zone names such as us-west-2d do not do"
+            hint = f"the nearest is {near}; {listed}" if near else listed
             yield Problem(
                 path, zone_id, f"not a zone id of {settings.region}", ", ".join(known) or f"{prefix}-az1, {prefix}-az2, ...", hint
             )
         elif known and zone_id not in known:
-            yield Problem(path, zone_id, f"{settings.region} has no such zone", ", ".join(known), "take one of these")
+            yield Problem(
+                path,
+                zone_id,
+                f"{settings.region} has no such zone",
+                ", ".join(known),
+                f"the nearest is {near_zone(zone_id, settings.region)}",
+            )
         if zone_id in CONTROL_PLANE_REFUSED_ZONES:
             yield Problem(path, zone_id, "EKS places no control plane in this zone", hint="take another zone of the region")
         if zone_id in settings.network.zones[:index]:
@@ -150,7 +160,8 @@ def public_access(settings: Settings) -> Iterator[Problem]:
         try:
             block = block_of(value)
         except ValueError:
-            hint = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
+            own = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
+            hint = f"write `{value}/32` for this one address" if is_address(value) else own
             yield Problem(path, value, "not an IPv4 block", "such as 198.51.100.7/32", hint)
             continue
         if block.prefixlen < 8:

@@ -3,6 +3,7 @@
 from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
 from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.lustre import ORIGINAL_CAPACITY_GIB, ORIGINAL_MBPS, ORIGINAL_MBPS_PER_TIB, throughput_mbps, usd_per_hour
 from facts.regions import zone_id_prefix
 from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
@@ -21,7 +22,8 @@ def notices(settings: Settings) -> list[str]:
     if any(True for _ in documentation_addresses(settings)):
         said.append("publicAccessCidrs holds a documentation address: it is accepted in a rehearsal and in practice, and refused on AWS")
     if not plane.public_access_cidrs:
-        said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC")
+        said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC; docs/private.md has the steps")
+    said += _slow_file_system(settings)
     if settings.network.nat == "none":
         said.append(
             "there is no NAT gateway: endpoints reach AWS's own registries only, so docker.io (Volcano), quay.io (etcd) and public.ecr.aws"
@@ -55,6 +57,21 @@ def notices(settings: Settings) -> list[str]:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
     said += [*release_notices(settings), *scaling_notices(settings), *addon_notices(settings)]
     return said
+
+
+def _slow_file_system(settings: Settings) -> list[str]:
+    """The throughput, where groups of whole nodes share a file system that is slower than the original blueprint's."""
+    lustre = settings.storage.lustre
+    mbps = throughput_mbps(lustre.capacity_gib, lustre.throughput_mbps_per_tib)
+    if not lustre.enabled or mbps >= ORIGINAL_MBPS or not any(uses_efa(group) for group in settings.node_groups.values()):
+        return []
+    keys = f"`storage.lustre.capacityGib: {ORIGINAL_CAPACITY_GIB}` and `storage.lustre.throughputMbpsPerTib: {ORIGINAL_MBPS_PER_TIB}`"
+    usd = usd_per_hour(lustre.capacity_gib, lustre.throughput_mbps_per_tib)
+    costs = f"{usd_per_hour(ORIGINAL_CAPACITY_GIB, ORIGINAL_MBPS_PER_TIB):.2f} USD an hour (price not verified) in place of {usd:.2f}"
+    share = f"{mbps / ORIGINAL_MBPS:.0%}" if round(ORIGINAL_MBPS / mbps) != 8 else "an eighth"
+    return [
+        f"the file system gives {mbps:.0f} MB/s, {share} of the original blueprint's {ORIGINAL_MBPS:,.0f}: {keys} give as much, for {costs}"
+    ]
 
 
 def _wants_placement(settings: Settings, group: NodeGroup) -> bool:

@@ -129,9 +129,6 @@ def scaling_notices(settings: Settings) -> Iterator[str]:
     if karpenter.enabled and not (karpenter.neuron_pools or karpenter.general_pool.enabled):
         yield "`addons.karpenter` is on without a pool: it makes no node"
     for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
-        price = NEURON_TYPES[pool.instance_type].price_usd_per_hour
-        if not pool.static and price is not None:
-            yield f"addons.karpenter.neuronPools.{name} may grow to {pool.max_nodes} nodes, {price * pool.max_nodes:.2f} USD an hour that are not in the sum"
         zone = pool.zone_id or settings.network.zones[0]
         others = [group for group, item in settings.node_groups.items() if uses_efa(item) and settings.zones_of(item)[0] != zone]
         if others:

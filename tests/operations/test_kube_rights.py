@@ -1,6 +1,7 @@
 """The rights that are listed are the rights that are used."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "shell": ("shell dev --node-group trn1-32xl",),
     "top": ("top dev", "top dev bert"),
     "logs": ("logs bert",),
+    "bundle": ("bundle dev --output {folder}",),
     "jobs": ("jobs",),
     "why": ("why bert",),
     "watch": ("watch bert --once",),
@@ -56,16 +58,19 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     state = {"name": "work", "state": {"running": {}}}
     bert["status"]["containerStatuses"] = [state]
     made.cluster.put(PODS, "bert-0", **bert, spec={"nodeName": "core", "containers": [{"name": "work"}]})
-    exporter = {"metadata": {"labels": {"app.kubernetes.io/name": "neuron-monitor"}}, "spec": {"nodeName": "node-1", "containers": [{}]}}
+    exporter = {
+        "metadata": {"labels": {"app.kubernetes.io/name": "neuron-monitor"}},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "monitor"}]},
+    }
     made.cluster.put(PODS, "monitor-1", "neuron-monitor", **exporter)
     return made
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_each_command_uses_the_rights_that_are_listed_and_no_others(healthy: Healthy, name: str):
+def test_each_command_uses_the_rights_that_are_listed_and_no_others(healthy: Healthy, name: str, tmp_path: Path):
     """One too few fails in the middle; one too many is a right for nothing."""
     for command in COMMANDS[name]:
-        CliRunner().invoke(app, command, catch_exceptions=False)
+        CliRunner().invoke(app, command.format(folder=tmp_path), catch_exceptions=False)
     used = {(verb, resource(path)) for verb, path in healthy.cluster.seen}
     by_kubectl = _pairs(BY_KUBECTL.get(name, {}))
     assert used == _pairs(RIGHTS[name]) - by_kubectl

@@ -8,6 +8,7 @@ from facts.neuron_releases import AMI_RELEASES
 from simulator import bounds, costs
 from simulator.account import kinds
 from simulator.account.world import World
+from simulator.cost_figures import Figures
 from simulator.engine.schedule import run_up
 from tests.support import dev_configuration, merged, record_stack
 
@@ -61,57 +62,155 @@ def test_the_bound_follows_the_chain_of_whatever_is_slow(slow: str, bound: float
     assert bounds.lower_bound_s(recording, seed=0) == bound
 
 
-def bill(**changes: object) -> tuple[float, float, dict[str, float | None]]:
-    """Running and idle USD per hour, and the lines, of a changed dev stack."""
+def bill(**changes: object) -> tuple[Figures, dict[str, float | None]]:
+    """The three figures, and the lines, of a changed dev stack."""
     lines = costs.items(record_stack(merged(dev_configuration(), **changes)))
-    return costs.total(lines, idle=False), costs.total(lines, idle=True), {line.what: line.usd_per_hour for line in lines}
+    return costs.figures(lines), {line.what: line.now.usd_per_hour for line in lines}
+
+
+def idle(**changes: object) -> float:
+    """USD an hour of a changed dev stack at rest."""
+    return bill(**changes)[0].idle.usd_per_hour
+
+
+VOLUME = 100 * 0.08 / 730
 
 
 def test_the_dev_stack_costs_what_its_parts_cost():
-    """43.00 for the nodes; the rest by the list: control plane, NAT, address, core nodes, volumes, Lustre, key."""
-    running, idle, lines = bill()
-    volume = 100 * 0.08 / 730
-    expected_idle = 0.10 + 0.045 + 0.005 + 2 * 0.192 + 2 * volume + 1200 * 0.145 / 730 + 1 / 730
-    assert idle == pytest.approx(expected_idle, abs=0.0001)
-    assert running == pytest.approx(expected_idle + 43.00 + 2 * volume, abs=0.0001)
+    """43.00 for the nodes; the rest by the list: control plane, NAT, address, core nodes, volumes, Lustre, key.
+
+    At full size the Cluster Autoscaler has made six more core nodes; the Neuron groups are not its to size.
+    """
+    figures, lines = bill()
+    expected_idle = 0.10 + 0.045 + 0.005 + 2 * 0.192 + 2 * VOLUME + 1200 * 0.145 / 730 + 1 / 730
+    assert figures.idle.usd_per_hour == pytest.approx(expected_idle, abs=0.0001)
+    assert figures.now.usd_per_hour == pytest.approx(expected_idle + 43.00 + 2 * VOLUME, abs=0.0001)
+    assert figures.full_size.usd_per_hour == pytest.approx(figures.now.usd_per_hour + 6 * (0.192 + VOLUME), abs=0.0001)
     assert lines["2 x trn1.32xlarge"] == 43.0
+    assert figures.words() == "43.82 USD an hour now, 45.04 at full size, 0.80 idle"
 
 
 def test_idle_keeps_the_core_volumes_and_none_of_the_neuron_nodes():
     """A group at zero has no volumes; the core group stays."""
-    volume = 100 * 0.08 / 730
-    larger = {"coreNodes": {"rootVolumeGib": 200}}
-    assert bill(**larger)[1] - bill()[1] == pytest.approx(2 * volume, abs=0.0002)
-    assert bill(nodeGroups={"trn1-32xl": {"rootVolumeGib": 400}})[1] == bill()[1]
+    assert idle(coreNodes={"rootVolumeGib": 200}) - idle() == pytest.approx(2 * VOLUME, abs=0.0002)
+    assert idle(nodeGroups={"trn1-32xl": {"rootVolumeGib": 400}}) == idle()
 
 
 def test_extended_support_shows_its_price():
     """Six times as much for the same control plane."""
-    assert bill(controlPlane={"supportType": "EXTENDED"})[2]["EKS control plane"] == 0.60
+    assert bill(controlPlane={"supportType": "EXTENDED"})[1]["EKS control plane"] == 0.60
 
 
 def test_a_gateway_per_zone_is_billed_per_zone():
     """With its address."""
-    assert bill(network={"nat": "per-zone"})[1] - bill()[1] == pytest.approx(0.05)
+    assert idle(network={"nat": "per-zone"}) - idle() == pytest.approx(0.05)
+
+
+def group(**keys: object) -> dict[str, object]:
+    """The dev stack's groups with one more, of one node."""
+    return {"nodeGroups": {"big": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": AMI_RELEASES["1.35"], **keys}}}
+
+
+RESERVATION = "cr-0123456789abcdef0"
 
 
 def test_a_type_without_a_price_is_not_billed_at_zero():
-    """A missing price in the sum would read as free."""
-    changes = {"nodeGroups": {"big": {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": AMI_RELEASES["1.35"]}}}
-    assert bill(**changes)[2]["1 x trn2.48xlarge"] is None
+    """A missing price in the sum would read as free: the figure names what it lacks."""
+    figures, lines = bill(**group())
+    assert lines["1 x trn2.48xlarge"] is None
+    assert figures.now.words() == "43.83 + 1 x trn2.48xlarge of unknown price"
+    assert figures.idle.without == ()
 
 
 def test_a_spot_group_has_no_price():
     """A spot price moves by the hour: a sum with the on-demand price would be wrong by a factor of ten."""
-    changes = {"nodeGroups": {"trn1-32xl": {"capacityType": "SPOT"}}}
-    running, _, lines = bill(**changes)
+    figures, lines = bill(nodeGroups={"trn1-32xl": {"capacityType": "SPOT"}})
     assert lines["2 x trn1.32xlarge (spot)"] is None
-    assert running < 1
+    assert figures.now.usd_per_hour < 1
+    assert figures.now.without == ("2 x trn1.32xlarge (spot)",)
 
 
 def test_a_capacity_block_costs_the_same_idle():
     """It is paid in advance."""
-    block = {"instanceType": "trn2.48xlarge", "size": 1, "releaseVersion": AMI_RELEASES["1.35"], "capacityType": "CAPACITY_BLOCK"}
-    _, idle, lines = bill(nodeGroups={"block": {**block, "capacityReservationId": "cr-0123456789abcdef0"}})
+    figures, lines = bill(**group(capacityType="CAPACITY_BLOCK", capacityReservationId=RESERVATION))
     assert lines["1 x trn2.48xlarge (capacity block, paid in advance)"] == 35.76
-    assert idle > 35.76
+    assert figures.idle.usd_per_hour > 35.76
+
+
+def test_a_block_without_a_price_is_in_the_headline():
+    """Sixteen nodes that were paid in advance, shown as 0.97 USD an hour, would be the most expensive misreading of all."""
+    keys = {"instanceType": "trn1.32xlarge", "size": 16, "capacityType": "CAPACITY_BLOCK", "capacityReservationId": RESERVATION}
+    figures, _ = bill(nodeGroups={"trn1-32xl": {"size": 0, "maxSize": 1}, **group(**keys)["nodeGroups"]})  # type: ignore[dict-item]
+    block = "16 x trn1.32xlarge (capacity block, paid in advance) of unknown price"
+    assert figures.words() == f"0.97 USD an hour + {block} now, 2.19 + {block} at full size, 0.80 + {block} idle"
+
+
+def pools(**pool: object) -> dict[str, object]:
+    """The dev stack without Neuron nodes, with a pool of Karpenter in place of the Cluster Autoscaler."""
+    return {
+        "coreNodes": {"autoscaled": False},
+        "nodeGroups": {"trn1-32xl": {"size": 0, "maxSize": 1}},
+        "addons": {"clusterAutoscaler": {"enabled": False}, "karpenter": {"enabled": True, "neuronPools": {"pool": pool}}},
+    }
+
+
+def test_a_pool_that_grows_without_a_price_is_in_the_headline():
+    """Four trn2.48xlarge that the first job starts are no 0.80 USD an hour."""
+    figures, _ = bill(**pools(instanceType="trn2.48xlarge", maxNodes=4))
+    assert figures.words() == ("0.80 USD an hour now, 0.84 + 4 x trn2.48xlarge (Karpenter) of unknown price at full size, 0.80 idle")
+
+
+def test_a_pool_that_grows_costs_its_nodes_and_their_volumes_at_full_size():
+    """And nothing before the first job."""
+    figures, _ = bill(**pools(instanceType="trn1.32xlarge", maxNodes=4))
+    assert figures.now == figures.idle
+    assert figures.full_size.usd_per_hour - figures.now.usd_per_hour == pytest.approx(4 * (21.50 + VOLUME), abs=0.0002)
+
+
+def test_a_static_pool_costs_the_same_always():
+    """It keeps its nodes."""
+    figures, _ = bill(**pools(instanceType="trn1.32xlarge", maxNodes=2, static=True))
+    assert figures.now == figures.full_size == figures.idle
+    assert figures.now.usd_per_hour > 43
+
+
+@pytest.mark.parametrize(
+    ("pool", "usd"),
+    [
+        ({"instanceType": "trn1.32xlarge", "capacityType": "RESERVED"}, 2 * 21.50),
+        ({"instanceType": "trn2.48xlarge", "capacityType": "CAPACITY_BLOCK"}, 2 * 35.76),
+    ],
+)
+def test_reserved_nodes_of_a_pool_are_paid_for_before_a_job_asks(pool: dict[str, object], usd: float):
+    """A reservation bills whether its instances run or not."""
+    figures, _ = bill(**pools(maxNodes=2, capacityReservationId=RESERVATION, **pool))
+    assert figures.now.usd_per_hour == pytest.approx(usd + 0.80, abs=0.01)
+    assert figures.idle.usd_per_hour == figures.now.usd_per_hour
+
+
+def test_a_spot_pool_has_no_price():
+    """At full size, where it has nodes."""
+    figures, _ = bill(**pools(instanceType="trn1.32xlarge", maxNodes=2, capacityType="SPOT"))
+    assert figures.full_size.without == ("2 x trn1.32xlarge (Karpenter, spot)",)
+    assert figures.now.without == ()
+
+
+def test_a_reserved_group_is_paid_for_at_zero_nodes():
+    """An on-demand reservation goes on billing when the group is emptied; only its volumes are gone."""
+    figures, _ = bill(nodeGroups={"trn1-32xl": {"capacityReservationId": RESERVATION}})
+    assert figures.now.usd_per_hour - figures.idle.usd_per_hour == pytest.approx(2 * VOLUME, abs=0.0002)
+
+
+def test_the_general_pool_is_named_at_full_size():
+    """Its instances may be of any of many types: there is no one price."""
+    changes = pools(instanceType="trn1.32xlarge", maxNodes=1)
+    changes["addons"]["karpenter"]["generalPool"] = {"enabled": True}  # type: ignore[index]
+    figures, _ = bill(**changes)
+    assert figures.full_size.without == ("up to 64 vCPU of c, m and r instances (Karpenter)",)
+
+
+def test_an_autoscaled_group_costs_its_limit_at_full_size():
+    """From zero too: the line says what there may be."""
+    figures, lines = bill(nodeGroups={"trn1-32xl": {"size": 0, "maxSize": 4, "autoscaled": True}})
+    assert figures.full_size.usd_per_hour == pytest.approx(0.7956 + 6 * (0.192 + VOLUME) + 4 * (21.5 + VOLUME), abs=0.001)
+    assert lines["4 x trn1.32xlarge"] == 0

@@ -42,6 +42,8 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"region": "us-east-2", "network": {"zones": ["use2-az1", "use2-az4"]}},
         "us-east-2 has no such zone, `network.zones[1]` is `use2-az4`\n  allowed: use2-az1, use2-az2, use2-az3",
     ),
+    "zone near one of the region": ({"network": {"zones": ["usw2-az4", "usw2-az9"]}}, "hint: the nearest is usw2-az4"),
+    "zone of another region, by its number": ({"network": {"zones": ["usw2-az4", "use1-az1"]}}, "hint: the nearest is usw2-az1"),
     "zone name for zone id": ({"network": {"zones": ["us-west-2a", "us-west-2b"]}}, "describe-availability-zones"),
     "zone twice": ({"network": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice"),
     "zone without control planes": (
@@ -52,6 +54,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "host bits": ({"network": {"cidr": "10.1.0.1/21"}}, "not an IPv4 block"),
     "block too small": ({"network": {"cidr": "10.1.0.0/26"}}, "/16 to /23"),
     "a region that does not exist": ({"region": "us-wset-2"}, "no region that has EKS, `region` is `us-wset-2`\n  allowed: us-west-2"),
+    "a region with a slip": ({"region": "us-wset-2"}, "hint: set `trn:region` to us-west-2, the nearest"),
     "loopback block": ({"network": {"cidr": "127.0.0.0/16"}}, "loopback addresses, which no VPC can have"),
     "link-local block": ({"network": {"cidr": "169.254.0.0/16"}}, "link-local addresses"),
     "multicast block": ({"network": {"podCidr": "224.0.0.0/16"}}, "multicast addresses"),
@@ -173,7 +176,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a block and one more address": ({"controlPlane": {"publicAccessCidrs": ["11.0.0.0/8", "12.0.0.0/32"]}}, "blocks that together open"),
     "multicast address": ({"controlPlane": {"publicAccessCidrs": ["224.0.0.1/32"]}}, "not a public address"),
-    "an address without a mask": ({"controlPlane": {"publicAccessCidrs": ["198.18.0.7"]}}, "not an IPv4 block"),
+    "an address without a mask": ({"controlPlane": {"publicAccessCidrs": ["198.18.0.7"]}}, "write `198.18.0.7/32` for this one address"),
     "a block that holds a private one": ({"controlPlane": {"publicAccessCidrs": ["172.0.0.0/8"]}}, "not a public address"),
     "private address": ({"controlPlane": {"publicAccessCidrs": ["10.0.0.5/32"]}}, "not a public address"),
     "too many blocks": (
@@ -488,6 +491,13 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         {"coreNodes": {"releaseVersion": "1.35.9-20261101"}},
         "coreNodes.releaseVersion 1.35.9-20261101 is newer than 20260714, the newest release known here",
     ),
+    "a file system slower than the original's": (
+        {},
+        (
+            "the file system gives 146 MB/s, an eighth of the original blueprint's 1,172: `storage.lustre.capacityGib: 2400` and"
+            " `storage.lustre.throughputMbpsPerTib: 500` give as much, for 1.12 USD an hour (price not verified) in place of 0.24"
+        ),
+    ),
     "documentation address": ({}, "publicAccessCidrs holds a documentation address"),
     "no public endpoint": ({"controlPlane": {"publicAccessCidrs": []}}, "must run inside the VPC"),
     "zone never seen to offer the type": (
@@ -509,7 +519,6 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "group without autoscaler": ({**group(autoscaled=True), "addons": {"clusterAutoscaler": {"enabled": False}}}, "nothing changes it"),
     "Karpenter without a pool": ({"addons": {"karpenter": {"enabled": True}}}, "it makes no node"),
-    "pool that may grow": (pool(maxNodes=2), "may grow to 2 nodes, 43.00 USD an hour"),
     "dashboards without metrics": (
         {"addons": {"prometheus": {"enabled": True}, "grafana": {"enabled": True}, "neuronMonitor": {"enabled": False}}},
         "its dashboards of cores and device memory stay empty",

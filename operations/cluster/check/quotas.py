@@ -10,11 +10,11 @@ from operations.aws.fsx import persistent_storage_gib
 from operations.aws.quotas import Quota, console_link, quota
 from operations.cluster.check import needs
 from operations.cluster.check.needs import Need
-from operations.cluster.check.subject import Subject
+from operations.cluster.check.subject import QuotaSubject
 from operations.findings import Finding, failed, passed, warned
 
 
-def vcpus(subject: Subject) -> Iterator[Finding]:
+def vcpus(subject: QuotaSubject) -> Iterator[Finding]:
     """vCPUs of each family that the stack buys."""
     running = usage.running_vcpus(subject.api, subject.cluster)
     for need in needs.vcpu_needs(subject.settings):
@@ -36,7 +36,7 @@ def _family(instance_type: str) -> str:
     return "Standard" if letters[0] in "acdhimrtz" and not letters.startswith(("dl", "hpc", "mac")) else "other"
 
 
-def network(subject: Subject) -> Iterator[Finding]:
+def network(subject: QuotaSubject) -> Iterator[Finding]:
     """VPC, gateways and addresses."""
     api, cluster, zones = subject.api, subject.cluster, needs.nat_zone_ids(subject.settings)
     yield judged(subject, Need(*needs.VPCS, "VPC", 1), usage.count_vpcs(api, cluster))
@@ -48,13 +48,13 @@ def network(subject: Subject) -> Iterator[Finding]:
         yield judged(subject, Need(*needs.NAT_GATEWAYS, "NAT gateway in a zone", 1), fullest)
 
 
-def clusters(subject: Subject) -> Iterator[Finding]:
+def clusters(subject: QuotaSubject) -> Iterator[Finding]:
     """EKS clusters of the region."""
     others = [name for name in cluster_names(subject.api) if name != subject.cluster]
     yield judged(subject, Need(*needs.CLUSTERS, "cluster", 1), len(others))
 
 
-def node_groups(subject: Subject) -> Iterator[Finding]:
+def node_groups(subject: QuotaSubject) -> Iterator[Finding]:
     """Managed node groups of the one cluster: those that others made in it count too."""
     own = needs.node_group_names(subject.settings)
     there = node_group_names(subject.api, subject.cluster) if subject.cluster in cluster_names(subject.api) else ()
@@ -62,7 +62,7 @@ def node_groups(subject: Subject) -> Iterator[Finding]:
     yield judged(subject, Need(*needs.NODE_GROUPS, "node group", len(own)), len(others))
 
 
-def lustre_storage(subject: Subject) -> Iterator[Finding]:
+def lustre_storage(subject: QuotaSubject) -> Iterator[Finding]:
     """Lustre storage of the kind the program makes."""
     lustre = subject.settings.storage.lustre
     if lustre.enabled:
@@ -70,7 +70,7 @@ def lustre_storage(subject: Subject) -> Iterator[Finding]:
         yield judged(subject, Need(*needs.LUSTRE_STORAGE, "GiB", lustre.capacity_gib), used)
 
 
-def judged(subject: Subject, need: Need, used: float) -> Finding:
+def judged(subject: QuotaSubject, need: Need, used: float) -> Finding:
     """One quota beside its need: what does not fit now fails, what will not fit later warns."""
     found = quota(subject.api, need.service, need.code)
     why = f" ({need.why})" if need.why else ""
@@ -85,5 +85,5 @@ def judged(subject: Subject, need: Need, used: float) -> Finding:
     return passed("quota", what)
 
 
-def _raise(subject: Subject, found: Quota, value: float) -> str:
+def _raise(subject: QuotaSubject, found: Quota, value: float) -> str:
     return f"ask for {value:g} at {console_link(subject.region, found.service, found.code)}"

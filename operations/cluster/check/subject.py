@@ -3,11 +3,36 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Protocol
 
 from operations.aws.api import Api
 from operations.stack_file import StackFile
 from simulator.recording import Recording
 from stacks.settings import Settings
+
+
+class QuotaSubject(Protocol):
+    """As much as the checks of quotas need."""
+
+    @property
+    def settings(self) -> Settings:
+        """What the stack file says."""
+        ...
+
+    @property
+    def api(self) -> Api:
+        """The account."""
+        ...
+
+    @property
+    def cluster(self) -> str:
+        """The cluster's name."""
+        ...
+
+    @property
+    def region(self) -> str:
+        """The stack's region."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from operations.cluster.sweep.run import look, place_of
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, warned
 from operations.stack_state import parse_state
-from simulator.costs import items, total
+from simulator.costs import figures, items
 
 
 def allow_list(subject: Subject) -> Iterator[Finding]:
@@ -60,16 +60,17 @@ def _state_ids(subject: Subject) -> frozenset[str]:
 
 
 def budget(subject: Subject) -> Iterator[Finding]:
-    """What the stack costs by the hour stays below `budget.limitUsdPerHour`."""
-    lines = items(subject.recording)
-    usd, limit = total(lines, idle=False), subject.settings.budget.limit_usd_per_hour
-    unpriced = sorted({line.name for line in lines if line.usd_per_hour is None})
-    what = f"{usd:.2f} USD an hour running, {total(lines, idle=True):.2f} idle"
+    """What the stack costs by the hour stays below `budget.limitUsdPerHour`, at full size too."""
+    found, limit = figures(items(subject.recording)), subject.settings.budget.limit_usd_per_hour
+    what = found.words()
     if limit is None:
         yield passed("budget", f"{what}; no `budget.limitUsdPerHour` is set")
-    elif usd > limit:
-        yield failed("budget", f"{what}, `budget.limitUsdPerHour` is {limit:g}", "lower the groups' `size`, or raise the limit")
-    elif unpriced:
-        yield failed("budget", f"{what}, without {', '.join(unpriced)}: AWS has no list price", "take the limit away, or the group")
+    elif found.now.usd_per_hour > limit:
+        yield failed("budget", f"{what}; `budget.limitUsdPerHour` is {limit:g}", "lower the groups' `size`, or raise the limit")
+    elif found.without:
+        yield failed("budget", f"{what}; the limit of {limit:g} cannot be checked", "remove the limit, or what has no known price")
+    elif found.full_size.usd_per_hour > limit:
+        do = "lower the `maxSize` of autoscaled groups and the limits of Karpenter's pools, or raise the limit"
+        yield warned("budget", f"{what}; at full size it is above `budget.limitUsdPerHour`, {limit:g}", do)
     else:
-        yield passed("budget", f"{what}, the limit is {limit:g}")
+        yield passed("budget", f"{what}; the limit is {limit:g}")

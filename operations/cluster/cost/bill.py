@@ -1,6 +1,6 @@
-"""What a stack costs: by the hour, the day and the run, running and idle, item by item, each price with its origin."""
+"""What a stack costs: by the hour, the day and the run, now, at full size and idle, item by item, each price with its origin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from facts.catalogue import SOURCES, instance_type
@@ -8,6 +8,7 @@ from facts.prices import PRICED_REGIONS, PRICES, hourly
 from operations.aws.pricing import LivePrice
 from operations.program import rehearse_stack
 from operations.stack_file import StackFile
+from simulator.cost_figures import Amount, Figure, Figures, figure
 from simulator.costs import CostItem, items
 
 HOURS_PER_DAY = 24
@@ -18,16 +19,22 @@ class Line:
     """One line of the bill."""
 
     name: str
-    what: str
     price: str
     """Entry of the price table, or instance type."""
-    running_usd_per_hour: float | None
-    """None where no list price exists."""
-    idle_usd_per_hour: float | None
+    now: Amount
+    full_size: Amount
+    idle: Amount
     source: str
     """Where the price is from, with its date."""
     verified: bool
     """False where the price was not found on a page."""
+    paid_in_advance: bool = False
+    """Whether today's list price says nothing about it."""
+
+    @property
+    def what(self) -> str:
+        """What there is now; what there may be where there is nothing now."""
+        return self.now.what if self.now.usd_per_hour != 0 else self.full_size.what
 
 
 @dataclass(frozen=True)
@@ -41,23 +48,18 @@ class Bill:
     """Hours of a rehearsed up and destroy together."""
 
     @property
-    def running_usd_per_hour(self) -> float:
-        """With all groups at their size."""
-        return round(sum(line.running_usd_per_hour or 0 for line in self.lines), 4)
+    def figures(self) -> Figures:
+        """The three sums."""
+        return Figures(
+            now=figure(line.now for line in self.lines),
+            full_size=figure(line.full_size for line in self.lines),
+            idle=figure(line.idle for line in self.lines),
+        )
 
-    @property
-    def idle_usd_per_hour(self) -> float:
-        """With the Neuron groups at zero and everything else left."""
-        return round(sum(line.idle_usd_per_hour or 0 for line in self.lines), 4)
-
-    @property
-    def unpriced(self) -> tuple[str, ...]:
-        """Names of lines that have no list price and are missing from the sums."""
-        return tuple(sorted({line.name for line in self.lines if line.running_usd_per_hour is None}))
-
-    def run_usd(self, hours: float) -> tuple[float, float]:
+    def run(self, hours: float) -> tuple[Figure, Figure]:
         """USD of `hours` of training, and at most of the up and destroy around it: as if all nodes ran all that time."""
-        return round(self.running_usd_per_hour * hours, 2), round(self.running_usd_per_hour * self.around_a_run_h, 2)
+        now = self.figures.now
+        return now.times(hours), now.times(self.around_a_run_h)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -65,11 +67,9 @@ class Bill:
         said = []
         if self.region not in PRICED_REGIONS and any(not line.source.startswith("Pricing API") for line in self.lines):
             said.append(f"the table holds prices of {', '.join(PRICED_REGIONS)}; in {self.region} others hold: --live asks for them")
-        if self.unpriced:
-            said.append(f"no list price, not in the sums: {', '.join(self.unpriced)}")
-        doubtful = sorted({line.price for line in self.lines if not line.verified and line.running_usd_per_hour})
+        doubtful = sorted({line.price for line in self.lines if not line.verified and line.full_size.usd_per_hour})
         if doubtful:
-            said.append(f"not found on a price page, do not rely on: {', '.join(doubtful)}")
+            said.append(f"price not verified, do not rely on: {', '.join(doubtful)}")
         return tuple(said)
 
 
@@ -80,14 +80,14 @@ def bill_of(stack_file: StackFile) -> Bill:
     """
     rehearsal = rehearse_stack(stack_file)
     seconds = rehearsal.report.up.seconds + rehearsal.report.destroy.seconds
-    lines = tuple(_line(item) for item in items(rehearsal.recording) if item.usd_per_hour != 0)
+    lines = tuple(_line(item) for item in items(rehearsal.recording))
     return Bill(stack_file.stack, str(stack_file.configuration["region"]), lines, round(seconds / 3600, 3))
 
 
 def _line(item: CostItem) -> Line:
-    price = PRICES.get(item.price)
-    source = price.source if price else SOURCES["price_usd_per_hour"]
-    return Line(item.name, item.what, item.price, item.usd_per_hour, item.idle_usd_per_hour, source, item.verified)
+    price, advance = PRICES.get(item.price), "capacity block" in item.full_size.what
+    source = price.source if price else SOURCES["block_price_usd_per_hour" if advance else "price_usd_per_hour"]
+    return Line(item.name, item.price, item.now, item.full_size, item.idle, source, item.verified, advance)
 
 
 def repriced(bill: Bill, live: Mapping[str, LivePrice | None]) -> Bill:
@@ -97,11 +97,14 @@ def repriced(bill: Bill, live: Mapping[str, LivePrice | None]) -> Bill:
 
 def _repriced(line: Line, price: LivePrice | None) -> Line:
     listed = _listed_usd_per_hour(line.price)
-    if price is None or not listed or line.running_usd_per_hour is None or "capacity block" in line.what:
+    if price is None or not listed or line.paid_in_advance:
         return line
-    factor = price.usd_per_hour / listed
-    running, idle = line.running_usd_per_hour * factor, (line.idle_usd_per_hour or 0) * factor
-    return replace(line, running_usd_per_hour=round(running, 6), idle_usd_per_hour=round(idle, 6), source=price.source, verified=True)
+    now, full_size, idle = (_scaled(amount, price.usd_per_hour / listed) for amount in (line.now, line.full_size, line.idle))
+    return replace(line, now=now, full_size=full_size, idle=idle, source=price.source, verified=True)
+
+
+def _scaled(amount: Amount, factor: float) -> Amount:
+    return amount if amount.usd_per_hour is None else Amount(amount.what, round(amount.usd_per_hour * factor, 6))
 
 
 def _listed_usd_per_hour(price: str) -> float | None:
@@ -114,20 +117,36 @@ class Difference:
 
     name: str
     price: str
-    before_usd_per_hour: float
-    after_usd_per_hour: float
+    before_usd_per_hour: float | None
+    after_usd_per_hour: float | None
+    """Now; None where a part of it has no known price."""
+    before_full_size_usd_per_hour: float | None
+    after_full_size_usd_per_hour: float | None
+
+    @property
+    def size(self) -> float:
+        """The largest change in USD an hour; unknown prices come before all others."""
+        pairs = (
+            (self.before_usd_per_hour, self.after_usd_per_hour),
+            (self.before_full_size_usd_per_hour, self.after_full_size_usd_per_hour),
+        )
+        return max(float("inf") if before is None or after is None else abs(after - before) for before, after in pairs if before != after)
 
 
 def differences(before: Bill, after: Bill) -> list[Difference]:
-    """Items whose running price differs, the largest change first."""
-    sums = [_by_item(before.lines), _by_item(after.lines)]
-    found = [Difference(*key, round(sums[0].get(key, 0), 6), round(sums[1].get(key, 0), 6)) for key in sorted({*sums[0], *sums[1]})]
-    changed = [item for item in found if item.before_usd_per_hour != item.after_usd_per_hour]
-    return sorted(changed, key=lambda item: (-abs(item.after_usd_per_hour - item.before_usd_per_hour), item.name, item.price))
+    """Items whose price differs, now or at full size, the largest change first."""
+    keys = sorted({(line.name, line.price) for line in (*before.lines, *after.lines)})
+    found = [Difference(*key, *(_usd(bill, key, full=full) for full in (False, True) for bill in (before, after))) for key in keys]
+    changed = [
+        item
+        for item in found
+        if item.before_usd_per_hour != item.after_usd_per_hour or item.before_full_size_usd_per_hour != item.after_full_size_usd_per_hour
+    ]
+    return sorted(changed, key=lambda item: (-item.size, item.name, item.price))
 
 
-def _by_item(lines: Sequence[Line]) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    for line in lines:
-        found[line.name, line.price] = found.get((line.name, line.price), 0) + (line.running_usd_per_hour or 0)
-    return found
+def _usd(bill: Bill, key: tuple[str, str], *, full: bool) -> float | None:
+    """What one item costs in a bill: 0 where it is not in it, None where a part of it has no known price."""
+    amounts = [line.full_size if full else line.now for line in bill.lines if (line.name, line.price) == key]
+    found = figure(amounts)
+    return None if found.without else found.usd_per_hour

@@ -8,27 +8,46 @@ from rich.table import Table
 from rich.text import Text
 
 from operations.cluster.cost.bill import HOURS_PER_DAY, Bill, Difference
+from simulator.cost_figures import Figures
 
 BAR_WIDTH = 20
 
 
+def figures_data(figures: Figures) -> dict[str, Any]:
+    """The three figures for `--json`, in USD."""
+    named = {"now": figures.now, "fullSize": figures.full_size, "idle": figures.idle}
+    return {
+        name: {
+            "usdPerHour": found.usd_per_hour,
+            "usdPerDay": round(found.usd_per_hour * HOURS_PER_DAY, 2),
+            "without": list(found.without),
+        }
+        for name, found in named.items()
+    }
+
+
 def as_data(bill: Bill, hours: float) -> dict[str, Any]:
     """The bill for `--json`: USD throughout."""
-    training, around = bill.run_usd(hours)
+    training, around = bill.run(hours)
     return {
         "stack": bill.stack,
         "region": bill.region,
-        "runningUsdPerHour": bill.running_usd_per_hour,
-        "runningUsdPerDay": round(bill.running_usd_per_hour * HOURS_PER_DAY, 2),
-        "idleUsdPerHour": bill.idle_usd_per_hour,
-        "idleUsdPerDay": round(bill.idle_usd_per_hour * HOURS_PER_DAY, 2),
-        "run": {"hours": hours, "trainingUsd": training, "aroundItUsdAtMost": around, "aroundItHours": bill.around_a_run_h},
+        **figures_data(bill.figures),
+        "run": {
+            "hours": hours,
+            "trainingUsd": round(training.usd_per_hour, 2),
+            "aroundItUsdAtMost": round(around.usd_per_hour, 2),
+            "aroundItHours": bill.around_a_run_h,
+            "without": list(training.without),
+        },
         "items": [
             {
                 "name": line.name,
                 "what": line.what,
-                "runningUsdPerHour": line.running_usd_per_hour,
-                "idleUsdPerHour": line.idle_usd_per_hour,
+                "usdPerHour": line.now.usd_per_hour,
+                "fullSizeWhat": line.full_size.what,
+                "fullSizeUsdPerHour": line.full_size.usd_per_hour,
+                "idleUsdPerHour": line.idle.usd_per_hour,
                 "source": line.source,
                 "verified": line.verified,
             }
@@ -39,19 +58,26 @@ def as_data(bill: Bill, hours: float) -> dict[str, Any]:
 
 
 def print_bill(console: Console, bill: Bill, hours: float) -> None:
-    """Items with bars, sums, and where the prices are from."""
-    most = max((line.running_usd_per_hour or 0 for line in bill.lines), default=0)
-    table = _table(f"stack {bill.stack}, {bill.region}, USD", ("item", "what"), ("running/h", "idle/h"))
+    """The three sums, items with bars, and where the prices are from."""
+    figures = bill.figures
+    _say(console, f"cost     {figures.words()}")
+    most = max((line.full_size.usd_per_hour or 0 for line in bill.lines), default=0)
+    table = _table(f"stack {bill.stack}, {bill.region}, USD", ("item", "what"), ("now/h", "full/h", "idle/h"))
     table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for line in bill.lines:
-        bar = _bar(line.running_usd_per_hour or 0, most)
-        table.add_row(Text(line.name), Text(line.what), _usd(line.running_usd_per_hour), _usd(line.idle_usd_per_hour), Text(bar))
+        bar, amounts = _bar(line.full_size.usd_per_hour or 0, most), (line.now, line.full_size, line.idle)
+        what = line.what if line.what == line.full_size.what else f"{line.what}; at full size {line.full_size.what}"
+        table.add_row(Text(line.name), Text(what), *(_usd(amount.usd_per_hour) for amount in amounts), Text(bar))
     console.print(table)
-    training, around = bill.run_usd(hours)
-    per_day = bill.running_usd_per_hour * HOURS_PER_DAY, bill.idle_usd_per_hour * HOURS_PER_DAY
-    _say(console, f"running  {bill.running_usd_per_hour:.2f} an hour, {per_day[0]:.2f} a day")
-    _say(console, f"idle     {bill.idle_usd_per_hour:.2f} an hour, {per_day[1]:.2f} a day, Neuron groups at zero")
-    _say(console, f"run      {training:.2f} for {hours:g} h of training, and at most {around:.2f} for the up and destroy around it")
+    for name, found, words in (
+        ("now", figures.now, ""),
+        ("full", figures.full_size, ", every autoscaled group and pool at its limit"),
+        ("idle", figures.idle, ", Neuron groups at zero"),
+    ):
+        _say(console, f"{name:<8} {found.words(' an hour')}, {found.times(HOURS_PER_DAY).words(' a day')}{words}")
+    training, around = bill.run(hours)
+    run = f"{training.words()} for {hours:g} h of training, and at most {around.words()} for the up and destroy around it"
+    _say(console, f"run      {run}")
     for source in sorted({line.source for line in bill.lines}):
         _say(console, f"source   {source}: {', '.join(sorted({line.price for line in bill.lines if line.source == source}))}")
     for note in bill.notes:
@@ -59,17 +85,24 @@ def print_bill(console: Console, bill: Bill, hours: float) -> None:
 
 
 def print_comparison(console: Console, before: Bill, after: Bill, changed: Sequence[Difference]) -> None:
-    """What differs, largest first, and both sums."""
-    table = _table("running, USD an hour", ("item", "price"), (before.stack, after.stack, "difference"))
+    """What differs, largest first, and the sums of both."""
+    heads = (f"{before.stack} now", f"{after.stack} now", f"{before.stack} full", f"{after.stack} full")
+    table = _table("USD an hour, now and at full size", ("item", "price"), heads)
     for item in changed:
-        difference = item.after_usd_per_hour - item.before_usd_per_hour
-        figures = (_usd(item.before_usd_per_hour), _usd(item.after_usd_per_hour), f"{difference:+.3f}")
-        table.add_row(Text(item.name), Text(item.price), *figures)
-    sums = before.running_usd_per_hour, after.running_usd_per_hour
-    table.add_row("all", "", _usd(sums[0]), _usd(sums[1]), f"{sums[1] - sums[0]:+.3f}")
-    idle = before.idle_usd_per_hour, after.idle_usd_per_hour
-    table.add_row("all, idle", "", _usd(idle[0]), _usd(idle[1]), f"{idle[1] - idle[0]:+.3f}")
+        now, full = (
+            (item.before_usd_per_hour, item.after_usd_per_hour),
+            (item.before_full_size_usd_per_hour, item.after_full_size_usd_per_hour),
+        )
+        table.add_row(Text(item.name), Text(item.price), *(_usd(usd) for usd in (*now, *full)))
     console.print(table)
+    for bill in (before, after):
+        _say(console, f"{bill.stack:<8} {bill.figures.words()}")
+    for name, first, second in (
+        ("now", before.figures.now, after.figures.now),
+        ("full", before.figures.full_size, after.figures.full_size),
+        ("idle", before.figures.idle, after.figures.idle),
+    ):
+        _say(console, f"{name:<8} {second.usd_per_hour - first.usd_per_hour:+.2f} USD an hour")
     for note in dict.fromkeys((*before.notes, *after.notes)):
         _say(console, f"note     {note}")
 
@@ -89,7 +122,7 @@ def _bar(usd: float, most: float) -> str:
 
 
 def _usd(value: float | None) -> str:
-    return "no price" if value is None else f"{value:.3f}"
+    return "unknown" if value is None else f"{value:.3f}"
 
 
 def _say(console: Console, line: str) -> None:

@@ -13,7 +13,7 @@ STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def init(
-    stack: Annotated[str, typer.Argument(help="Stack to make; its file is Pulumi.NAME.yaml.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", metavar="NAME", help="Stack to make; its file is Pulumi.NAME.yaml.")],
     name: Annotated[str | None, typer.Option("--name", help="Cluster name.")] = None,
     region: Annotated[str | None, typer.Option("--region", help="AWS region.")] = None,
     instance_type: Annotated[str | None, typer.Option("--instance-type", help="Neuron instance type.")] = None,
@@ -42,8 +42,9 @@ def init(
     """
     from operations.access import access
     from operations.aws.capacity_blocks import refuse_hours
+    from operations.cluster.cost.view import figures_data
     from operations.cluster.init.answers import ADDONS, REGIONS, Answers, capacity_kinds, second_zone, stack_file_text, types_in
-    from operations.cluster.init.questions import Questions, as_stack_file, offered_zones, reservation_of, usable_zones, usd_per_hour
+    from operations.cluster.init.questions import Questions, as_stack_file, cost_of, offered_zones, reservation_of, usable_zones
     from operations.output import results, write_json
     from operations.program import settings_of
     from operations.stack_file import project_of
@@ -85,10 +86,10 @@ def init(
     stack_file = as_stack_file(answers, root, project)
     settings = settings_of(stack_file, rehearsal=False)
     write_text(path, stack_file_text(answers), "make room there, or change into a folder that you may write to")
-    running, idle = usd_per_hour(stack_file)
-    write_json({"file": str(path), "answers": asdict(answers), "runningUsdPerHour": running, "idleUsdPerHour": idle}, json_file)
+    figures = cost_of(stack_file)
+    write_json({"file": str(path), "answers": asdict(answers), **figures_data(figures)}, json_file)
     console = results(json_file)
-    console.print(f"wrote {path.name}: {running:.2f} USD an hour running, {idle:.2f} idle", markup=False)
+    console.print(f"wrote {path.name}: {figures.words()}", markup=False)
     for notice in notices(settings):
         console.print(f"note: {notice}", markup=False, soft_wrap=True)
     console.print(f"next: trn rehearse {stack}, then: trn check {stack}", markup=False)

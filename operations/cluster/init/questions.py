@@ -17,7 +17,8 @@ from operations.errors import MISUSE, CommandError
 from operations.output import errors
 from operations.program import record_stack
 from operations.stack_file import StackFile
-from simulator.costs import items, total
+from simulator.cost_figures import Figures
+from simulator.costs import figures, items
 
 T = TypeVar("T")
 
@@ -68,8 +69,7 @@ class Questions:
     def show_cost(self, answers: Answers) -> None:
         """What the answers so far cost, where questions are asked."""
         if self.asks:
-            running, idle = usd_per_hour(as_stack_file(answers, self._root, self._project))
-            self.show(f"so far {running:.2f} USD an hour running, {idle:.2f} idle")
+            self.show(f"so far {cost_of(as_stack_file(answers, self._root, self._project)).words()}")
 
     def _answer(self, given: T | None, default: T, ask: Callable[[], T]) -> T:
         if given is not None:
@@ -124,10 +124,9 @@ def as_stack_file(answers: Answers, root: Path, project: str) -> StackFile:
     return StackFile(root, project, answers.stack, yaml.safe_load(stack_file_text(answers))["config"])
 
 
-def usd_per_hour(stack_file: StackFile) -> tuple[float, float]:
-    """Cost of the stack, running and idle."""
-    lines = items(record_stack(stack_file))
-    return total(lines, idle=False), total(lines, idle=True)
+def cost_of(stack_file: StackFile) -> Figures:
+    """Cost of the stack."""
+    return figures(items(record_stack(stack_file)))
 
 
 def _parts(text: str) -> list[str]:

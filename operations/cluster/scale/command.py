@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from operations.errors import MISUSE, CommandError
-from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile, Yes
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
 def scale(
+    stack: Stack,
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
-    stack: StackOption = "dev",
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",
@@ -22,7 +22,7 @@ def scale(
 
     Before nodes go, the jobs and pods on the group are listed, and it asks; with `--yes` it interrupts them. Which nodes go is for AWS to choose.
 
-    Example: trn scale trn1-32xl 0 --stack dev
+    Example: trn scale dev trn1-32xl 0
     """
     from operations.access import access
     from operations.asking import consent
@@ -36,14 +36,14 @@ def scale(
     from operations.program import record_stack, settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
-    from simulator.costs import items, total
+    from simulator.costs import figures, items
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     if group not in settings.node_groups:
         known = ", ".join(sorted(settings.node_groups)) or "none"
         raise CommandError(f"stack {stack} has no Neuron group `{group}`", f"its groups: {known}", code=MISUSE)
-    lines = [line for line in items(record_stack(resized(stack_file, group, count))) if line.usd_per_hour != 0]
+    lines = items(record_stack(resized(stack_file, group, count)))
     api = access().aws(stack, settings.region)
     progress, console = errors(), results(json_file)
     subject = StackCluster(stack_file.project, stack, settings.name)
@@ -80,9 +80,9 @@ def scale(
         console.print(f"EKS says {text}", markup=False, soft_wrap=True)
     if said:
         return 1
-    console.print(f"{group} is set to {count} nodes; the stack now costs {total(lines, idle=False):.2f} USD an hour:", markup=False)
-    for line in lines:
-        usd = "no list price" if line.usd_per_hour is None else f"{line.usd_per_hour:.3f}"
+    console.print(f"{group} is set to {count} nodes; the stack costs {figures(lines).words()}:", markup=False)
+    for line in (line for line in lines if line.now.usd_per_hour != 0):
+        usd = "unknown" if line.now.usd_per_hour is None else f"{line.now.usd_per_hour:.3f}"
         console.print(f"  {usd:>8}  {line.name}, {line.what}", markup=False)
     if settings.node_groups[group].size != count and not settings.node_groups[group].autoscaled:
         keep = f"pulumi config set --stack {stack} --path 'trn:nodeGroups.{group}.size' {count}"

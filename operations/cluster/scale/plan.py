@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from operations.cluster.cost.view import figures_data
 from operations.cluster.scale.occupants import Occupants
 from operations.stack_file import StackFile
-from simulator.costs import CostItem, total
+from simulator.costs import CostItem, figures
 
 
 def resized(stack_file: StackFile, group: str, count: int) -> StackFile:
@@ -24,6 +25,8 @@ def as_data(group: str, wanted: dict[str, int], lines: list[CostItem], said: lis
         "problems": said,
         "jobs": [row.as_data() for row in found.jobs],
         "pods": list(found.pods),
-        "usdPerHour": total(lines, idle=False),
-        "items": [{"name": line.name, "what": line.what, "usdPerHour": line.usd_per_hour} for line in lines],
+        **figures_data(figures(lines)),
+        "items": [
+            {"name": line.name, "what": line.what, "usdPerHour": line.now.usd_per_hour} for line in lines if line.now.usd_per_hour != 0
+        ],
     }

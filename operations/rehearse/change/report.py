@@ -6,13 +6,14 @@ from typing import Literal
 from rich.text import Text
 
 from operations.rehearse.summary import Line
+from simulator.cost_figures import Figures
 from simulator.engine.change import Changed
 from simulator.engine.plan import Change, counts
 from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import CostPoint, Part, StepTimes
 
-SCHEMA = "trn-change/1"
+SCHEMA = "trn-change/2"
 MOST_SHOWN = 12
 """Resources that the summary names."""
 
@@ -73,8 +74,8 @@ class ChangeReport(Part):
     ended: Literal["well", "refused", "killed"]
     steps: list[ChangeStep]
     cost: list[CostPoint]
-    usd_per_hour_before: float
-    usd_per_hour_after: float
+    cost_before: Figures
+    cost_after: Figures
     usd: float
     """Cost of what runs during the change, at the higher of both rates."""
 
@@ -97,8 +98,8 @@ def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeRep
         ended=ending(changed.phase),
         steps=steps_of(changed),
         cost=cost_points(both(changed.before, changed.after), changed.phase),
-        usd_per_hour_before=changed.usd_per_hour[0],
-        usd_per_hour_after=changed.usd_per_hour[1],
+        cost_before=changed.cost[0],
+        cost_after=changed.cost[1],
         usd=changed.usd,
     )
 
@@ -154,5 +155,7 @@ def summary_lines(report: ChangeReport) -> Iterator[Line]:
             yield "refused", Text(f"{short_type(step.type)} {step.name}: {step.error}", style="bold red")
             yield "cause", Text(step.cause or "")
             yield "fix", Text(step.fix or "", style="green")
-    rates = f"{report.usd_per_hour_before:.2f} USD an hour before, {report.usd_per_hour_after:.2f} after"
-    yield "cost", Text(f"{rates}, {report.usd:.2f} USD during the change")
+    yield "cost", Text(f"before: {report.cost_before.words()}")
+    yield "", Text(f"after:  {report.cost_after.words()}")
+    unknown = " + what has no known price" if report.cost_before.now.without or report.cost_after.now.without else ""
+    yield "", Text(f"{report.usd:.2f} USD{unknown} during the change")

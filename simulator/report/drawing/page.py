@@ -38,6 +38,7 @@ def page_html(report: Report, recording: Recording, change: ChangeRun | None = N
             f"<title>{title}</title><style>{_THEME}{_asset('page.css')}</style></head><body>",
             f"<header><h1>{title}</h1>",
             '<p class="muted">This is a simulation: nothing was made in AWS, times are modelled, and prices are list prices.</p></header><main>',
+            f'<p class="scenario">Scenario {"; ".join(escaped(said) for said in report.scenario)}</p>' if report.scenario else "",
             trouble_section(report, runs, change),
             _figures(report, runs),
             _notices(report),
@@ -77,11 +78,10 @@ def _tab_words(run: Run) -> str:
 
 def _figures(report: Report, runs: Sequence[Run]) -> str:
     cost = report.cost
-    running, idle = cost.running_usd_per_hour, cost.idle_usd_per_hour
-    prices = f"per hour running, {running * 24:,.2f} per day; idle {idle:,.2f} per hour, {idle * HOURS_PER_MONTH:,.2f} per month"
+    prices = f"per hour now, {cost.now.usd_per_hour * 24:,.2f} per day; at full size {cost.full_size.words()}; idle {cost.idle.words()}, {cost.idle.usd_per_hour * HOURS_PER_MONTH:,.2f} per month"
     tiles = [
         _time_to_ready([run for run in runs if run.phase == "up"]),
-        _figure("Cost", f"USD {running:,.2f}", prices),
+        _figure("Cost", f"USD {cost.now.words()}", prices),
         _time_to_destroy([run for run in runs if run.phase == "destroy"]),
         _left_behind(report),
     ]
@@ -134,13 +134,20 @@ def _notices(report: Report) -> str:
 
 def _cost(report: Report) -> str:
     rows = [
-        [_cost_item(line), escaped(line.name), f"{line.quantity:,g}", _usd(line.usd_per_hour), _usd(line.idle_usd_per_hour)]
+        [
+            _cost_item(line), escaped(line.name), f"{line.quantity:,g}", _usd(line.usd_per_hour), _usd(line.full_size_usd_per_hour),
+            _usd(line.idle_usd_per_hour),
+        ]
         for line in report.cost.items
-    ]
-    total = ["Total", "", "", f"{report.cost.running_usd_per_hour:,.4f}", f"{report.cost.idle_usd_per_hour:,.4f}"]
-    words = '<p class="muted">Idle: all Neuron node groups at zero nodes. Nothing that bills by use is counted.</p>'
-    heads = ("Item", "Name", "Quantity", "Running, USD per hour", "Idle, USD per hour")
-    return "<h2>Cost</h2>" + words + table(heads, rows, numbers=(2, 3, 4), total=total)
+    ]  # fmt: skip
+    sums = (report.cost.now, report.cost.full_size, report.cost.idle)
+    total = ["Total", "", "", *(f"{found.usd_per_hour:,.4f}{' + what has no known price' * bool(found.without)}" for found in sums)]
+    words = (
+        '<p class="muted">At full size: every autoscaled group at its maximum, and every pool of Karpenter at its limit. '
+        "Idle: all Neuron node groups at zero nodes. Nothing that bills by use is counted.</p>"
+    )
+    heads = ("Item", "Name", "Quantity", "Now, USD per hour", "At full size, USD per hour", "Idle, USD per hour")
+    return "<h2>Cost</h2>" + words + table(heads, rows, numbers=(2, 3, 4, 5), total=total)
 
 
 def _cost_item(line: CostLine) -> str:
@@ -150,7 +157,7 @@ def _cost_item(line: CostLine) -> str:
 
 
 def _usd(price: float | None) -> str:
-    return '<span class="bad">no list price</span>' if price is None else f"{price:,.4f}"
+    return '<span class="bad">no known price</span>' if price is None else f"{price:,.4f}"
 
 
 def _resources(report: Report, runs: Sequence[Run]) -> str:

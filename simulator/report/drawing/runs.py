@@ -27,11 +27,13 @@ class Step:
     end: float
     attempts: int = 1
     cut: bool = False
+    slot_wait_seconds: float = 0.0
+    """How long it was ready before its start: as many steps as the engine runs at once were under way."""
     error: str | None = None
     cause: str | None = None
     fix: str | None = None
     waited_for: str | None = None
-    """URN of the step of the same run that it waited for last."""
+    """URN of the step of the same run that it depends on and waited for last."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Inputs that matter, as text; of an update, those that change."""
     level: int | None = None
@@ -214,6 +216,7 @@ def _step(item: StepTimes, operation: Operation, through: Mapping[str, str | Non
         item.end,
         item.attempts,
         item.cut,
+        item.slot_wait_seconds,
         item.error,
         item.cause,
         item.fix,

@@ -416,10 +416,15 @@ def test_the_allow_list_must_hold_the_callers_address():
 @pytest.mark.parametrize(
     ("changes", "verdict", "says"),
     [
-        ({}, "pass", "43.82 USD an hour running, 0.80 idle; no `budget.limitUsdPerHour`"),
+        ({}, "pass", "43.82 USD an hour now, 45.04 at full size, 0.80 idle; no `budget.limitUsdPerHour`"),
         ({"budget": {"limitUsdPerHour": 50}}, "pass", "the limit is 50"),
         ({"budget": {"limitUsdPerHour": 43.5}}, "fail", "`budget.limitUsdPerHour` is 43.5"),
-        ({"budget": {"limitUsdPerHour": 50}, "nodeGroups": {"trn1-32xl": {"capacityType": "SPOT"}}}, "fail", "without trn1-32xl"),
+        ({"budget": {"limitUsdPerHour": 44}}, "warn", "at full size it is above `budget.limitUsdPerHour`, 44"),
+        (
+            {"budget": {"limitUsdPerHour": 50}, "nodeGroups": {"trn1-32xl": {"capacityType": "SPOT"}}},
+            "fail",
+            "2 x trn1.32xlarge (spot) of unknown price",
+        ),
     ],
 )
 def test_the_cost_by_the_hour_is_held_against_the_budget(changes: dict[str, Any], verdict: str, says: str):

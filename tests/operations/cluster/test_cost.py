@@ -1,6 +1,7 @@
 """`trn cost`: sums that hold, prices with their origin, live prices where there are any, and two stacks side by side."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from operations.aws.pricing import LivePrice, live_prices
 from operations.cli import app
 from operations.cluster.cost.bill import Bill, Line, bill_of, differences, repriced
 from operations.stack_file import read_stack_file
+from simulator.cost_figures import Amount
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire
 from tests.operations.aws.cloud import Cloud
@@ -46,17 +48,23 @@ def asked(wire: Wire, name: str) -> LivePrice | None:
 
 def test_the_sums_are_those_of_the_rehearsal():
     """Two figures for one stack would make both worthless."""
-    assert dev().running_usd_per_hour == pytest.approx(43.8176, abs=1e-4)
-    assert dev().idle_usd_per_hour == pytest.approx(0.7956, abs=1e-3)
+    assert dev().figures.now.usd_per_hour == pytest.approx(43.8176, abs=1e-4)
+    assert dev().figures.full_size.usd_per_hour == pytest.approx(45.0354, abs=1e-3)
+    assert dev().figures.idle.usd_per_hour == pytest.approx(0.7956, abs=1e-3)
     assert dev().lines[0].price == "trn1.32xlarge"
 
 
 def test_a_run_counts_the_up_and_destroy_around_it():
     """Nodes bill from their first minute to their last."""
-    training, around = dev().run_usd(10)
-    assert training == pytest.approx(438.18, abs=0.01)
-    assert around == pytest.approx(43.8176 * dev().around_a_run_h, abs=0.01)
+    training, around = dev().run(10)
+    assert training.usd_per_hour == pytest.approx(438.18, abs=0.01)
+    assert around.usd_per_hour == pytest.approx(43.8176 * dev().around_a_run_h, abs=0.01)
     assert 0.5 < dev().around_a_run_h < 1
+
+
+def always(name: str, price: str, amount: Amount, source: str, *, verified: bool) -> Line:
+    """A line with the same amount in each situation."""
+    return Line(name, price, amount, amount, amount, source, verified)
 
 
 def test_every_line_says_where_its_price_is_from():
@@ -67,13 +75,23 @@ def test_every_line_says_where_its_price_is_from():
     assert all(line.source for line in dev().lines)
 
 
-def test_doubtful_and_missing_prices_are_noted():
-    """A sum must say what it lacks."""
-    line = Line("spot", "2 x trn2.48xlarge (spot)", "trn2.48xlarge", None, 0.0, "x", False)
-    bill = replace(dev(), region="sa-east-1", lines=(*dev().lines, line))
-    assert any("no list price, not in the sums: spot" in note for note in bill.notes)
+def test_doubtful_and_missing_prices_are_said():
+    """A sum must say what it lacks, beside the number."""
+    spot = always("spot", "trn2.48xlarge", Amount("2 x trn2.48xlarge (spot)", None), "x", verified=False)
+    doubtful = always("fs", "Lustre 500", Amount("Lustre", 1.0), "not verified", verified=False)
+    bill = replace(dev(), region="sa-east-1", lines=(*dev().lines, spot, doubtful))
+    assert bill.figures.now.words(" USD an hour") == "44.82 USD an hour + 2 x trn2.48xlarge (spot) of unknown price"
     assert any("in sa-east-1 others hold" in note for note in bill.notes)
-    assert dev().notes == ("not found on a price page, do not rely on: KMS key",)
+    assert "price not verified, do not rely on: Lustre 500" in bill.notes
+    assert dev().notes == ()
+
+
+def test_every_price_has_a_dated_source_or_is_said_to_be_not_verified():
+    """A price that is remembered is no price."""
+    for name, price in PRICES.items():
+        dated = re.search(r"\b20\d\d-\d\d", price.source) is not None
+        assert (price.source == "not verified", price.verified) in ((True, False), (False, True)), name
+        assert dated or not price.verified, name
 
 
 @pytest.mark.parametrize("usage_type", ["USW2-BoxUsage:trn1.32xlarge", "BoxUsage:trn1.32xlarge"])
@@ -159,23 +177,31 @@ def test_a_key_is_sold_by_the_month_whatever_its_unit_is_called():
 
 def test_live_prices_replace_what_they_name_and_nothing_else():
     """By proportion, so that sizes and counts stay; a capacity block was paid in advance."""
-    block = Line("block", "1 x trn1.32xlarge (capacity block, paid in advance)", "trn1.32xlarge", 21.5, 21.5, "x", True)
+    paid = Amount("1 x trn1.32xlarge (capacity block, paid in advance)", 21.5)
+    block = replace(always("block", "trn1.32xlarge", paid, "x", verified=True), paid_in_advance=True)
     bill = replace(dev(), lines=(*dev().lines, block))
     live = repriced(bill, {"trn1.32xlarge": LivePrice(20.0, "now"), "NAT gateway": None})
     by_what = {line.what: line for line in live.lines}
-    assert by_what["2 x trn1.32xlarge"].running_usd_per_hour == pytest.approx(40.0)
+    assert by_what["2 x trn1.32xlarge"].now.usd_per_hour == pytest.approx(40.0)
+    assert by_what["2 x trn1.32xlarge"].full_size.usd_per_hour == pytest.approx(40.0)
     assert by_what["2 x trn1.32xlarge"].source == "now"
-    assert by_what["NAT gateway"].running_usd_per_hour == hourly("NAT gateway")
-    assert by_what[block.what].running_usd_per_hour == 21.5
-    assert repriced(bill, {"m5.xlarge": LivePrice(0.384, "now")}).idle_usd_per_hour == pytest.approx(bill.idle_usd_per_hour + 0.384)
+    assert by_what["NAT gateway"].now.usd_per_hour == hourly("NAT gateway")
+    assert by_what[block.what].now.usd_per_hour == 21.5
+    dearer = repriced(bill, {"m5.xlarge": LivePrice(0.384, "now")})
+    assert dearer.figures.idle.usd_per_hour == pytest.approx(bill.figures.idle.usd_per_hour + 0.384)
 
 
 def test_two_bills_differ_only_where_they_do():
     """Largest change first; what both cost alike is left out."""
-    dearer = replace(dev(), lines=tuple(replace(line, running_usd_per_hour=86.0) if "trn1" in line.price else line for line in dev().lines))
-    (found,) = differences(dev(), dearer)
+    two, block = Amount("4 x trn1.32xlarge", 86.0), Amount("2 x trn2.48xlarge", None)
+    lines = tuple(replace(line, now=two, full_size=two) if "trn1" in line.price else line for line in dev().lines)
+    (found,) = differences(dev(), replace(dev(), lines=lines))
     assert (found.name, found.before_usd_per_hour, found.after_usd_per_hour) == ("trn1-32xl", 43.0, 86.0)
     assert differences(dev(), dev()) == []
+    grows = Line("pool", "trn2.48xlarge", Amount("", 0.0), block, Amount("", 0.0), "x", False)
+    first, second = differences(dev(), replace(dev(), lines=(*lines, grows)))
+    assert (first.name, first.after_usd_per_hour, first.after_full_size_usd_per_hour) == ("pool", 0.0, None)
+    assert second == found
 
 
 @pytest.fixture
@@ -200,7 +226,12 @@ def test_the_command_prints_items_with_bars_sums_and_sources(project: Path):
     assert code == 0
     (line,) = [line for line in out.splitlines() if "2 x trn1.32xlarge" in line]
     assert line.endswith("█" * 20)
-    for words in ("43.82 an hour, 1051.62 a day", "0.80 an hour", "438.18 for 10 h", "EKS pricing page, 2026-11"):
+    for words in (
+        "43.82 USD an hour now, 45.04 at full size, 0.80 idle",
+        "43.82 an hour, 1,051.62 a day",
+        "438.18 for 10 h",
+        "EKS pricing page, 2026-11",
+    ):
         assert words in out
 
 
@@ -208,7 +239,7 @@ def test_json_on_standard_output_is_nothing_but_json(project: Path):
     """`trn cost --json - | jq` must work."""
     _, out, err = trn("--json", "-")
     data: dict[str, Any] = json.loads(out)
-    assert data["runningUsdPerHour"] == pytest.approx(43.8176)
+    assert data["now"]["usdPerHour"] == pytest.approx(43.8176)
     assert data["items"][0]["verified"] is True
     assert "43.82 an hour" in err
 
@@ -217,10 +248,10 @@ def test_two_stacks_are_compared(project: Path):
     """What the night saves."""
     code, out, _ = trn("dev", "--compare", "night", "--json", "both.json")
     assert code == 0
-    assert "-43.000" in out
+    assert "now      -43.02 USD an hour" in out
     both = json.loads((project / "both.json").read_text())
     assert {item["name"] for item in both["differences"]} == {"trn1-32xl"}
-    assert both["after"]["runningUsdPerHour"] < 1
+    assert both["after"]["now"]["usdPerHour"] < 1
 
 
 def test_slips_exit_with_2_and_a_place_that_cannot_be_written_with_1(project: Path):

@@ -64,7 +64,7 @@ def test_the_file_is_the_golden_one_and_pulumi_takes_it(project: Path):
     assert code == 0
     assert (project / "Pulumi.night.yaml").read_text() == GOLDEN.read_text()
     assert settings_of(read_stack_file("night", project), rehearsal=False).node_groups["trn1-32xl"].size == 2
-    assert "43.82 USD an hour running, 0.80 idle" in out
+    assert "43.82 USD an hour now" in out
     assert "next: trn rehearse night" in out
 
 
@@ -90,7 +90,7 @@ def test_questions_and_options_that_say_the_same_write_the_same(project: Path):
     code, _, _ = trn("night", *flags, *ADDRESS, "--allow", "198.19.0.0/16", "--yes", "--force")
     assert code == 0
     assert (project / "Pulumi.night.yaml").read_bytes() == asked
-    assert "so far 0.56 USD an hour running" in err
+    assert "so far 0.56 USD an hour now" in err
 
 
 def test_the_cost_is_shown_as_it_goes(project: Path):

@@ -1,6 +1,7 @@
 """A stack's life in practice: the commands of AWS, against an account on disk."""
 
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,23 @@ def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn("--practice destroy dev --yes")[0] == 0
     assert leftovers() == []
+
+
+def test_a_bundle_holds_all_that_the_account_shows(up: Path):
+    """Quotas, status, jobs and logs by the same ways as on AWS; it says that it is practice."""
+    assert trn("practice job dev bert")[0] == 0
+    code, out, _ = trn("--practice bundle dev")
+    assert (code, "missing" in out, LINE in out) == (0, False, True)
+    (path,) = Path("build/bundle").iterdir()
+    with tarfile.open(path) as archive:
+        files = {entry.name.partition("/")[2]: archive.extractfile(entry).read().decode() for entry in archive}  # type: ignore[union-attr]
+    assert "**Of a practice account: none of it is AWS**" in files["index.md"]
+    assert "needs 256 vCPU (2 x trn1.32xlarge, 0 x trn1n.32xlarge)" in files["aws/quotas.txt"]
+    assert json.loads(files["cluster/objects/jobs.batch.volcano.sh.json"])["count"] == 1
+    assert (
+        "cluster control-plane-eksCluster" in files["pulumi/resources.json"].lower() or '"trainium-dev"' in files["pulumi/resources.json"]
+    )
+    assert [name for name in files if name.startswith("logs/controllers/")]
 
 
 def test_a_job_holds_its_nodes_until_it_is_drained(up: Path):

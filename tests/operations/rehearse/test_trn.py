@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ from operations.cli import app
 from operations.docs import pages
 from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
-from operations.stack_file import StackFileError, read_stack_file
+from operations.stack_file import read_stack_file
+from operations.stack_names import StackFileError
 from tests.sharing import forget
 from tests.support import ROOT, copy_project
 
@@ -46,14 +48,14 @@ def test_a_rehearsal_writes_its_three_files_and_says_what_matters(project: Path,
 
 
 def test_the_bill_of_the_report_is_the_one_of_its_lines(project: Path, monkeypatch: pytest.MonkeyPatch):
-    """Running and at rest; a bill at rest that is the running one would overstate the cost of a night."""
+    """In each situation; an idle bill that is the running one would overstate the cost of a night."""
     _, out, _ = rehearse(project, "--quiet", "--json", "-", monkeypatch=monkeypatch)
     cost = json.loads(out)["cost"]
-    for total, line in (("running_usd_per_hour", "usd_per_hour"), ("idle_usd_per_hour", "idle_usd_per_hour")):
-        assert cost[total] == pytest.approx(sum(item[line] or 0 for item in cost["items"]), abs=0.001)
+    for situation, line in (("now", "usd_per_hour"), ("full_size", "full_size_usd_per_hour"), ("idle", "idle_usd_per_hour")):
+        assert cost[situation]["usd_per_hour"] == pytest.approx(sum(item[line] or 0 for item in cost["items"]), abs=0.001)
     neuron = sum(item["usd_per_hour"] for item in cost["items"] if "trn1" in item["what"])
     assert neuron == pytest.approx(43.0)
-    assert cost["running_usd_per_hour"] - cost["idle_usd_per_hour"] == pytest.approx(neuron, abs=0.05)
+    assert cost["now"]["usd_per_hour"] - cost["idle"]["usd_per_hour"] == pytest.approx(neuron, abs=0.05)
 
 
 def test_progress_names_what_is_made_and_what_waits(project: Path, monkeypatch: pytest.MonkeyPatch):
@@ -70,7 +72,7 @@ def test_the_report_satisfies_its_published_schema(project: Path, monkeypatch: p
     rehearse(project, "--quiet", monkeypatch=monkeypatch)
     report = json.loads((project / "build/rehearsal/report.json").read_text())
     jsonschema.validate(report, json.loads((ROOT / "docs/report.schema.json").read_text()))
-    assert report["schema"] == "trn-rehearsal/2"
+    assert report["schema"] == "trn-rehearsal/3"
     assert report["destroy"]["leftovers"] == []
 
 
@@ -194,7 +196,7 @@ def test_a_file_that_is_no_yaml_is_reported_with_its_line(project: Path):
 
 def test_another_checkout_is_refused(project: Path):
     """Its program would run with the modules of this one. A folder with the project's own files alone has none to mix."""
-    own = project / "operations" / "stack_file.py"
+    own = project / "operations" / "stack_names.py"
     own.parent.mkdir()
     own.write_text("")
     with pytest.raises(StackFileError, match=f"this trn is that of {ROOT}, and {project} is another checkout") as refusal:
@@ -233,3 +235,13 @@ def test_the_schema_marks_a_misspelt_key():
             {"config": {"trn:name": "x", "trn:region": "us-west-2", "trn:network": {"zones": ["a", "b"]}, "trn:nodeGroup": {}}},
             pages.configuration_schema(),
         )
+
+
+def test_progress_counts_the_same_resources_as_the_summary(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Components take no time and are nothing to wait for: a larger number beside the summary's would be a second truth."""
+    _, out, err = rehearse(project, monkeypatch=monkeypatch)
+    count = json.loads((project / "build/rehearsal/report.json").read_text())["program"]["resources"]
+    assert f"made     {count} resources" in out
+    waiting = [int(number) for number in re.findall(r"(\d+) wait\n", err)]
+    # All deletions but the first of a destroy wait when it begins.
+    assert max(waiting) < count

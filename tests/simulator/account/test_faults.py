@@ -1,5 +1,7 @@
 """Faults: each can be asked for, happens as often as it was asked for, and each time is recorded."""
 
+from pathlib import Path
+
 import pytest
 
 from simulator.account.faults import FAULTS, Faults
@@ -11,7 +13,8 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.incidents import incidents, leave_behind
-from simulator.scenarios import circumstances, names, read
+from simulator.scenario_effects import need_requests
+from simulator.scenarios import ScenarioError, circumstances, names, read
 from tests.simulator.account.standing import recording
 
 CODES = {
@@ -164,7 +167,7 @@ def test_every_fault_can_strike_something_in_the_shipped_stack(name: str):
 @pytest.mark.parametrize("name", names())
 def test_every_scenario_is_met_and_gone_again(name: str):
     """Scenario files are shown to others: each must be readable, and its story must end."""
-    met = circumstances(read(name))
+    met = circumstances(read(name), name)
     engine = Engine(World(AccountState(met.allowances), Faults.of(met.faults)), State())
     runs = bring_up(engine, recording())
     incidents(engine.world, seed=0)
@@ -173,3 +176,32 @@ def test_every_scenario_is_met_and_gone_again(name: str):
     assert engine.world.faults.unused() == []
     assert engine.world.state.leftovers() == []
     assert runs[-1].phase.ended_well is (name not in ("no-quota", "one-node-left"))
+
+
+def test_a_scenario_says_what_it_set():
+    """A scenario with no visible effect would otherwise pass for one that was forgotten."""
+    said = circumstances(read("new-account"), "new-account").scenario
+    assert said[0].startswith("new-account: An account with the quotas")
+    assert (
+        said[1]
+        == "quotas: Trn 256 vCPU, Inf 64 vCPU, Standard 64 vCPU, Trn 256 vCPU of spot, Inf 64 vCPU of spot, Standard 64 vCPU of spot"
+    )
+    assert circumstances(read("one-node-left"), "x").scenario[1] == "capacity: 1 x trn1.32xlarge free in usw2-az4"
+    assert circumstances(read("careless-users"), "x").scenario[1] == "faults: load-balancer-left, claim-in-use"
+
+
+def test_a_scenario_that_limits_what_the_stack_never_asks_for_is_refused():
+    """With what the stack does ask for."""
+    with pytest.raises(
+        FaultSyntaxError, match=r"limits trn1\.32xlarge in usw2-az1, and nothing of this stack asks for it there"
+    ) as refused:
+        need_requests({("trn1.32xlarge", "usw2-az1"): 1}, recording())
+    assert refused.value.hint.startswith("the stack asks for trn1.32xlarge in usw2-az4")
+    need_requests({("trn1.32xlarge", "usw2-az4"): 1}, recording())
+
+
+def test_a_quota_family_that_there_is_not_is_refused(tmp_path: Path):
+    """A slip would set nothing."""
+    (tmp_path / "mine.yaml").write_text("says: x\naccount: {vcpu: {Tnr: 0}}\n")
+    with pytest.raises(ScenarioError, match="Trn"):
+        read(str(tmp_path / "mine.yaml"))

@@ -45,7 +45,7 @@ def test_a_larger_group_grows_in_place():
     assert kinds(changed) == {f"NodeGroup {TRAIN}": "update"}
     assert [(item.kind, item.nodes) for item in changed.nodes] == [("added", 2)]
     assert changed.cautions == []
-    assert changed.usd_per_hour[1] > 1.9 * changed.usd_per_hour[0]
+    assert changed.cost[1].now.usd_per_hour > 1.9 * changed.cost[0].now.usd_per_hour
 
 
 def test_another_ami_release_rolls_the_nodes_and_says_so_in_red():

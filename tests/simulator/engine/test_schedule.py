@@ -42,7 +42,7 @@ def test_what_does_not_wait_for_each_other_runs_side_by_side():
 
 
 def test_no_more_run_at_once_than_the_engine_allows():
-    """With one hand everything comes one after another."""
+    """One at a time, everything comes one after another."""
     recording = by_hand(*((f"vpc{index}", VPC, []) for index in range(5)))
     phase = run_up(recording, World(), seed=0, parallel=1)
     times = sorted((step.start, step.end) for step in phase.steps.values())
@@ -104,13 +104,22 @@ def test_the_critical_path_of_a_destroy_names_the_slowest_of_each_level():
     assert [item.name for item in critical_path(recording, destroy)] == ["lustre", "subnet", "vpc"]
 
 
-def test_the_critical_path_goes_through_hands_that_were_busy():
-    """With one hand everything waits for the one before, whatever it depends on."""
+def test_who_held_the_slots_is_no_link_of_the_critical_path():
+    """One at a time, the last is late by its wait for a free slot: it depends on none of those before it."""
     recording = by_hand(*((f"vpc{index}", VPC, []) for index in range(3)))
     phase = run_up(recording, World(), seed=0, parallel=1)
     path = critical_path(recording, phase)
-    assert [item.name for item in path] == ["vpc0", "vpc1", "vpc2"]
-    assert sum(phase.steps[item.urn].end - phase.steps[item.urn].start for item in path) == pytest.approx(phase.seconds, abs=0.2)
+    assert [item.name for item in path] == ["vpc2"]
+    last = phase.steps[path[0].urn]
+    assert last.slot_wait_s == last.start == phase.steps[urn_of("vpc1")].end
+    assert phase.predecessors[path[0].urn] is None
+
+
+def test_nothing_waits_for_a_slot_where_all_may_run_at_once():
+    """Such a wait is the price of few slots and of nothing else."""
+    few, many = (run_up(chain(), World(), seed=0, parallel=parallel) for parallel in (1, 16))
+    assert {step.slot_wait_s for step in many.steps.values()} == {0.0}
+    assert max(step.slot_wait_s for step in few.steps.values()) > 0
 
 
 def test_a_service_with_a_selector_takes_its_ten_seconds():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from simulator.cost_figures import Figure
 from simulator.recording import Recording, Registration
 from simulator.report.drawing.runs import Run, Step
 from simulator.report.schema import (
@@ -53,6 +54,7 @@ def _times(token: str, name: str, start: float, end: float, error: str | None) -
         "end": end,
         "attempts": 1,
         "cut": False,
+        "slot_wait_seconds": 0.0,
         "error": error,
         "cause": None if error is None else "its cause",
         "fix": None if error is None else "its fix",
@@ -61,9 +63,17 @@ def _times(token: str, name: str, start: float, end: float, error: str | None) -
 
 
 def cost_line(what: str, usd_per_hour: float | None, *, verified: bool = True) -> CostLine:
-    """One line of the bill, the same running and idle."""
+    """One line of the bill, the same in every situation."""
     return CostLine(
-        urn=what, name=what, what=what, quantity=1, usd_per_hour=usd_per_hour, idle_usd_per_hour=usd_per_hour, price_verified=verified
+        urn=what,
+        name=what,
+        what=what,
+        quantity=1,
+        usd_per_hour=usd_per_hour,
+        full_size_what=what,
+        full_size_usd_per_hour=usd_per_hour,
+        idle_usd_per_hour=usd_per_hour,
+        price_verified=verified,
     )
 
 
@@ -139,7 +149,15 @@ def report(
 
     def path(steps: Iterable[ResourceTimes | DestroyStep], operation: Literal["create", "delete"]) -> list[PathStep]:
         return [
-            PathStep(urn=step.urn, name=step.name, type=step.type, operation=operation, start=step.start, end=step.end)
+            PathStep(
+                urn=step.urn,
+                name=step.name,
+                type=step.type,
+                operation=operation,
+                start=step.start,
+                end=step.end,
+                slot_wait_seconds=step.slot_wait_seconds,
+            )
             for step in steps
             if step.name in critical
         ]
@@ -151,7 +169,7 @@ def report(
         seed=0,
         notices=list(notices),
         faults=[],
-        program=Program(seconds=5.0, resources=len(resources), components=0),
+        program=Program(seconds=5.0, resources=len(resources), components=0, registrations=len(resources)),
         up=Up(
             seconds=seconds,
             ended="refused" if any(item.error for item in resources) else "well",
@@ -176,7 +194,12 @@ def report(
             leftovers=[Leftover(urn=what, what=what) for what in leftovers],
         ),
         destroy_reruns=[],
-        cost=Cost(running_usd_per_hour=43.8176, idle_usd_per_hour=0.7956, items=list(costs)),
+        cost=Cost(
+            now=Figure(usd_per_hour=43.8176),
+            full_size=Figure(usd_per_hour=45.0354),
+            idle=Figure(usd_per_hour=0.7956),
+            items=list(costs),
+        ),
         outputs={},
     )
     return made.model_copy(update=more)

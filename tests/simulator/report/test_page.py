@@ -109,7 +109,7 @@ def test_doubtful_and_missing_prices_are_marked():
         report(costs=[cost_line("KMS key", 0.0014, verified=False), cost_line("trn2u.48xlarge", None, verified=False)]), recording()
     )
     assert page.count("price not verified") == 1
-    assert "no list price" in page
+    assert "no known price" in page
 
 
 def test_hostile_names_are_escaped_everywhere():

@@ -69,7 +69,7 @@ def test_trouble_in_no_time_is_a_step(more: dict[str, Any]):
 
 def test_the_deletion_of_a_replacement_is_a_step_before_its_creation():
     """Resources of an up are listed once each; half of the time of a replacement would be missing from the picture."""
-    link = PathStep(urn=urn(NODE_GROUP, "train"), name="train", type=NODE_GROUP, operation="delete", start=0, end=7)
+    link = PathStep(urn=urn(NODE_GROUP, "train"), name="train", type=NODE_GROUP, operation="delete", start=0, end=7, slot_wait_seconds=0)
     run = up_run(up_again(resource(NODE_GROUP, "train", 7, 9), critical_path=[link]))
     assert [(step.operation, run.is_critical(step)) for step in run.steps] == [("delete", True), ("create", False)]
 

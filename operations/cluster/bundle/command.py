@@ -1,0 +1,67 @@
+"""`trn bundle`: one archive for a bug report or a colleague."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import JsonFile, Output, Quiet, Stack
+
+FOLDER = Path("build") / "bundle"
+
+
+def bundle(
+    stack: Stack,
+    output: Output = FOLDER,
+    patience: Annotated[float, typer.Option("--patience", min=0.1, help="Longest wait for one part, in seconds.")] = 60,
+    quiet: Quiet = False,
+    json_file: JsonFile = None,
+) -> int:
+    """One archive for a bug report or a colleague: versions, stack file, outputs, status, events, jobs, queues, logs, quotas.
+
+    Reads only. Secrets are redacted; look before you send it. What could not be got is named, with the reason, and is no failure: a broken
+    cluster is what a bundle is for. The file is readable by you alone, and replaces none.
+
+    Example: trn bundle dev
+    """
+    from operations.cluster.bundle.archive import packed, write_new
+    from operations.cluster.bundle.run import gathered
+    from operations.cluster.bundle.subject import subject_of
+    from operations.cluster.bundle.tools import Tools
+    from operations.interruption import interrupted_by_signals
+    from operations.output import results, tracked, write_json
+
+    at = datetime.now(UTC).replace(microsecond=0)
+    tools = Tools()
+    name = f"{stack}-{at:%Y%m%dT%H%M%SZ}"
+    with interrupted_by_signals():
+        try:
+            made = gathered(subject_of(stack, tools, patience), at, patience, lambda parts: tracked(parts, "reading", quiet=quiet))
+            data = packed(made.files, f"trn-bundle-{name}", at)
+            path = write_new(data, output, name)
+        finally:
+            tools.close()
+    parts = [
+        {
+            "file": it.part.file,
+            "what": it.part.what,
+            "source": it.part.source,
+            "got": it.text is not None,
+            "absent": it.is_absent,
+            "why": it.why,
+        }
+        for it in made.outcomes
+    ]
+    write_json({"stack": stack, "path": str(path), "bytes": len(data), "notes": made.notes, "parts": parts}, json_file)
+    console = results(json_file)
+    for note in made.notes:
+        console.print(f"note     {note}", markup=False, soft_wrap=True)
+    for it in made.missing:
+        console.print(f"missing  {it.part.file}: {it.why}", markup=False, soft_wrap=True)
+    console.print(f"wrote    {path}", markup=False, soft_wrap=True)
+    console.print(
+        f"         {len(made.files)} files, {len(data) / 1024:,.0f} KiB, readable by you alone; its index.md says what each is",
+        markup=False,
+    )
+    return 0

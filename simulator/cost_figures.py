@@ -1,0 +1,65 @@
+"""The three figures of a cluster's cost, which every output shows: now, at full size, and idle.
+
+Now: what `pulumi up` makes. At full size: each autoscaled group, and each pool of Karpenter, as large as its limits let it grow
+without a change of the configuration. Idle: the Neuron nodes that the user can stop are stopped. What has no known price is
+named in the figure that it belongs to: a sum without it would read as cheap.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Amount(NamedTuple):
+    """One item of the bill in one of the three situations."""
+
+    what: str
+    usd_per_hour: float | None
+    """None where no price is known; 0 where nothing of it runs."""
+
+
+class Figure(BaseModel):
+    """What runs in one situation, in USD an hour."""
+
+    usd_per_hour: float
+    """Sum of everything with a known price."""
+    without: tuple[str, ...] = ()
+    """What runs too and has no known price."""
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    def words(self, unit: str = "") -> str:
+        """The sum, with its unit, and what must be added to it."""
+        return " + ".join([f"{self.usd_per_hour:,.2f}{unit}", *(f"{what} of unknown price" for what in self.without)])
+
+    def times(self, hours: float) -> "Figure":
+        """The same over some hours: USD instead of USD an hour."""
+        return Figure(usd_per_hour=self.usd_per_hour * hours, without=self.without)
+
+
+class Figures(BaseModel):
+    """What a cluster costs by the hour in three situations."""
+
+    now: Figure
+    """What `pulumi up` makes."""
+    full_size: Figure
+    """Every autoscaled group at its `maxSize`, and every pool of Karpenter at its limit."""
+    idle: Figure
+    """All Neuron groups at zero nodes, and no node in pools that grow on demand. Capacity that is reserved or paid in advance still costs."""
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    def words(self) -> str:
+        """All three in one line: `43.82 USD an hour now, 45.04 at full size, 0.80 idle`."""
+        return f"{self.now.words(' USD an hour')} now, {self.full_size.words()} at full size, {self.idle.words()} idle"
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Everything of unknown price, in any of the three."""
+        return tuple(dict.fromkeys((*self.now.without, *self.full_size.without, *self.idle.without)))
+
+
+def figure(amounts: Iterable[Amount]) -> Figure:
+    """The sum of what has a price, to a tenth of a cent, and the names of what has none."""
+    found = list(amounts)
+    known = round(sum(amount.usd_per_hour or 0 for amount in found), 4)
+    return Figure(usd_per_hour=known, without=tuple(amount.what for amount in found if amount.usd_per_hour is None))
