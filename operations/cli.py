@@ -49,7 +49,6 @@ from operations.jobs.precompile.command import precompile
 from operations.jobs.submit.command import submit
 from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
-from operations.options import WithWay
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
 from operations.rehearse.change.command import change
@@ -157,8 +156,8 @@ for command in DATA:
     add(data_app, command)
 app.add_typer(practice_app, name="practice")
 for command in PRACTICE:
-    add(practice_app, command, cls=WithWay if command is up else None)
-add(app, engine, cls=WithWay, context_settings=PULUMI_ARGUMENTS)
+    add(practice_app, command)
+add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)
 for command in REHEARSALS:

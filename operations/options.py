@@ -1,10 +1,9 @@
 """Arguments and options that several commands share. `Stack` is also the first word of a line: operations/command_line places it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from operations.command_line import completion
 
@@ -38,8 +37,6 @@ Faults = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]
-ANY = "any"
-"""Value of an option that may be given without one."""
 WithKubernetes = Annotated[
     str,
     typer.Option(
@@ -50,14 +47,4 @@ WithKubernetes = Annotated[
         " kwokctl; without it the first that is on PATH. The stack keeps it until it is down.",
     ),
 ]
-"""Empty without the option; ANY without a name. The command's class is WithWay."""
-
-
-class WithWay(TyperCommand):
-    """Takes `--kubernetes` and `--kubernetes=WAY`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Arguments with the value spelt out, as far as they are the command's own."""
-        end = args.index("--") if "--" in args else len(args)
-        own = [f"--kubernetes={ANY}" if word == "--kubernetes" else word for word in args[:end]]
-        return super().parse_args(ctx, [*own, *args[end:]])
+"""Empty without the option; `slots.ANY` without a name."""

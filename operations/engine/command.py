@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ANY, Stack, WithKubernetes
+from operations.command_line.slots import ANY
+from operations.options import Stack, WithKubernetes
 
 PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """Settings of the command: everything after its own options is for the Pulumi CLI."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from addons.volcano import VolcanoSettings
 from operations.aws.api import BotoApi
+from operations.command_line.slots import ANY
 from operations.engine.project import EngineFolder
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Bearer, KubernetesClient, token
@@ -20,7 +21,6 @@ from operations.local_kubernetes.half import Half
 from operations.local_kubernetes.made_cluster import way_of
 from operations.local_kubernetes.running import Cluster
 from operations.local_kubernetes.ways import chosen
-from operations.options import ANY
 from operations.output import errors
 from operations.practice.account import PracticeAccount
 from operations.program import settings_of

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from operations.options import ANY, Faults, JsonFile, Quiet, Stack, WithKubernetes
+from operations.command_line.slots import ANY
+from operations.options import Faults, JsonFile, Quiet, Stack, WithKubernetes
 
 Engine = Annotated[
     Literal["pulumi", "rehearsal"] | None,

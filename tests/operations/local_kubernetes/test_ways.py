@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from operations.errors import CommandError
 from operations.local_kubernetes.ways import GO, K3D, KIND, NAME_LENGTH_MAX, WAYS, chosen, cluster_name, named, names
+from tests.operations.practice.commands import trn
+from tests.support import copy_project
 
 OWN = Path("/p/own")
 
@@ -83,3 +85,23 @@ def test_every_command_names_the_cluster(way):
     assert "{" not in " ".join(written)
     assert way.delete_hint("one") in (f"{way.name} delete cluster --name one", f"{way.name} cluster delete one")
     assert named(way.name) == way
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--kubernetes", "there is nothing to make a control plane with"),
+        ("--kubernetes=k3d", "there is no k3d on PATH"),
+        ("--kubernetes=docker", "`docker` is no way to a control plane"),
+    ],
+)
+def test_the_option_takes_a_name_or_none(option: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Before the stack's name or behind it; what is refused makes nothing."""
+    copy_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for words in (f"{option} dev", f"dev {option}"):
+        code, _, errors = trn(f"practice up {words} --quiet")
+        assert code == 2
+        assert said in errors
+    assert not (tmp_path / "build/practice/dev/kubernetes").exists()
