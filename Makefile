@@ -9,7 +9,7 @@ DOCS_STAMP := $(DOCS_VENV)/.installed
 .PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
-	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
+	@$(BIN)/trn rehearse $(or $(STACK),dev)
 
 test: $(STAMP)
 	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"

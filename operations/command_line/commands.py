@@ -10,6 +10,7 @@ from typer._click.parser import _OptionParser, _ParsingState
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import Exit
 
+from operations.command_line.early import refuse_early
 from operations.command_line.groups import Group, choose, unknown_hint
 from operations.command_line.help import arguments_of, name_of, options_of, sections_of
 from operations.command_line.placement import Line, Slot, StackUse, Unplaced, Words, guessed, place
@@ -178,6 +179,7 @@ def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
         is_needed = context.meta.get(IS_NAMED) or not context.params.get(UNNEEDED_WITH.get(name, ""))
         if stack is not None and is_needed and STACK_USES.get(name) is not StackUse.NEW:
             stack_path(stack)
+        refuse_early(name, context.params)
         return 0
 
     if code := run_command(refuse_unknown):
