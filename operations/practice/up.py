@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from operations.command_line.slots import ANY
 from operations.options import Faults, JsonFile, Quiet, Stack, WithKubernetes
 
 Engine = Annotated[
@@ -14,10 +15,10 @@ Speed = Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds pe
 
 
 def up(
-    stack: Stack = "dev",
+    stack: Stack,
     fault: Faults = None,
     engine: Engine = None,
-    kubernetes: WithKubernetes = False,
+    kubernetes: WithKubernetes = "",
     speed: Speed = 500,
     quiet: Quiet = False,
     json_file: JsonFile = None,
@@ -31,7 +32,7 @@ def up(
     return _run(stack, fault, engine, speed, quiet=quiet, json_file=json_file, down=False, kubernetes=kubernetes)
 
 
-def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
+def down(stack: Stack, fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
     """Destroy a stack in its practice account, as `pulumi destroy` does: what users left in the cluster can stop it.
 
     `trn --practice destroy` also drains before it and sweeps after it.
@@ -41,7 +42,7 @@ def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: 
     return _run(stack, fault, None, speed, quiet=quiet, json_file=json_file, down=True)
 
 
-def export(stack: Stack = "dev") -> int:
+def export(stack: Stack) -> int:
     """Print the state of a stack that is up in practice, as `pulumi stack export` does: for `trn --practice sweep --state`.
 
     Example: trn practice export dev > state.json
@@ -68,7 +69,7 @@ def _run(
     quiet: bool,
     json_file: JsonFile,
     down: bool,
-    kubernetes: bool = False,
+    kubernetes: str = "",
 ) -> int:
     from operations.engine.project import practice_folder
     from operations.engine.run import writing
@@ -95,7 +96,7 @@ def _run(
     if kubernetes or (folder.has_control_plane and not down):
         from operations.practice.control_plane import start
 
-        start(folder, stack_file, has_stack=there is not None)
+        start(folder, stack_file, has_stack=there is not None, wanted=kubernetes or ANY)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
