@@ -103,6 +103,12 @@ def until(is_so: Callable[[], bool]) -> bool:
     return found
 
 
+def trains(running: subprocess.Popen[str]) -> None:
+    """Returns when the first step is shown."""
+    assert running.stdout is not None
+    assert any("step   1" in line for line in running.stdout)
+
+
 @pytest.mark.parametrize(
     ("how", "code", "says"),
     [(signal.SIGINT, 130, "stopped, and the workers with it"), (signal.SIGTERM, 143, ""), (signal.SIGKILL, -9, "")],
@@ -110,8 +116,7 @@ def until(is_so: Callable[[], bool]) -> bool:
 def test_whatever_ends_it_leaves_no_worker(tmp_path: Path, how: signal.Signals, code: int, says: str):
     """In the middle of a start; a worker whose demonstration was killed ends with its next line."""
     with demonstration(tmp_path) as running:
-        assert running.stdout is not None
-        assert until(lambda: "step   1" in running.stdout.readline())
+        trains(running)
         assert left(tmp_path)
         running.send_signal(how)
         _, errors = running.communicate(timeout=20)
@@ -122,8 +127,7 @@ def test_whatever_ends_it_leaves_no_worker(tmp_path: Path, how: signal.Signals, 
 def test_a_second_one_beside_it_is_refused(tmp_path: Path):
     """It would delete the first one's files."""
     with demonstration(tmp_path) as first:
-        assert first.stdout is not None
-        assert until(lambda: "step   1" in first.stdout.readline())
+        trains(first)
         with demonstration(tmp_path) as second:
             _, errors = second.communicate(timeout=20)
         assert (second.returncode, "another demonstration runs in build/train-demo" in errors) == (1, True)
