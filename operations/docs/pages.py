@@ -33,8 +33,9 @@ from operations.program import rehearse_stack
 from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
 from operations.stack_file import read_stack_file
+from operations.text_files import write_text
 from simulator.report.schema import Report
-from stacks.config import NAMESPACE
+from stacks.namespace import NAMESPACE
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -170,8 +171,7 @@ def _json(value: dict[str, Any]) -> str:
 def write() -> None:
     """Write all pages."""
     for name, text in {**pages(), **slow_pages()}.items():
-        (ROOT / name).parent.mkdir(exist_ok=True)
-        (ROOT / name).write_text(text)
+        write_text(ROOT / name, text, "make room there")
 
 
 if __name__ == "__main__":
