@@ -32,6 +32,7 @@ from operations.cluster.iam.command import iam
 from operations.cluster.init.command import init
 from operations.cluster.kubeconfig import kubeconfig
 from operations.cluster.logs.command import logs
+from operations.cluster.plan.command import plan
 from operations.cluster.recover.command import recover
 from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
@@ -62,7 +63,7 @@ from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
 CLUSTER = (
-    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
