@@ -7,20 +7,15 @@ Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the conf
 Ctrl-C.
 """
 
-import functools
 import inspect
-import platform
+import os
+import signal
 import sys
-import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from difflib import get_close_matches
-from importlib import metadata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
@@ -40,7 +35,11 @@ from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
+from operations.command_line.commands import PRACTICE as IN_PRACTICE
+from operations.command_line.commands import Command, CommandGroup, StackGroup
+from operations.control_characters import escaped
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.errors import INTERRUPTED
 from operations.jobs.cancel.command import cancel
 from operations.jobs.data.command import export as export_data
 from operations.jobs.data.command import stage
@@ -62,6 +61,9 @@ from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
+ROOT = Path(__file__).parent.parent
+TRACEBACK = "TRN_TRACEBACK"
+"""Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
     init, check, cost, plan, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
@@ -78,23 +80,9 @@ REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
 
-class StackGroup(TyperGroup):
-    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`, at any place on the line; the names of its own commands come first."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Arguments with the stack's name spelt out."""
-        _, rest, _ = self.make_parser(ctx).parse_args(list(args))
-        if rest and rest[0] not in self.commands:
-            near = get_close_matches(rest[0], self.commands, n=1)
-            if near and not Path(f"Pulumi.{rest[0]}.yaml").is_file():
-                ctx.fail(f"No such command '{rest[0]}', and no stack of that name here. Did you mean '{near[0]}'?")
-            args = [*args[: len(args) - len(rest)], "--stack", *rest]
-        return super().parse_args(ctx, args)
-
-
 def add(group: typer.Typer, command: Callable[..., int], **settings: Any) -> None:
     """Add a command to a group, under the name of its function."""
-    group.command(**described(command), **settings)(ending(command))
+    group.command(cls=Command, **described(command), **settings)(command)
 
 
 def described(command: Callable[..., int]) -> dict[str, Any]:
@@ -103,40 +91,28 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
     return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
 
 
-def ending(command: Callable[..., int]) -> Callable[..., None]:
-    """The command with its result as exit code, and its errors in one line on standard error."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        from operations.access import access
-
-        if isinstance(stack := options.get("stack"), str):
-            access().acts_on(stack)
-        code = run_command(lambda: command(*arguments, **options))
-        # Not for 0: a group continues with its own command.
-        if code:
-            raise typer.Exit(code)
-
-    return run
-
-
 # Plain help: rich's takes longer to load than all commands together. Commands below take the names of the option from here.
-app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]})
+app = typer.Typer(
+    name="trn", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]}
+)
 practice_app = typer.Typer(
     help="A simulated account that is kept on disk, for trying every command.",
     epilog="Example: trn practice up dev",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 image_app = typer.Typer(
     help="The image of a job: built by a container tool, or pushed as one more layer without any.",
-    epilog="Example: trn image push src --stack dev",
+    epilog="Example: trn image push dev src",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 data_app = typer.Typer(
     help="A data set on its way to the file system, and checkpoints on their way to S3.",
     epilog="Example: trn data status bert",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -145,7 +121,11 @@ rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 def version() -> str:
     """Versions of trn, Python and Pulumi's SDK. trn's own is in pyproject.toml only: it is always run from its checkout."""
-    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    import platform
+    import tomllib
+    from importlib import metadata
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return f"trn {project['version']} (Python {platform.python_version()}, Pulumi SDK {metadata.version('pulumi')})"
 
 
@@ -164,31 +144,13 @@ def root(
     _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions and exit.")] = False,
 ) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
-    if practice:
-        context.with_resource(practising())
-
-
-@contextmanager
-def practising() -> Iterator[None]:
-    """Everything that a command does, it does to the practice accounts."""
-    from operations.access import using
-    from operations.practice.access import Practice
-
-    given = Practice()
-    with using(given):
-        try:
-            yield
-        finally:
-            # Of a command that printed no result.
-            given.announce(on_standard_error=True)
-            if code := run_command(given.close):
-                raise typer.Exit(code)
+    context.meta[IN_PRACTICE] = practice
 
 
 @practice_app.callback()
 def in_practice(context: typer.Context) -> None:
     """A simulated account that is kept on disk, for trying every command."""
-    context.with_resource(practising())
+    context.meta[IN_PRACTICE] = True
 
 
 for command in CLUSTER:
@@ -206,7 +168,7 @@ for command in PRACTICE:
     add(practice_app, command)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
-rehearse_app.callback(invoke_without_command=True, **described(rehearse))(ending(rehearse))
+rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)
 for command in REHEARSALS:
     add(rehearse_app, command)
 
@@ -220,7 +182,26 @@ def main() -> None:
         # The reader has what it wanted: `| head -1`.
         drop_output()
         code = 1
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        sys.stderr.write(f"{escaped(bug(error))}\n")
+        code = 1
+    if code == INTERRUPTED:
+        # It is ending: a second Ctrl-C has nothing to stop.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
+
+
+def bug(error: Exception) -> str:
+    """What a user reads of an error that no user can cause."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(ROOT) and ".venv" not in frame.filename] or frames
+    where = f" in {Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
+    said = f"error: a mistake of trn itself: {type(error).__name__}: {error}{where}"
+    return f"{said}\n\nhint: run it again with {TRACEBACK}=1 for all of it, and report that with {version()}"
 
 
 def _whole_line() -> int:

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from facts.mistakes import File, problems_of
 from facts.toolchains import TOOLCHAINS
 from stacks import rules
+from stacks.namespace import NAMESPACE
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 
-NAMESPACE = "trn"
 REHEARSAL_VARIABLE = "TRN_REHEARSAL"
 """Set by `trn rehearse`: the run meets a simulated cloud, so the shipped stack file's example address will do."""
 

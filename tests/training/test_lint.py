@@ -150,7 +150,7 @@ def test_the_command_says_line_reason_and_fix_and_exits_with_1(tmp_path: Path):
 
 
 def test_a_manifest_of_ours_passes_through_a_pipe():
-    """`trn submit --dry-run | trn lint - --stack dev`."""
+    """`trn submit --dry-run | trn lint dev -`."""
     job = parse_job({"name": "bert", "command": ["true"], "launcher": "volcano"})
     text = as_yaml(launcher("volcano").render(job, SITE))
     result = CliRunner().invoke(app, ["lint", "-", "--stack", "dev"], input=text)

@@ -4,14 +4,15 @@ from typing import Annotated
 
 import typer
 
-from operations.errors import MISUSE, CommandError
-from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile, Yes
+from operations.command_line.early import no_group
+from operations.errors import CommandError
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
 def scale(
+    stack: Stack,
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
-    stack: StackOption = "dev",
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",
@@ -22,7 +23,7 @@ def scale(
 
     Before nodes go, the jobs and pods on the group are listed, and it asks; with `--yes` it interrupts them. Which nodes go is for AWS to choose.
 
-    Example: trn scale trn1-32xl 0 --stack dev
+    Example: trn scale dev trn1-32xl 0
     """
     from operations.access import access
     from operations.asking import consent
@@ -41,8 +42,7 @@ def scale(
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     if group not in settings.node_groups:
-        known = ", ".join(sorted(settings.node_groups)) or "none"
-        raise CommandError(f"stack {stack} has no Neuron group `{group}`", f"its groups: {known}", code=MISUSE)
+        raise no_group(stack, group, list(settings.node_groups))
     lines = items(record_stack(resized(stack_file, group, count)))
     api = access().aws(stack, settings.region)
     progress, console = errors(), results(json_file)

@@ -336,10 +336,10 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "bert is submitted to trainium-dev; to follow it:\n"
-        "  trn watch bert --stack dev\n"
-        "  trn why bert --stack dev\n"
-        "  trn logs bert --stack dev\n"
-        "  trn cancel bert --stack dev\n"
+        "  trn watch dev bert\n"
+        "  trn why dev bert\n"
+        "  trn logs dev bert\n"
+        "  trn cancel dev bert\n"
     )
     said = json.loads((tmp_path / "out.json").read_text())
     assert (said["submitted"], said["uid"], said["objects"]) == (True, "uid-bert", ["configmaps/bert-entry", "jobs.batch.volcano.sh/bert"])
