@@ -27,7 +27,7 @@ class Site:
 
     cluster: Cluster
     parent: pulumi.Resource
-    aws_provider: aws.Provider
+    aws_provider: pulumi.ProviderResource
     kubernetes_provider: k8s.Provider
     """Waits for the core nodes: so does all that is in the cluster."""
     control_plane_name: pulumi.Output[str]

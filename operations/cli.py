@@ -7,20 +7,16 @@ Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the conf
 Ctrl-C.
 """
 
-import functools
 import inspect
 import platform
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from difflib import get_close_matches
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
@@ -39,6 +35,8 @@ from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
+from operations.command_line.commands import PRACTICE as IN_PRACTICE
+from operations.command_line.commands import Command, CommandGroup, StackGroup
 from operations.engine.command import PULUMI_ARGUMENTS, engine
 from operations.jobs.cancel.command import cancel
 from operations.jobs.data.command import export as export_data
@@ -77,23 +75,9 @@ REHEARSALS = (rules, crash, chaos, change)
 """Commands below `trn rehearse`."""
 
 
-class StackGroup(TyperGroup):
-    """Takes `trn rehearse NAME` for `trn rehearse --stack NAME`, at any place on the line; the names of its own commands come first."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Arguments with the stack's name spelt out."""
-        _, rest, _ = self.make_parser(ctx).parse_args(list(args))
-        if rest and rest[0] not in self.commands:
-            near = get_close_matches(rest[0], self.commands, n=1)
-            if near and not Path(f"Pulumi.{rest[0]}.yaml").is_file():
-                ctx.fail(f"No such command '{rest[0]}', and no stack of that name here. Did you mean '{near[0]}'?")
-            args = [*args[: len(args) - len(rest)], "--stack", *rest]
-        return super().parse_args(ctx, args)
-
-
 def add(group: typer.Typer, command: Callable[..., int], **settings: Any) -> None:
     """Add a command to a group, under the name of its function."""
-    group.command(**described(command), **settings)(ending(command))
+    group.command(cls=Command, **described(command), **settings)(command)
 
 
 def described(command: Callable[..., int]) -> dict[str, Any]:
@@ -102,40 +86,28 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
     return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
 
 
-def ending(command: Callable[..., int]) -> Callable[..., None]:
-    """The command with its result as exit code, and its errors in one line on standard error."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        from operations.access import access
-
-        if isinstance(stack := options.get("stack"), str):
-            access().acts_on(stack)
-        code = run_command(lambda: command(*arguments, **options))
-        # Not for 0: a group continues with its own command.
-        if code:
-            raise typer.Exit(code)
-
-    return run
-
-
 # Plain help: rich's takes longer to load than all commands together. Commands below take the names of the option from here.
-app = typer.Typer(name="trn", no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]})
+app = typer.Typer(
+    name="trn", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]}
+)
 practice_app = typer.Typer(
     help="A simulated account that is kept on disk, for trying every command.",
     epilog="Example: trn practice up dev",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 image_app = typer.Typer(
     help="The image of a job: built by a container tool, or pushed as one more layer without any.",
-    epilog="Example: trn image push src --stack dev",
+    epilog="Example: trn image push dev src",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 data_app = typer.Typer(
     help="A data set on its way to the file system, and checkpoints on their way to S3.",
     epilog="Example: trn data status bert",
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -163,31 +135,13 @@ def root(
     _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print versions and exit.")] = False,
 ) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
-    if practice:
-        context.with_resource(practising())
-
-
-@contextmanager
-def practising() -> Iterator[None]:
-    """Everything that a command does, it does to the practice accounts."""
-    from operations.access import using
-    from operations.practice.access import Practice
-
-    given = Practice()
-    with using(given):
-        try:
-            yield
-        finally:
-            # Of a command that printed no result.
-            given.announce(on_standard_error=True)
-            if code := run_command(given.close):
-                raise typer.Exit(code)
+    context.meta[IN_PRACTICE] = practice
 
 
 @practice_app.callback()
 def in_practice(context: typer.Context) -> None:
     """A simulated account that is kept on disk, for trying every command."""
-    context.with_resource(practising())
+    context.meta[IN_PRACTICE] = True
 
 
 for command in CLUSTER:
@@ -205,7 +159,7 @@ for command in PRACTICE:
     add(practice_app, command)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
-rehearse_app.callback(invoke_without_command=True, **described(rehearse))(ending(rehearse))
+rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)
 for command in REHEARSALS:
     add(rehearse_app, command)
 

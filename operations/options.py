@@ -1,21 +1,15 @@
-"""Options that several commands share, and the completion of stack names."""
+"""Arguments and options that several commands share. `Stack` is also the first word of a line: operations/command_line places it."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 
-def stack_names(incomplete: str) -> list[str]:
-    """Stacks with a file in the nearest project, for the shell to complete. Loads nothing: it runs at every press of the key."""
-    here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), None)
-    paths = root.glob("Pulumi.*.yaml") if root else ()
-    return sorted(name for path in paths if (name := path.name.removeprefix("Pulumi.").removesuffix(".yaml")).startswith(incomplete))
-
-
-Stack = Annotated[str, typer.Argument(help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
-StackOption = Annotated[str, typer.Option("--stack", "-s", help="Stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names)]
+Stack = Annotated[
+    str, typer.Option("--stack", "-s", metavar="NAME", help="Stack, as in Pulumi.NAME.yaml.", autocompletion=completion.stacks)
+]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here as JSON; - for standard output.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Junit = Annotated[Path | None, typer.Option("--junit", help="Also write the findings here as JUnit XML.")]

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, MISUSE, CommandError, CompleteError
 
+INTERRUPTION = "interrupted: what was done is listed above, and the command can be run again\n"
+"""All that a command says of Ctrl-C."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """A full device, and a user's quota of it."""
 
@@ -22,17 +24,19 @@ def run_command(command: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted: what was done is listed above, and the command can be run again\n")
+        sys.stderr.write(INTERRUPTION)
         return INTERRUPTED
     except Exception as error:
         known = error if isinstance(error, CommandError) else _as_command_error(error)
         if known is None:
             raise
-        # Loaded when something went wrong: the help of a command answers at once.
-        from operations.access import access
-
-        sys.stderr.write(f"{escaped(access().words(str(known)))}\n")
+        sys.stderr.write(f"{escaped(_worded(str(known)))}\n")
         return known.code
+
+
+def _worded(text: str) -> str:
+    """The text with its commands as they are typed where the command ran. One that never loaded its access ran on AWS."""
+    return sys.modules["operations.access"].access().words(text) if "operations.access" in sys.modules else text
 
 
 def _as_command_error(error: Exception) -> CommandError | None:

@@ -1,30 +1,15 @@
 """Finds and reads a stack's configuration file, in the form in which Pulumi passes it to the program."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.errors import MISUSE, CommandError
+from operations.errors import CommandError
+from operations.stack_names import StackFileError, project_root, stack_path
 from operations.text_files import read_text
 from stacks.config import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
-
-_LONGEST = 100
-_NAME = re.compile(rf"[A-Za-z0-9._-]{{1,{_LONGEST}}}")
-"""Names that `pulumi stack init` takes (CLI 3.260); one of periods alone would name a folder above the stack's own."""
-
-
-class StackFileError(CommandError):
-    """There is no such project or stack file, or it cannot be read."""
-
-    def __init__(self, wrong: str, hint: str) -> None:
-        super().__init__(wrong, hint, code=MISUSE)
-
-
-_CHECKOUT = Path(__file__).resolve().parent.parent
-_OWN_FILE = Path(__file__).resolve().relative_to(_CHECKOUT)
 
 
 @dataclass(frozen=True)
@@ -64,13 +49,9 @@ def as_pulumi(configuration: dict[str, Any]) -> dict[str, str]:
 def project_of(start: Path | None = None) -> tuple[Path, str]:
     """Folder and name of the project that `start`, or the working folder, belongs to.
 
-    Raises StackFileError where there is none, and for another checkout of this repository: its program would be run with modules of
-    this one.
+    Raises StackFileError where there is none.
     """
     root = project_root(start or Path.cwd())
-    if (root / _OWN_FILE).is_file() and root != _CHECKOUT:
-        hint = f"run {root}/.venv/bin/trn, which `make venv` makes there; or this one in a folder with the project's files alone"
-        raise StackFileError(f"this trn is that of {_CHECKOUT}, and {root} is another checkout with modules of its own", hint)
     return root, str(_yaml(root / "Pulumi.yaml").get("name"))
 
 
@@ -79,17 +60,8 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
 
     Raises StackFileError, with a hint, where there is none.
     """
-    if not _NAME.fullmatch(stack) or not stack.strip("."):
-        wrong = f"`{stack if len(stack) <= _LONGEST else stack[:_LONGEST] + '...'}` is not the name of a stack"
-        raise StackFileError(
-            wrong, f"letters, digits, hyphens, underscores and periods, at most {_LONGEST}; without organization and project"
-        )
+    path = stack_path(stack, start)
     root, project = project_of(start)
-    path = root / f"Pulumi.{stack}.yaml"
-    if not path.is_file():
-        known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
-        hint = f"stacks with a file here: {', '.join(known)}" if known else "copy Pulumi.dev.yaml from the repository"
-        raise StackFileError(f"there is no {path.name} in {root}", hint)
     pairs = _yaml(path).get("config") or {}
     if not isinstance(pairs, dict):
         raise StackFileError(f"`config` in {path.name} is no mapping", "see Pulumi.dev.yaml for the form")
@@ -98,17 +70,6 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
         wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
         raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
     return StackFile(root, project, stack, pairs)
-
-
-def project_root(start: Path) -> Path:
-    """The folder of the nearest Pulumi.yaml, in `start` or above.
-
-    Raises StackFileError, with a hint, where there is none.
-    """
-    for folder in (start.resolve(), *start.resolve().parents):
-        if (folder / "Pulumi.yaml").is_file():
-            return folder
-    raise StackFileError(f"no Pulumi.yaml in {start} or above", "run trn inside the repository")
 
 
 def _yaml(path: Path) -> dict[str, Any]:

@@ -44,7 +44,12 @@ def load_settings() -> Settings:
 
     Raises ConfigurationError with every mistake found.
     """
-    return parse_settings(_pulumi_configuration(), pulumi.get_stack(), rehearsal=os.environ.get(REHEARSAL_VARIABLE) == "1")
+    return parse_settings(_pulumi_configuration(), pulumi.get_stack(), rehearsal=is_rehearsal())
+
+
+def is_rehearsal() -> bool:
+    """Whether this run meets a simulated cloud."""
+    return os.environ.get(REHEARSAL_VARIABLE) == "1"
 
 
 def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: bool = False) -> Settings:

@@ -67,7 +67,7 @@ def next_command(settings: Settings, stack: str) -> str:
     commands = [f"aws eks update-kubeconfig --name {settings.name} --region {settings.region}", f"trn status {name}"]
     toolchain = settings.training.toolchain
     if toolchain is not None:
-        commands.append(f"trn submit {FIRST_JOBS[TOOLCHAINS[toolchain].framework]} --stack {name}")
+        commands.append(f"trn submit {name} {FIRST_JOBS[TOOLCHAINS[toolchain].framework]}")
     return " && ".join(commands)
 
 

@@ -35,13 +35,21 @@ class TrainiumCluster(Component):
     exports: dict[str, Any]
     """Stack outputs."""
 
-    def __init__(self, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None, *, prefix: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        prefix: str | None = None,
+        token: str = "trn:stacks:TrainiumCluster",
+    ) -> None:
         """An AWS provider among those of `opts` is used, and must have the region and the default tags; without one it makes its own.
 
         `prefix`: what the logical names of everything below start with; the name and a hyphen unless given. A program with one
-        cluster may leave it empty.
+        cluster may leave it empty. `token`: its type in the state, which has to be the one that a package's schema says.
         """
-        super().__init__("trn:stacks:TrainiumCluster", name, opts)
+        super().__init__(token, name, opts)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
         self._settings = settings
         self._stack = names.stack_path(pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack())
@@ -227,9 +235,11 @@ class TrainiumCluster(Component):
         return SharedStorage("shared-storage", args, site, after=[driver.addon, *lustre.ready])
 
 
-def _given_provider(opts: pulumi.ResourceOptions | None) -> aws.Provider | None:
-    """The AWS provider among the options' providers, where there is one."""
+def _given_provider(opts: pulumi.ResourceOptions | None) -> pulumi.ProviderResource | None:
+    """The AWS provider among the options' providers, where there is one; that of another language's program is no aws.Provider."""
     given = opts.providers if opts is not None else None
     providers = given.values() if isinstance(given, Mapping) else given or ()
     single = opts.provider if opts is not None else None
-    return next((provider for provider in (*providers, single) if isinstance(provider, aws.Provider)), None)
+    return next(
+        (provider for provider in (*providers, single) if isinstance(provider, pulumi.ProviderResource) and provider.package == "aws"), None
+    )

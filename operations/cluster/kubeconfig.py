@@ -13,7 +13,7 @@ from operations.options import JsonFile, Stack
 
 
 def kubeconfig(
-    stack: Stack = "dev",
+    stack: Stack,
     output: Annotated[Path | None, typer.Option("--output", help="File to write, readable by you alone. Else standard output.")] = None,
     json_file: JsonFile = None,
 ) -> int:

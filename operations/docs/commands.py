@@ -14,6 +14,7 @@ from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
 from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.verify import bandwidth, file_system
 from operations.cluster.verify.trials import TRIALS
+from operations.command_line.help import name_of
 from operations.kube.rights import DRAIN, RIGHTS, Rules, drain_rights
 
 _BEFORE = """# Operations
@@ -57,7 +58,12 @@ def _command(name: str, command: Any) -> Iterator[str]:
     for parameter in command.params:
         if parameter.name == "help" or getattr(parameter, "hidden", False):
             continue
-        shown = "`" + "`, `".join(parameter.opts) + "`" if parameter.param_type_name == "option" else parameter.name.upper()
+        if parameter.name == "stack" and parameter.param_type_name == "argument":
+            # Its option has the row: it may be named there too.
+            continue
+        names = ["STACK"] if parameter.name == "stack" else []
+        names += [f"`{name}`" for name in parameter.opts] if parameter.param_type_name == "option" else [name_of(parameter)]
+        shown = ", ".join(names)
         yield f"| {shown} | {_default(parameter)} | {parameter.help or ''} |"
     yield ""
 

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from operations.options import StackOption, WithKubernetes
+from operations.options import Stack, WithKubernetes
 
 PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """Settings of the command: everything after its own options is for the Pulumi CLI."""
 
 
 def engine(
-    arguments: Annotated[list[str], typer.Argument(metavar="-- PULUMI ARGUMENTS", help="Anything that the Pulumi CLI takes.")],
-    stack: StackOption = "dev",
+    stack: Stack,
+    arguments: Annotated[list[str], typer.Argument(metavar="ARGUMENTS", help="Anything that the Pulumi CLI takes, behind --.")],
     time_scale: Annotated[
         float,
         typer.Option("--time-scale", min=0, help="Real seconds for each virtual one; 0.001 makes a ten-minute control plane in 0.6 s."),
@@ -38,8 +38,8 @@ def engine(
 
     Rules and faults are those of the rehearsal: `trn rehearse rules` lists both. An update takes as long as a create would.
 
-    Examples: trn engine -- up --yes | trn engine --time-scale 0.01 -- up | trn engine --fault no-capacity@trn1-32xl -- up --yes
-    | trn engine -- destroy --yes
+    Examples: trn engine dev -- up --yes | trn engine dev --time-scale 0.01 -- up
+    | trn engine dev --fault no-capacity@trn1-32xl -- up --yes | trn engine dev -- destroy --yes
     """
     from operations.engine.process import Providers, run_cli
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets

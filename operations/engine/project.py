@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from operations.stack_file import StackFile, StackFileError, project_root
+from operations.stack_file import StackFile
+from operations.stack_names import StackFileError, project_root
 from stacks.config import REHEARSAL_VARIABLE
 
 PRACTICE = Path("build") / "practice"

@@ -84,7 +84,7 @@ def refuse_arguments(arguments: Sequence[str]) -> None:
     """Raises CommandError for what would leave this folder, or be lost with the next run."""
     for argument in arguments:
         if argument.split("=")[0] in ("--stack", "-s"):
-            raise CommandError("the stack is named before the `--`", f"trn engine --stack NAME -- {arguments[0]} ...", code=MISUSE)
+            raise CommandError("the stack is named before the `--`", f"trn engine NAME -- {arguments[0]} ...", code=MISUSE)
         if argument.split("=")[0] in ("--cwd", "-C"):
             raise CommandError(
                 "the project is the one in which trn is run", "change into its folder, and leave this option out", code=MISUSE

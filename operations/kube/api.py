@@ -19,6 +19,7 @@ from operations.errors import CommandError
 TIMEOUT_S = 30
 TOO_MANY_REQUESTS, THROTTLE_WAITS_S = 429, (1, 2, 4, 8)
 """What the API server answers when it has too much to do, and how long is waited before each further try."""
+CONFLICT = 409
 FIELD_MANAGER = "trn"
 """Under this name the API server keeps which fields of an object are ours (Kubernetes, server-side apply)."""
 APPLY = "application/apply-patch+yaml"
@@ -32,6 +33,10 @@ Object = dict[str, Any]
 
 class Unreachable(CommandError):
     """The API server does not answer, or refuses access."""
+
+
+class AlreadyThere(CommandError):
+    """An object of that name is there already."""
 
 
 class Kubernetes(Protocol):
@@ -61,12 +66,16 @@ class Kubernetes(Protocol):
         """Make an object. Raises CommandError where the cluster does not know the kind, or has no such namespace."""
         ...
 
+    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
+        """Make an object that is not there yet; returns it as the server keeps it. Raises AlreadyThere, and CommandError as `apply` does."""
+        ...
+
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """Merge fields into an object; one that is gone already is no error."""
         ...
 
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
-        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it, whoever set them, and keeps nothing.
 
         Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
         """
@@ -110,16 +119,24 @@ class KubernetesClient:
         if self._call("POST", _path(resource, namespace), body) is None:
             raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
 
+    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
+        """Make an object that is not there yet; returns it as the server keeps it. Raises AlreadyThere, and CommandError as `apply` does."""
+        path = f"{_path(resource, namespace)}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict"
+        answer = self._call("POST", path, body)
+        if answer is None:
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+        return answer
+
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         """Merge fields into an object; one that is gone already is no error."""
         self._call("PATCH", f"{_path(resource, namespace)}/{name}", body)
 
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
-        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it and keeps nothing.
+        """Make an object, or change the fields of it that this program set. `dry_run`: the server judges it, whoever set them, and keeps nothing.
 
         Raises CommandError for what the server refuses, and where the cluster does not know the kind, or has no such namespace.
         """
-        query = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Strict" + ("&dryRun=All" if dry_run else "")
+        query = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Strict" + ("&dryRun=All&force=true" if dry_run else "")
         answer = self._call("PATCH", f"{_path(resource, namespace)}/{body['metadata']['name']}{query}", body, APPLY)
         if answer is None:
             raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
@@ -152,7 +169,8 @@ class KubernetesClient:
             hint = "the caller needs an access entry: `controlPlane.accessEntries` in the stack file"
             raise Unreachable(f"{answer.status} {answer.reason} ({method} {path})", hint)
         if answer.status >= 300:
-            raise CommandError(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
+            kind = AlreadyThere if (method, answer.status) == ("POST", CONFLICT) else CommandError
+            raise kind(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
         return text
 
 

@@ -19,14 +19,14 @@ _LOOKED_AT: Rules = {
     "services/proxy": ("get",),
 }
 _MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh", "trainingruntimes.trainer.kubeflow.org")
-"""What launchers make beside the job itself. It is deleted again where the job is refused."""
+"""What launchers make beside the job itself. It is deleted again where the job is refused, and looked at where it is there already."""
 _SUBMIT: Rules = {
     "nodes": ("list",),
     "persistentvolumeclaims": ("get",),
     "priorityclasses.scheduling.k8s.io": ("get",),
     "queues.scheduling.volcano.sh": ("get",),
-    **dict.fromkeys(_MADE_WITH_A_JOB, ("create", "delete", "patch")),
-    **{kind.resource.qualified: ("create", "get", "patch") for kind in launchers() if kind.resource is not None},
+    **dict.fromkeys(_MADE_WITH_A_JOB, ("create", "delete", "get", "patch")),
+    **{kind.resource.qualified: ("create", "delete", "get", "patch") for kind in launchers() if kind.resource is not None},
 }
 _JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kind.resource for kind in JOB_KINDS))}
 """One look at all jobs, and at what can hold one up."""
@@ -54,11 +54,11 @@ _OWN: Mapping[str, Rules] = {
     "submit": _SUBMIT,
     "precompile": {**_SUBMIT, "pods": ("list",)},
     "data stage": {
-        "configmaps": ("create", "delete", "patch"),
-        "jobs.batch": ("create", "delete", "get", "patch"),
+        "configmaps": ("create", "delete", "get", "patch"),
+        "jobs.batch": ("create", "delete", "get"),
         "pods": ("list",),
         "pods/log": ("get",),
-        "secrets": ("create", "delete", "patch"),
+        "secrets": ("create", "delete", "get", "patch"),
     },
     "data status": {**_JOBS, "pods/log": ("get",)},
     "bundle": {

@@ -8,7 +8,7 @@ import typer
 
 from operations.options import JsonFile, Stack
 
-JobName = Annotated[str, typer.Argument(help="Name of the job.")]
+JobName = Annotated[str, typer.Argument(metavar="JOB", help="Name of the job.")]
 Nodes = Annotated[int | None, typer.Option("--nodes", min=1, help="Neuron nodes that it takes. Else all that are up.")]
 What = Annotated[
     Literal["load-balancer", "claim-in-use", "karpenter-node"],
@@ -19,7 +19,7 @@ What = Annotated[
 ]
 
 
-def job(stack: Stack = "dev", name: JobName = "bert", nodes: Nodes = None, json_file: JsonFile = None) -> int:
+def job(stack: Stack, name: JobName = "bert", nodes: Nodes = None, json_file: JsonFile = None) -> int:
     """Start a training job in the practice cluster: one worker for each Neuron node, with all its devices.
 
     Nothing is computed: its pods are placed as Volcano would place them, hold their devices, and stay until they are deleted.
@@ -31,7 +31,7 @@ def job(stack: Stack = "dev", name: JobName = "bert", nodes: Nodes = None, json_
     return _happened(stack, json_file, lambda kubernetes, settings, _world: start_job(kubernetes, settings, stack, name, nodes))
 
 
-def event(stack: Stack = "dev", what: What = "load-balancer", json_file: JsonFile = None) -> int:
+def event(stack: Stack, what: What = "load-balancer", json_file: JsonFile = None) -> int:
     """Let something happen in the practice account that Pulumi does not know of, and that stands in the way of a destroy.
 
     Example: trn practice event dev load-balancer

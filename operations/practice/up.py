@@ -14,7 +14,7 @@ Speed = Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds pe
 
 
 def up(
-    stack: Stack = "dev",
+    stack: Stack,
     fault: Faults = None,
     engine: Engine = None,
     kubernetes: WithKubernetes = False,
@@ -31,7 +31,7 @@ def up(
     return _run(stack, fault, engine, speed, quiet=quiet, json_file=json_file, down=False, kubernetes=kubernetes)
 
 
-def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
+def down(stack: Stack, fault: Faults = None, speed: Speed = 500, quiet: Quiet = False, json_file: JsonFile = None) -> int:
     """Destroy a stack in its practice account, as `pulumi destroy` does: what users left in the cluster can stop it.
 
     `trn --practice destroy` also drains before it and sweeps after it.
@@ -41,7 +41,7 @@ def down(stack: Stack = "dev", fault: Faults = None, speed: Speed = 500, quiet: 
     return _run(stack, fault, None, speed, quiet=quiet, json_file=json_file, down=True)
 
 
-def export(stack: Stack = "dev") -> int:
+def export(stack: Stack) -> int:
     """Print the state of a stack that is up in practice, as `pulumi stack export` does: for `trn --practice sweep --state`.
 
     Example: trn practice export dev > state.json

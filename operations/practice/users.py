@@ -27,7 +27,7 @@ def start_job(kubernetes: Kubernetes, settings: Settings, stack: str, name: str,
     there = [node for node in kubernetes.list(NODES) or () if NEURON_RESOURCE in node["status"]["allocatable"]]
     if not there:
         group = next(iter(settings.node_groups), None)
-        hint = f"`trn --practice scale {group} 2 --stack {stack}` starts two" if group else "add a group below `nodeGroups`"
+        hint = f"`trn --practice scale {stack} {group} 2` starts two" if group else "add a group below `nodeGroups`"
         raise CommandError("no Neuron node is up", hint)
     count = nodes or len(there)
     body = (

@@ -15,7 +15,7 @@ _KNOWN: tuple[tuple[str, Callable[[str, str], str]], ...] = (
     (rf"pulumi up(?! --replace){_STACK}", lambda stack, _: f"trn practice up {stack}"),
     (rf"pulumi destroy{_STACK}", lambda stack, _: f"trn practice down {stack}"),
     # Not `config`: the key is in the user's own stack file, wherever the stack is up.
-    (rf"pulumi (?:cancel|refresh|import|preview|stack|state|up)\b{_STACK}", lambda stack, text: f"trn engine --stack {stack} -- {text.split()[1]}"),
+    (rf"pulumi (?:cancel|refresh|import|preview|stack|state|up)\b{_STACK}", lambda stack, text: f"trn engine {stack} -- {text.split()[1]}"),
     (rf"trn (?:{_OF_A_STACK})(?=`| --)", lambda stack, text: f"trn --practice {text.split()[1]} {stack}"),
     (rf"trn (?:{_AROUND})\b", lambda _, text: f"trn --practice {text.split()[1]}"),
 )  # fmt: skip

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import Faults, Quiet, Seed, StackOption
+from operations.options import Faults, Quiet, Seed, Stack
 
 
 def rehearse(
     context: typer.Context,
-    stack: StackOption = "dev",
+    stack: Stack,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report here; - for standard output.")] = None,
     output: Annotated[Path, typer.Option("--output", help="Folder for report.json, timeline.svg and index.html.")] = Path(
         "build/rehearsal"

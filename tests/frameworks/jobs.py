@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from operations.jobs.data.safety import saves
 from training import payload
 from training.metrics_line import Event, Step, parse
 
@@ -49,6 +50,16 @@ class Node:
     def losses(self) -> dict[int, float]:
         """By step, so far."""
         return {said.step: said.loss for said in self.said() if isinstance(said, Step)}
+
+    def checkpoints(self) -> list[int]:
+        """Steps of the checkpoints as `trn data status` knows them from the log. Those that are still there have the bytes that were said."""
+        found = saves(list(self.lines))
+        for one in found:
+            path = Path(one.path)
+            files = [each for each in (path, *path.rglob("*"), *path.parent.glob(f"{path.name}.*")) if each.is_file()]
+            assert one.size > 0, one
+            assert sum(each.stat().st_size for each in files) in (one.size, 0 if one is not found[-1] else one.size), one
+        return [one.step for one in found]
 
     def event(self, name: str) -> Event:
         """The last event of a name so far, which must be there."""

@@ -20,6 +20,7 @@ def test_tensorflow_with_a_parameter_server_learns(python, tmp_path):
     assert first.losses[60] < first.losses[20]
     steps = [said for said in first.said() if isinstance(said, Step)]
     assert set(steps[-1].more["devices"].values()) == {"ps"}
+    assert first.checkpoints() == [20, 40, 60]
     second = job.run("--steps", 100)
     assert second.event("resumed").step == 60
     assert sorted(second.losses) == [80, 100]
@@ -32,6 +33,7 @@ def test_tensorflow_in_step_gives_the_same_loss_again(python, tmp_path):
     first = job.run("--steps", 20)
     second = job.run("--steps", 40)
     assert second.event("resumed").step == 20
+    assert (first.checkpoints(), second.checkpoints()) == ([20], [40])
     assert {**first.losses, **second.losses} == whole
     assert whole[40] < whole[1]
 
@@ -77,6 +79,7 @@ def test_an_mpi_job_that_lost_a_worker_resumes_to_the_bit(python, tmp_path):
     assert first.end() != 0
     second = mpirun(python, tmp_path / "broken", 2, "--steps", 800, "--checkpoint-steps", 100)
     assert second.end() == 0
+    assert second.checkpoints()[-1] == 800
     assert second.event("resumed").step in (100, 200, 300, 400, 500, 600, 700)
     assert {**first.losses, **second.losses} == whole.losses
 

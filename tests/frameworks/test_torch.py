@@ -72,6 +72,7 @@ def test_llama_sharded_over_two_workers_resumes_to_the_bit(job, tmp_path):
     assert node.end() not in (0, 75)
     second = broken.run(*LLAMA)
     assert second.event("resumed").step == 4
+    assert second.checkpoints() == [8, 12]
     assert {**node.losses, **second.losses} == whole
     assert whole[12] < whole[1] - 0.1
 
@@ -107,8 +108,10 @@ def test_hugging_face_trainer_stops_with_a_checkpoint_and_goes_on(job):
     node.after(6)
     node.process.send_signal(signal.SIGTERM)
     assert node.end() == 75, node.story()
+    assert node.checkpoints() == [max(node.losses)]
     second = trainer.run(*options)
     assert min(second.losses) == max(node.losses) + 1
+    assert second.checkpoints() == [16]
     assert max(second.losses) == 16
     assert second.losses[16] < node.losses[1]
 
@@ -118,6 +121,7 @@ def test_ray_train_recovers_from_a_lost_worker(job):
     ray = job("ray-train", start="none", workers=1, variables=(("RAY_CLUSTER_NAME", "bert"), ("RAY_AUTH_MODE", "disabled")))
     node = ray.run("--workers", "2", "--cores", "0", "--steps", "20", "--dies-after", "13")
     assert node.event("resumed").step == 10
+    assert node.checkpoints() == [10, 20]
     assert sorted(node.losses) == list(range(1, 21))
     assert node.losses[20] < node.losses[1]
 

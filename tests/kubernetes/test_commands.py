@@ -1,26 +1,14 @@
-"""`trn`'s commands from end to end: the AWS half is the simulated account through boto3, the Kubernetes half a real API server.
+"""`trn`'s commands from end to end: the AWS half is the simulated account through boto3, the Kubernetes half a real API server."""
 
-The account gives the API server's address and certificate, the commands make EKS's own tokens, and the API server asks who they are.
-"""
-
-import itertools
 import os
-import shlex
-import shutil
-from base64 import b64encode, urlsafe_b64decode
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from typer.testing import CliRunner
 
 from facts.charts import contracts
-from operations.aws.control_plane import described
-from operations.cli import app
-from operations.kube.api import connect
 from operations.kube.rights import RIGHTS
 from operations.local_kubernetes.api import Api, Object, settled, wait
 from operations.local_kubernetes.authenticator import User
@@ -32,13 +20,12 @@ from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
 from tests.kubernetes.stack import Deployed
 from tests.kubernetes.test_etcd import as_here, start
+from tests.kubernetes.trn import Trn, trn_on
 from tests.operations.practice.commands import leftovers
 from tests.support import dev_configuration, record_stack
 
 pytestmark = pytest.mark.kubernetes
 CLUSTER, NAMESPACE, GROUP = "trainium-dev", "training", "trn1-32xl"
-PREFIX = "k8s-aws-v1."
-_lives = itertools.count()
 METRICS = """# TYPE neuroncore_utilization_ratio gauge
 neuroncore_utilization_ratio{neuroncore="0"} 0.5
 neuroncore_utilization_ratio{neuroncore="1"} 1.0
@@ -80,57 +67,11 @@ def cluster(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[st
     crds.remove_all(api)
 
 
-class Trn:
-    """The command line on a practice account whose cluster is real."""
-
-    def __init__(self, control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._monkeypatch = monkeypatch
-        self.be(User("cluster-creator", (ADMINISTRATORS,)))
-        control_plane.authenticator.readers.append(self.read)
-
-    def be(self, user: User) -> None:
-        """Let the account's caller be this user to the API server, as its access entry says."""
-        self._user = user
-        # The API server remembers a token for 10 s: another life makes another token within the same second.
-        self._monkeypatch.setattr("operations.kube.api.TOKEN_LIFE_S", 60 + next(_lives))
-
-    def read(self, token: str) -> User | None:
-        """As EKS's authenticator reads a token: a signed request to STS, made for this very cluster."""
-        if not token.startswith(PREFIX):
-            return None
-        text = token.removeprefix(PREFIX)
-        url = urlsplit(urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode())
-        asked = {key: values[0] for key, values in parse_qs(url.query).items()}
-        is_meant = asked["Action"] == "GetCallerIdentity" and "x-k8s-aws-id" in asked["X-Amz-SignedHeaders"].split(";")
-        return self._user if is_meant and url.hostname == "sts.us-west-2.amazonaws.com" else None
-
-    def __call__(self, command: str, *, code: int | None = 0) -> str:
-        """Run `trn --practice`; gives its output and errors. The exit code must be this one, any where None."""
-        done = CliRunner().invoke(app, ["--practice", *shlex.split(command)], catch_exceptions=False)
-        assert code is None or done.exit_code == code, done.output
-        return done.output
-
-
 @pytest.fixture
 def trn(cluster: Api, control_plane: ControlPlane, practised: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trn]:
     """A copy of the account, whose cluster is the control plane."""
-    shutil.copytree(practised, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-
-    def entry(api: object, name: str) -> Object | None:
-        found = described(api, name)  # type: ignore[arg-type]
-        real = {"endpoint": control_plane.server, "certificateAuthority": {"data": b64encode(control_plane.authority).decode()}}
-        return found if found is None else {**found, **real}
-
-    monkeypatch.setattr("operations.kube.cluster.described", entry)
-    monkeypatch.setattr("operations.practice.access.Practice.kubernetes", lambda _, api, found: connect(api, found))
-    monkeypatch.setattr("operations.practice.access.Practice.need_tools", lambda _, *tools: None)
-    monkeypatch.setattr("operations.practice.access.Practice.pause", lambda _, seconds: wait(lambda: True, "a moment"))
-    monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-    monkeypatch.setenv("PATH", os.pathsep.join([str(control_plane.tools["kubectl"].parent), os.environ["PATH"]]))
-    made = Trn(control_plane, monkeypatch)
-    yield made
-    control_plane.authenticator.readers.remove(made.read)
+    with trn_on(control_plane, practised, tmp_path, monkeypatch) as made:
+        yield made
 
 
 def job(name: str, *, workers: int = 1) -> Object:

@@ -274,7 +274,7 @@ def test_why_a_gang_is_too_large(control_plane: ControlPlane, users: Api, namesp
     assert found == Cause(
         "capacity",
         "it wants 3 nodes, and 2 of trn1-32xl are ready: the stack asks for 2",
-        "`trn scale trn1-32xl 3 --stack dev`",
+        "`trn scale dev trn1-32xl 3`",
     )
     assert running(users, namespace, 0)
     for item in made:
@@ -307,7 +307,7 @@ def test_why_in_a_queue_that_is_full(control_plane: ControlPlane, users: Api, na
     second, large = submitted(users, namespace, "second", 1, "small"), submitted(users, namespace, "large", 2, "small")
     found = cause_of(control_plane, namespace, "second", lambda it: it.name == "quota")
     assert found.what == f"it asks for 16 {NEURON_RESOURCE}, and the queue small has 0 of 16 left"
-    assert found.do == "`trn jobs --stack dev` shows what runs: it starts when others end"
+    assert found.do == "`trn jobs dev` shows what runs: it starts when others end"
     found = cause_of(control_plane, namespace, "large", lambda it: it.name == "quota")
     assert found.what == f"it asks for 32 {NEURON_RESOURCE}, and the queue small may have 16 in all"
     assert "`addons.volcano.queues.small.capability`" in found.do

@@ -6,7 +6,7 @@ from addons import karpenter, slurm, volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
 from operations.errors import CommandError
-from operations.kube.api import Object
+from operations.kube.api import AlreadyThere, Object
 
 
 class FakeCluster:
@@ -74,6 +74,7 @@ class FakeCluster:
         if uid and there != uid:
             raise CommandError(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
         self.log.append(f"delete {resource.kind} {name}" + ("" if grace_s is None else f" in {grace_s} s"))
+        self.served.pop(f"{resource.path}/namespaces/{namespace}/{resource.plural}/{name}", None)
         if name not in self.stuck:
             self._going.setdefault((resource, name, there), self._lag)
 
@@ -90,6 +91,17 @@ class FakeCluster:
                 item["spec"] |= body["spec"]
                 if resource == slurm.NODE_SETS and name not in self.stuck:
                     item["status"] = {"replicas": body["spec"]["replicas"]}
+
+    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
+        """Kept under its path, where nothing is yet."""
+        name = body["metadata"]["name"]
+        self._refuse(f"{resource.kind} {name}")
+        path = f"{resource.path}/namespaces/{namespace}/{resource.plural}/{name}"
+        if path in self.served:
+            raise AlreadyThere(f"409 Conflict (POST {path})")
+        self.log.append(f"make {resource.kind} {name}")
+        self.served[path] = {**body, "metadata": {**body["metadata"], "uid": f"uid-{name}"}}
+        return self.served[path]
 
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
         """Kept under its path, unless it is only judged."""

@@ -55,6 +55,11 @@ class RunningCluster(FakeCluster):
         self.objects[resource].append(_made(body))
         self._place(_pods_of(body), gang=resource == volcano.JOBS)
 
+    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
+        """As before."""
+        self._note("create", resource)
+        return super().make(resource, namespace, body)
+
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
         """As before. The server wants both rights of whoever may make an object in this way (Kubernetes, server-side apply)."""
         self._note("create", resource)

@@ -53,6 +53,17 @@ def test_an_editable_install_is_built(copy: Path):
     assert len(list(copy.glob("*.whl"))) == 1
 
 
+def test_in_the_checkouts_own_environment_an_install_is_an_editable_one(copy: Path):
+    """`pulumi package add` makes that environment and installs there by `pip install`, without `--editable`."""
+    script = (
+        "import sys; sys.prefix = sys.argv[1] + '/.venv'; from operations.build_backend import build_wheel; print(build_wheel(sys.argv[1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(copy)], capture_output=True, text=True, check=False, cwd=copy)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = copy.glob("*.whl")
+    assert "editable" in wheel.name
+
+
 def test_the_workflow_runs_what_a_developer_runs_with_pinned_actions():
     """An action that is named by a tag can change under us."""
     text = (ROOT / ".github/workflows/ci.yml").read_text()

@@ -409,7 +409,7 @@ def test_the_stack_tells_what_its_users_need():
     assert outputs["fileSystemMountName"]
     assert outputs["nextCommand"] == (
         "aws eks update-kubeconfig --name trainium-dev --region us-west-2"
-        " && trn status dev && trn submit training/recipes/bert/job.yaml --stack dev"
+        " && trn status dev && trn submit dev training/recipes/bert/job.yaml"
     )
     assert outputs["fileSystemId"].startswith("fs-")
     kubeconfig: dict[str, Any] = json.loads(outputs["kubeconfig"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import checkpoints
+from operations.jobs.data.safety import saves
 
 
 def save(text: str):
@@ -88,3 +89,14 @@ def test_the_job_file_says_where_and_how_often():
     asked = {"TRN_CHECKPOINTS": "/fsx/c", "TRN_CHECKPOINT_INTERVAL_S": "1800", "TRN_CHECKPOINTS_KEPT": "2"}
     assert checkpoints.from_environment(asked) == ("/fsx/c", 1800.0, 2)
     assert checkpoints.from_environment({}) == ("", 0.0, 3)
+
+
+@pytest.mark.parametrize("files", [{"ckpt-2": 5}, {"ckpt-2/a": 3, "ckpt-2/b/c": 4}, {"ckpt-2.index": 1, "ckpt-2.data-00000-of-00001": 9}])
+def test_a_framework_s_own_checkpoint_is_told_of_with_its_bytes(tmp_path, capsys, files):
+    """A file, a folder, or files of one beginning; another checkpoint's are not counted."""
+    for name, size in {**files, "ckpt-20.index": 100, "ckpt-1": 100}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    checkpoints.tell(2, tmp_path / "ckpt-2", 0.0)
+    (saved,) = saves(capsys.readouterr().out.splitlines())
+    assert (saved.step, saved.path, saved.size) == (2, str(tmp_path / "ckpt-2"), sum(files.values()))

@@ -79,9 +79,18 @@ def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
             "c", "dev", "us-west-2", "training", None, {"train": Nodes("train", instance, 1, 1, uses_efa=False, release_version=release)}
         )
 
-    assert [item.rule for item in found(text)] == ["image-and-driver"]
+    (without,) = found(text)
+    assert (without.rule, without.wrong) == (
+        "image-and-driver",
+        "the image of SDK 2.30 does not start on AMI releases from 20260714 on: driver 2.29.0.0",
+    )
+    assert (
+        "an AMI release from 20260409 on and before 20260714, such as `releaseVersion: 1.34.7-20260505`, `1.35.4-20260505`" in without.fix
+    )
+    assert "`--stack NAME` looks at the nodes of a stack" in without.fix
     assert found(text, site("1.35.4-20260505")) == []
-    assert "nodes of train" in found(text, site("1.35.4-20260714"))[0].wrong
+    (on_nodes,) = found(text, site("1.35.4-20260714"))
+    assert ("nodes of train" in on_nodes.wrong, "--stack" in on_nodes.fix) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +150,7 @@ def test_the_command_says_line_reason_and_fix_and_exits_with_1(tmp_path: Path):
 
 
 def test_a_manifest_of_ours_passes_through_a_pipe():
-    """`trn submit --dry-run | trn lint - --stack dev`."""
+    """`trn submit --dry-run | trn lint dev -`."""
     job = parse_job({"name": "bert", "command": ["true"], "launcher": "volcano"})
     text = as_yaml(launcher("volcano").render(job, SITE))
     result = CliRunner().invoke(app, ["lint", "-", "--stack", "dev"], input=text)

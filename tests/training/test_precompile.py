@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +106,14 @@ def test_a_cache_in_s3_is_repaired_alike():
     """Below its prefix."""
     keys = {f"cache/{VERSION}/MODULE_a+1/{name}": len(body) for name, body in STATES["failed"].items()}
     keys |= {f"cache/{VERSION}/MODULE_b+1/{name}": len(body) for name, body in STATES["interrupted"].items()}
-    client = FakeS3({**keys, f"other/{VERSION}/MODULE_c+1/model.log": 3})
+    others = {f"{other}/{VERSION}/MODULE_c+1/model.log": 3 for other in ("other", "cache-2")}
+    client = FakeS3(keys | others)
     before = precompile.repair(precompile.Bucket("s3://bucket/cache", client))
     assert (len(before.failed), len(before.locks)) == (1, 1)
     gone = {key.rpartition("/")[2] for key in client.deleted if "MODULE_a" in key}
     assert gone == set(STATES["failed"])
     assert [key for key in client.deleted if "MODULE_b" in key] == [f"cache/{VERSION}/MODULE_b+1/{GRAPH}.lock"]
-    assert not any(key.startswith("other/") for key in client.deleted)
+    assert not others.keys() & set(client.deleted)
 
 
 def ran(tmp_path: Path, graphs: str, *, tool: str = "neuron_parallel_compile", **more: str) -> tuple[int, list[dict[str, Any]], str]:
@@ -163,10 +166,22 @@ def test_a_graph_that_does_not_compile_is_named(tmp_path: Path):
     assert (code, lines[-1]) == (1, {"precompile": "failed", "entry": f"{VERSION}/MODULE_bad+1"})
 
 
-def test_only_the_first_node_repairs(tmp_path: Path):
-    """Another node's locks are those of the first one, which compiles."""
+def test_only_the_first_node_repairs_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A lock that another node took before would be removed while it compiles. The first one goes on until the last has asked."""
+    monkeypatch.setattr(precompile, "LOOK_S", 0.01)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     put(tmp_path / "cache", "failed")
-    assert ran(tmp_path, "x", TRN_NODES="2", TRN_NODE_RANK="1", TRN_ADDRESS="a")[1] == []
+    two = {"TRN_NODES": "2", "TRN_ADDRESS": "127.0.0.1", "TRN_PORT": str(port + precompile.PORT_BELOW)}
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(ran, tmp_path, "x", **two, TRN_NODE_RANK="1")
+        with pytest.raises(TimeoutError):
+            other.result(0.5)
+        telling = precompile.say_repaired(port, 1)
+        code, lines, compiled = other.result(20)
+    telling.join(20)
+    assert not telling.is_alive()
+    assert (code, lines, compiled) == (0, [], "x\n")
     assert (tmp_path / "cache" / VERSION / "MODULE_failed+1").exists()
 
 

@@ -77,6 +77,10 @@ def test_nothing_is_wrong_with_what_a_recipes_job_becomes(path):
     manifest = read_manifest(as_yaml(found.objects), path.name)
     assert [errors(document.value) for document in manifest.documents] == [[] for _ in found.objects]
     assert lint(manifest.documents, found.plan.site) == []
+    # Without a stack nothing is known of the nodes, and that alone is said, with what they must have.
+    without = lint(manifest.documents)
+    assert {item.rule for item in without} <= {"image-and-driver"}
+    assert all("give the nodes an AMI release" in item.fix and "--stack NAME" in item.fix for item in without)
 
 
 @pytest.mark.parametrize("path", [path for path in JOBS if "trn1" in path.read_text()], ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -86,6 +90,17 @@ def test_a_recipe_for_trn1_runs_on_the_shipped_stack(path, monkeypatch):
     result = CliRunner().invoke(app, ["submit", str(path), "--dry-run"], catch_exceptions=False)
     needs = {"ray-train": "set `addons.kubeRay.enabled: true`", "mpi": "set `addons.mpiOperator.enabled: true`"}.get(path.parent.name)
     assert (result.exit_code, needs is None or needs in result.stderr) == (2 if needs else 0, True)
+
+
+KEEPING = sorted({path.parent.name for path in JOBS if parse_job(yaml.safe_load(path.read_text()), path.name).checkpoints is not None})
+
+
+@pytest.mark.parametrize("recipe", KEEPING)
+def test_a_recipe_tells_of_its_checkpoints_with_path_and_bytes(recipe):
+    """`trn data status` knows no others: what it tells comes from the one place that writes both."""
+    texts = [path.read_text() for path in (payload.RECIPES / recipe).glob("*.py")]
+    assert any(f"checkpoints.{word}(" in text for word in ("write", "finish", "tell") for text in texts)
+    assert not any('event("saved"' in text for text in texts)
 
 
 NOT_SAID = {

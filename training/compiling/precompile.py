@@ -1,7 +1,8 @@
 """Fills a job's compile cache: `python3 precompile.py --tool TOOL -- COMMAND...`, on each node of a short run of the job.
 
 Node 0 first removes what an interrupted compilation left: locks, for which every later start waits without end, and entries of
-compilations that failed, which are not tried again. Then the command runs: under neuron_parallel_compile, which collects the graphs of a run
+compilations that failed, which are not tried again. The other nodes wait for that, by a connection to node 0: it would remove the locks
+that they have taken. Then the command runs: under neuron_parallel_compile, which collects the graphs of a run
 whose results mean nothing and compiles them side by side; with `--tool none` as it is, which compiles one graph after the other.
 NEURON_COMPILE_CACHE_URL is a folder or s3://BUCKET/PREFIX. Standard library, and boto3 for S3, which libneuronxla needs there itself.
 
@@ -18,9 +19,13 @@ import importlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +33,9 @@ ENTRY = re.compile(r"(?:.*/)?(neuronxcc-[^/]+/MODULE_[^/]+)/([^/]+)")
 SMALLEST_NEFF = 64
 """Bytes; what is smaller is the mark of a failure that older compilers write."""
 CACHE = "NEURON_COMPILE_CACHE_URL"
+REPAIRED, LOOK_S, ANSWER_S = b"repaired", 1.0, 5.0
+PORT_BELOW = 1
+"""Node 0 answers at the port below the job's own: those above are the entry script's."""
 
 
 class State(NamedTuple):
@@ -93,7 +101,9 @@ class Bucket:
 
     def sizes(self) -> dict[str, int]:
         """Bytes of each object, by key."""
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
+        # With its slash: `cache` is the beginning of `cache-2/` too, which is another's.
+        below = f"{self.prefix.rstrip('/')}/" if self.prefix.strip("/") else ""
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below)
         return {item["Key"]: item["Size"] for page in pages for item in page.get("Contents", ())}
 
     def remove(self, names: Iterable[str]) -> None:
@@ -121,11 +131,42 @@ def say(**line: Any) -> None:
     print(json.dumps({"precompile": line.pop("event"), **line}), flush=True)
 
 
-def rank() -> int:
-    """Number of this node, as the entry script finds it."""
+def place() -> Any:
+    """Where this node is among the job's, as the entry script finds it."""
     import launcher_variables
 
-    return launcher_variables.read(os.environ).rank
+    return launcher_variables.read(os.environ)
+
+
+def say_repaired(port: int, others: int) -> threading.Thread:
+    """Answer at a port until so many other nodes have asked, each with its number: the cache is repaired. Gives the thread that does it."""
+    server = socket.create_server(("", port))
+
+    def answer() -> None:
+        heard = set[bytes]()
+        with server:
+            while len(heard) < others:
+                connection, _ = server.accept()
+                connection.settimeout(ANSWER_S)
+                with connection, suppress(OSError):
+                    node = connection.recv(16)
+                    connection.sendall(REPAIRED)
+                    heard |= {node} if node else set()
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait_for_repair(node: int, address: str, port: int) -> None:
+    """Returns when node 0 has repaired the cache. Its pod may start long after this one; where it fails, the job ends this one too."""
+    while True:
+        # Its name or its server is not there yet.
+        with suppress(OSError), socket.create_connection((address, port), ANSWER_S) as connection:
+            connection.sendall(str(node).encode())
+            if connection.recv(len(REPAIRED)) == REPAIRED:
+                return
+        time.sleep(LOOK_S)
 
 
 def main(words: list[str]) -> int:
@@ -137,15 +178,20 @@ def main(words: list[str]) -> int:
     if not url:
         print(f"{CACHE} is not set: what is compiled would be lost", file=sys.stderr)
         return 2
-    cache, first = cache_of(url), rank() == 0
-    before = state({})
+    cache, here = cache_of(url), place()
+    first, before = here.rank == 0, state({})
     if first:
         before = repair(cache)
         say(event="repaired", locks=len(before.locks), failed=len(before.failed), compiled=len(before.compiled))
+    else:
+        wait_for_repair(here.rank, here.address, here.port - PORT_BELOW)
+    telling = say_repaired(here.port - PORT_BELOW, here.node_count - 1) if first else None
     tool = [] if words[1] == "none" else [words[1]]
     code = subprocess.run([*tool, *words[3:]], check=False).returncode
-    if not first:
+    if telling is None:
         return code
+    # A node whose pod starts late must still find it.
+    telling.join()
     after = state(cache.sizes())
     say(
         event="done",

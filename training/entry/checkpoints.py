@@ -53,7 +53,17 @@ def finish(folder: str, step: int, keep: int, began: float) -> None:
     _flush(Path(folder))
     for _, old in _all(folder)[:-keep]:
         _delete(old)
-    size = sum(path.stat().st_size for path in (whole, *whole.rglob("*")) if path.is_file())
+    tell(step, whole, began)
+
+
+def tell(step: int, path: str | Path, began: float) -> None:
+    """Says that a checkpoint is whole: `trn data status` knows by its path and bytes whether it is in S3.
+
+    `path`: of its file or folder, or what the names of its files begin with, as TensorFlow's; `began`: `time.monotonic()` when writing began.
+    """
+    whole = Path(path)
+    files = [each for each in (whole, *whole.rglob("*"), *whole.parent.glob(f"{whole.name}.*")) if each.is_file()]
+    size = sum(each.stat().st_size for each in files)
     progress_lines.event("saved", step=step, path=str(whole), bytes=size, seconds=round(time.monotonic() - began, 3))
 
 

@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 from facts.catalogue import NEURON_TYPES
 from facts.names import NEURON_CORE_RESOURCE
-from facts.neuron_releases import NEWEST_AMI_DATE, NEWEST_DRIVER, SDK_RELEASES, ami_driver, runtime_conflict, version_text
+from facts.neuron_releases import (
+    AMI_RELEASES,
+    NEWEST_AMI_DATE,
+    NEWEST_DRIVER,
+    SDK_RELEASES,
+    SdkRelease,
+    ami_date,
+    ami_driver,
+    fitting_ami_dates,
+    runtime_conflict,
+    version_text,
+)
 from facts.toolchains import TOOLCHAINS, Toolchain, of_image
 from training.lint.finding import Finding
 from training.lint.rules_hardware import instance_of, nodes_of
@@ -57,11 +68,23 @@ def driver(found: list[Workload], site: Site | None) -> Iterator[Finding]:
         conflict = runtime_conflict(has, release.runtime)
         if conflict is not None:
             where = f"nodes of {nodes.name}" if nodes is not None else f"AMI releases from {NEWEST_AMI_DATE} on"
+            # Without a cluster the nodes are not known: those of another stack may have what the image needs.
+            else_where = "" if nodes is not None else "; `--stack NAME` looks at the nodes of a stack in place of the newest"
             yield Finding(
                 "image-and-driver", workload.document.index, (*container.path, "image"),
                 f"the image of SDK {release.name} does not start on {where}: driver {version_text(has)}", conflict,
-                "pin an older AMI release on the nodes, or take an image of SDK 2.31 or later: docs/toolchains.md says what fits",
+                f"{_fitting_release(release)}, or take an image of SDK 2.31 or later{else_where}",
             )  # fmt: skip
+
+
+def _fitting_release(release: SdkRelease) -> str:
+    """What the nodes need for a release's runtime, with an AMI release that has it where one is known."""
+    first, after = fitting_ami_dates(release.runtime)
+    bounds = [f"from {first} on"] if first.strip("0") else []
+    bounds += [f"before {after}"] if after is not None else []
+    fits = [name for name in AMI_RELEASES.values() if first <= ami_date(name) < (after or "9")]
+    such_as = f", such as `releaseVersion: {'`, `'.join(fits)}` by the cluster's Kubernetes" if fits else ""
+    return f"give the nodes an AMI release {' and '.join(bounds)}{such_as}"
 
 
 def variables(found: list[Workload], _: Site | None) -> Iterator[Finding]:

@@ -5,18 +5,18 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, StackOption
+from operations.options import JsonFile, Stack
 
 
 def addons(
-    stack: StackOption = "dev",
+    stack: Stack,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write them here, with images and what each leaves behind; - for standard output.")
     ] = None,
 ) -> int:
     """List all add-ons: version, what each needs, whether it is on here, and why.
 
-    Example: trn addons --stack dev --json - | jq '.[] | select(.on) | .title'
+    Example: trn addons dev --json - | jq '.[] | select(.on) | .title'
     """
     from operations.cluster.addons.view import print_addons
     from operations.program import settings_of
@@ -27,7 +27,7 @@ def addons(
 
 
 def images(
-    stack: StackOption = "dev",
+    stack: Stack,
     mirror: Annotated[
         str | None, typer.Option("--mirror", help="Registry that is to hold copies; also prints what points the charts there.")
     ] = None,

@@ -12,7 +12,7 @@ FOLDER = Path("build") / "bundle"
 
 
 def bundle(
-    stack: Stack = "dev",
+    stack: Stack,
     output: Output = FOLDER,
     patience: Annotated[float, typer.Option("--patience", min=0.1, help="Longest wait for one part, in seconds.")] = 60,
     quiet: Quiet = False,

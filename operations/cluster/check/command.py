@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from operations.options import BlockHours, JsonFile, Stack
 
 
-def check(stack: Stack = "dev", block_hours: BlockHours = 24, json_file: JsonFile = None) -> int:
+def check(stack: Stack, block_hours: BlockHours = 24, json_file: JsonFile = None) -> int:
     """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
 
     A check that could not be made is a failure, never a pass.

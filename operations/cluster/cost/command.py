@@ -4,13 +4,17 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import JsonFile, Stack
 
 
 def cost(
-    stack: Stack = "dev",
+    stack: Stack,
     hours: Annotated[float, typer.Option("--hours", min=0, help="Length of a training run.")] = 8,
-    compare: Annotated[str | None, typer.Option("--compare", help="A second stack to compare with the first.")] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="NAME", help="A second stack to compare with the first.", autocompletion=completion.stacks),
+    ] = None,
     live: Annotated[bool, typer.Option("--live", help="Ask the Pricing API; needs credentials. Else the table's prices.")] = False,
     json_file: JsonFile = None,
 ) -> int:

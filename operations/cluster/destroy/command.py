@@ -4,7 +4,7 @@ from operations.options import BreakLock, ClusterName, Data, Identity, JsonFile,
 
 
 def destroy(
-    stack: Stack = "dev",
+    stack: Stack,
     yes: Yes = False,
     name: ClusterName = "",
     identity: Identity = "",

@@ -4,7 +4,7 @@ from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFil
 
 
 def drain(
-    stack: Stack = "dev",
+    stack: Stack,
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",

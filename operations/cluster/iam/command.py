@@ -11,7 +11,7 @@ from operations.options import JsonFile, Stack
 
 
 def iam(
-    stack: Stack = "dev",
+    stack: Stack,
     deployer: Annotated[bool, typer.Option("--deployer", help="For `pulumi up`, `pulumi destroy` and `trn check`.")] = False,
     operator: Annotated[bool, typer.Option("--operator", help="For the commands of trn.")] = False,
     output: Annotated[Path | None, typer.Option("--output", help="Folder for one file per document.")] = None,

@@ -12,7 +12,7 @@ STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def init(
-    stack: Annotated[str, typer.Argument(help="Stack to make; its file is Pulumi.NAME.yaml.")],
+    stack: Annotated[str, typer.Option("--stack", "-s", metavar="NAME", help="Stack to make; its file is Pulumi.NAME.yaml.")],
     name: Annotated[str | None, typer.Option("--name", help="Cluster name.")] = None,
     region: Annotated[str | None, typer.Option("--region", help="AWS region.")] = None,
     instance_type: Annotated[str | None, typer.Option("--instance-type", help="Neuron instance type.")] = None,

@@ -5,21 +5,21 @@ from typing import Annotated
 import typer
 
 from operations.errors import MISUSE, CommandError
-from operations.options import JsonFile, Namespace, StackOption
+from operations.options import JsonFile, Namespace, Stack
 
 
 def logs(
+    stack: Stack,
     job: Annotated[
         str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
     ],
-    stack: StackOption = "dev",
     namespace: Namespace = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
     json_file: JsonFile = None,
 ) -> int:
     """The last lines of every worker of a job, with its node, and why one has not started.
 
-    Example: trn logs bert --stack dev --tail 20
+    Example: trn logs dev bert --tail 20
     """
     from operations.access import access
     from operations.cluster.logs.workers import workers

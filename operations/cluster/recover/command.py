@@ -9,7 +9,7 @@ from operations.options import JsonFile, Stack, Yes
 
 
 def recover(
-    stack: Stack = "dev",
+    stack: Stack,
     orphans: Annotated[
         bool,
         typer.Option("--orphans", help="Without unfinished operations: import what `pulumi up` would make and is there already."),

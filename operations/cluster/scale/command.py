@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from operations.errors import MISUSE, CommandError
-from operations.options import BreakLock, ClusterName, JsonFile, StackOption, StateFile, Yes
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
 def scale(
+    stack: Stack,
     group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
-    stack: StackOption = "dev",
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",
@@ -22,7 +22,7 @@ def scale(
 
     Before nodes go, the jobs and pods on the group are listed, and it asks; with `--yes` it interrupts them. Which nodes go is for AWS to choose.
 
-    Example: trn scale trn1-32xl 0 --stack dev
+    Example: trn scale dev trn1-32xl 0
     """
     from operations.access import access
     from operations.asking import consent

@@ -38,7 +38,7 @@ def scale_group(
         return wanted, []
     if wanted["desiredSize"] < current["desiredSize"]:
         before_loss()
-    holder = this_run(ownership.caller, f"scale {group} {count} --stack {subject.stack}")
+    holder = this_run(ownership.caller, f"scale {subject.stack} {group} {count}")
     with locked(api, subject.cluster, holder, watching.tell, break_lock=break_lock):
         refuse_change(api, ownership)
         return wanted, resize(api, subject.cluster, group, wanted, watching.pause, watching.show)

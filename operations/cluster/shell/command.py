@@ -8,8 +8,8 @@ from operations.options import ClusterName, JsonFile, Stack, StateFile
 
 
 def shell(
-    stack: Stack = "dev",
-    command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell; put -- before it.")] = None,
+    stack: Stack,
+    command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell, behind --.")] = None,
     node_group: Annotated[str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.")] = None,
     neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
     image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,

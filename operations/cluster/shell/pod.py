@@ -41,7 +41,7 @@ def _node_group(subject: Subject, stack: str, wanted: str | None, *, neuron: boo
     up = [name for name in with_nodes if wanted in (None, name)]
     if not up:
         example = wanted or next(iter(groups), "GROUP")
-        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`trn scale {example} 1 --stack {stack}` starts one")
+        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`trn scale {stack} {example} 1` starts one")
     return up[0]
 
 

@@ -3,7 +3,7 @@
 from operations.options import JsonFile, Junit, Stack
 
 
-def status(stack: Stack = "dev", junit: Junit = None, json_file: JsonFile = None) -> int:
+def status(stack: Stack, junit: Junit = None, json_file: JsonFile = None) -> int:
     """Whether a cluster that is up has what it should: nodes, devices, EFA, queues, etcd, file system. Exits with 1 where anything fails.
 
     Reads only, starts no pod. A check that could not be made is a failure; what is off in the configuration is named and skipped.

@@ -8,7 +8,7 @@ from operations.options import BreakLock, ClusterName, Data, Identity, JsonFile,
 
 
 def sweep(
-    stack: Stack = "dev",
+    stack: Stack,
     state: StateFile = None,
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed, after a question.")] = False,
     yes: Yes = False,

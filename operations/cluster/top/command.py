@@ -9,7 +9,7 @@ from operations.options import JsonFile, Namespace, Stack
 
 
 def top(
-    stack: Stack = "dev",
+    stack: Stack,
     job: Annotated[str | None, typer.Argument(help="Volcano Job or Kubernetes Job. Else every Neuron node.")] = None,
     namespace: Namespace = None,
     every: Annotated[float, typer.Option("--every", min=1, help="Seconds between two looks; the exporter itself looks every 5.")] = 5,

@@ -9,7 +9,7 @@ from operations.options import ClusterName, JsonFile, Junit, Stack, StateFile
 
 
 def verify(
-    stack: Stack = "dev",
+    stack: Stack,
     only: Annotated[
         list[str] | None, typer.Option("--only", help="A check of status, or driver, throughput, gang, collectives; may be repeated.")
     ] = None,

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, Namespace, StackOption, StateFile, Yes
+from operations.options import ClusterName, JsonFile, Namespace, Stack, StateFile, Yes
 
 
 def cancel(
+    stack: Stack,
     job: Annotated[str, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.")],
-    stack: StackOption = "dev",
     namespace: Namespace = None,
     now: Annotated[bool, typer.Option("--now", help="Give the workers no time for a checkpoint.")] = False,
     state: StateFile = None,
@@ -22,7 +22,7 @@ def cancel(
     Its pods get SIGTERM and the job's own grace, `checkpoints.grace`, in which the entry script has the workers save. Exits with 1 where
     something stays, or where no worker said that it saved although the job keeps checkpoints.
 
-    Example: trn cancel bert --stack dev, or: trn cancel bert --now --yes
+    Example: trn cancel dev bert, or: trn cancel bert --now --yes
     """
     from operations.access import access
     from operations.asking import consent
@@ -57,7 +57,7 @@ def cancel(
     write_json(said, json_file)
     console = results(json_file)
     if not outcome.is_gone:
-        text = f"{plan.job.reference} is still there: `trn why {plan.job.name} --stack {stack}`, or run this again"
+        text = f"{plan.job.reference} is still there: `trn why {stack} {plan.job.name}`, or run this again"
     elif plan.saves and outcome.saved_step is None:
         text = f"{plan.job.reference} is gone, and no worker said that it saved a checkpoint: the last one in {plan.folder} counts"
     else:

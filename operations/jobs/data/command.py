@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, Namespace, StackOption, StateFile, Yes
+from operations.options import ClusterName, JsonFile, Namespace, Stack, StateFile, Yes
 
 
 def stage(
+    stack: Stack,
     source: Annotated[str, typer.Argument(help="S3 prefix, address of a file, or a job file with `data.source`.")],
     path: Annotated[str | None, typer.Argument(help="Folder in the pod, below /fsx. Else the job file's `data.path`.")] = None,
-    stack: StackOption = "dev",
     sums: Annotated[Path | None, typer.Option("--sha256", help="File of sums, as sha256sum writes it.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be staged and start nothing.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Do not wait for its end.")] = False,
@@ -113,8 +113,8 @@ def stage(
 
 
 def export(
+    stack: Stack,
     path: Annotated[str, typer.Argument(help="Folder in the pod, below the part of /fsx that is linked to S3.")],
-    stack: StackOption = "dev",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be exported and start nothing.")] = False,
     state: StateFile = None,
     yes: Yes = False,
@@ -123,7 +123,7 @@ def export(
 ) -> int:
     """Have FSx export what is new or changed in a folder to S3. It runs on after the command: `trn data status` says when it is there.
 
-    Example: trn data export /fsx/data/checkpoints/bert --stack dev
+    Example: trn data export dev /fsx/data/checkpoints/bert
     """
     from operations.access import access
     from operations.asking import consent
@@ -154,7 +154,7 @@ def export(
         )
     if running := [task for task in exports(api, place.file_system) if task["Lifecycle"] in RUNNING]:
         raise CommandError(
-            f"{running[0]['TaskId']} exports already; FSx runs one at a time", f"`trn data status --stack {stack}` says how far it is"
+            f"{running[0]['TaskId']} exports already; FSx runs one at a time", f"`trn data status {stack}` says how far it is"
         )
     inside = path.removeprefix(SHARED_PATH).strip("/")
     tell(
@@ -171,15 +171,13 @@ def export(
     refuse_change(api, place.ownership)
     task = begin_export(api, place.file_system, inside, place.tags)
     write_json({**said, "started": True, "task": task["TaskId"]}, json_file)
-    results(json_file).print(
-        f"{task['TaskId']} is {task['Lifecycle']}: `trn data status --stack {stack}` follows it", markup=False, soft_wrap=True
-    )
+    results(json_file).print(f"{task['TaskId']} is {task['Lifecycle']}: `trn data status {stack}` follows it", markup=False, soft_wrap=True)
     return 0
 
 
 def status(
+    stack: Stack,
     job: Annotated[str | None, typer.Argument(help="Job whose checkpoints are asked about.")] = None,
-    stack: StackOption = "dev",
     namespace: Namespace = None,
     state: StateFile = None,
     json_file: JsonFile = None,
@@ -189,7 +187,7 @@ def status(
     A checkpoint counts as safe where the bucket has all bytes that the job wrote, and got them after it: by the times of the objects, or
     by an export of the folder that began later and has succeeded.
 
-    Example: trn data status bert --stack dev
+    Example: trn data status dev bert
     """
     from operations.access import access
     from operations.aws.repository import exports, objects

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, StackOption, StateFile, Yes
+from operations.options import JsonFile, Stack, StateFile, Yes
 
 Folder = Annotated[Path, typer.Argument(help="Folder with the files of the job.")]
 ToolchainName = Annotated[str | None, typer.Option("--toolchain", help="Toolchain of the image. Else the stack's.")]
@@ -19,8 +19,8 @@ Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="Name or pa
 
 
 def push(
+    stack: Stack,
     folder: Folder,
-    stack: StackOption = "dev",
     toolchain: ToolchainName = None,
     base: Base = None,
     repository: RepositoryName = None,
@@ -38,7 +38,7 @@ def push(
     has are not sent again, so a push that broke off goes on where it was. The base is read from its registry and sent on once, several
     gigabytes; later pushes send the files alone. Prints the line for the job file, and the digest.
 
-    Example: trn image push src --stack dev, or: trn image push src --toolchain jax-2.32 --dry-run
+    Example: trn image push dev src, or: trn image push src --toolchain jax-2.32 --dry-run
     """
     from operations.access import access
     from operations.asking import consent
@@ -107,8 +107,8 @@ def push(
 
 
 def build(
+    stack: Stack,
     folder: Folder,
-    stack: StackOption = "dev",
     toolchain: ToolchainName = None,
     base: Base = None,
     repository: RepositoryName = None,

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, stack_names
+from operations.command_line import completion
+from operations.options import JsonFile
 
 _HINT, _TOO_LARGE = "name a manifest, or - for standard input", "split it: one job a file"
 
@@ -15,7 +16,11 @@ def lint(
     stack: Annotated[
         str | None,
         typer.Option(
-            "--stack", "-s", help="Also hold it against the nodes of this stack, as in Pulumi.NAME.yaml.", autocompletion=stack_names
+            "--stack",
+            "-s",
+            metavar="NAME",
+            help="Also hold it against the nodes of this stack, as in Pulumi.NAME.yaml.",
+            autocompletion=completion.stacks,
         ),
     ] = None,
     json_file: JsonFile = None,
@@ -24,7 +29,7 @@ def lint(
 
     Needs no cluster. Each finding has its line, the reason and the fix. Exits with 1 where there is one.
 
-    Example: trn lint pytorchjob.yaml, or: trn lint pytorchjob.yaml --stack dev
+    Example: trn lint pytorchjob.yaml, or: trn lint dev pytorchjob.yaml
     """
     from operations.jobs.lint.reader import read_manifest
     from operations.jobs.lint.view import as_data, report_lines

@@ -1,12 +1,12 @@
 """`trn jobs`: all jobs of all kinds in one table."""
 
-from operations.options import JsonFile, Namespace, StackOption
+from operations.options import JsonFile, Namespace, Stack
 
 
-def jobs(stack: StackOption = "dev", namespace: Namespace = None, json_file: JsonFile = None) -> int:
+def jobs(stack: Stack, namespace: Namespace = None, json_file: JsonFile = None) -> int:
     """Training jobs of all kinds: nodes that run of those wanted, since when, state, and why one waits or has failed.
 
-    Example: trn jobs --stack dev
+    Example: trn jobs dev
     """
     from operations.jobs.listing.stack import view_of
     from operations.jobs.listing.table import rows, table

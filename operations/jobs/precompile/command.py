@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, StackOption, StateFile
+from operations.options import ClusterName, JsonFile, Stack, StateFile
 
 
 def precompile(
+    stack: Stack,
     file: Annotated[Path, typer.Argument(help="Job file.")],
-    stack: StackOption = "dev",
     on: Annotated[str | None, typer.Option("--on", help="Launcher, in place of the job file's.")] = None,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Steps of a recipe's short run: enough to meet every graph.")] = 10,
     arg: Annotated[list[str] | None, typer.Option("--arg", help="Word behind the command that keeps it short; may be repeated.")] = None,
@@ -25,7 +25,7 @@ def precompile(
     graphs and compiles them side by side (neuron_parallel_compile); JAX compiles them one by one as it runs, so that it takes as long as
     its first start would. No checkpoint is read or written, and what the run prints of its loss means nothing.
 
-    Example: trn precompile job.yaml --dry-run, or: trn precompile job.yaml --stack dev
+    Example: trn precompile job.yaml --dry-run, or: trn precompile dev job.yaml
     """
     import sys
     from dataclasses import replace
@@ -74,5 +74,5 @@ def precompile(
         raise CommandError(f"{users[0]} uses the cache {whole.plan.cache}; nothing was submitted", hint)
     code = submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)
     if code == 0:
-        progress.print(f"when it has succeeded, `trn submit {file} --stack {stack}` starts warm", markup=False, soft_wrap=True)
+        progress.print(f"when it has succeeded, `trn submit {stack} {file}` starts warm", markup=False, soft_wrap=True)
     return code

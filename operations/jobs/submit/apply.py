@@ -1,9 +1,24 @@
-"""Makes the objects of a job: judged by the server first, then one after the other, the job last."""
+"""Makes the objects of a job, the job last: judged by the server first, then all of them, or none where one cannot be made.
 
+What decides is the creation of the job: of two people who submit one name at the same moment, the server takes the job of one. Objects
+that were made beside it bear no sign of a job until then, so one that is found is looked at: it may be another submission's, at work or
+interrupted.
+"""
+
+import secrets
+import time
 from collections.abc import Callable
+from typing import Any
 
-from operations.jobs.objects import reference, resource_of
-from operations.kube.api import Kubernetes, Object
+from operations.errors import CommandError
+from operations.jobs.objects import path_of, reference, resource_of
+from operations.kube.api import AlreadyThere, Kubernetes, Object
+
+MARK = "trn/submission"
+"""Annotation that is another for each submission: by it one knows its own objects."""
+LOOKS, LOOK_S = 20, 0.5
+"""How often, and in which pause, it is asked for an object that is going: what a job owned goes a moment after it."""
+Tell = Callable[[str], None]
 
 
 def dry_run(objects: list[Object], kubernetes: Kubernetes) -> None:
@@ -12,25 +27,102 @@ def dry_run(objects: list[Object], kubernetes: Kubernetes) -> None:
         kubernetes.apply(resource_of(body), body["metadata"]["namespace"], body, dry_run=True)
 
 
-def submit(objects: list[Object], kubernetes: Kubernetes, tell: Callable[[str], None]) -> Object:
+def submit(objects: list[Object], kubernetes: Kubernetes, tell: Tell, pause: Callable[[float], None] = time.sleep) -> Object:
     """Make all of them; returns the job as the server keeps it. What is made for it is deleted with it.
 
-    Raises CommandError for what the server refuses; what was made until then is deleted again.
+    Raises CommandError for what the server refuses, and where another has the name; what was made until then is deleted again.
     """
     *others, job = objects
-    made, kept = list[Object](), dict[str, Object]()
+    mark, made = secrets.token_hex(8), list[Object]()
     try:
-        for body in objects:
-            kept[reference(body)] = kubernetes.apply(resource_of(body), body["metadata"]["namespace"], body)
-            made.append(body)
-            tell(f"made {reference(body)}")
+        for body in others:
+            if (kept := _made_beside(body, mark, kubernetes, pause)) is not None:
+                made.append({**body, "metadata": kept["metadata"]})
+                tell(f"made {reference(body)}")
+        kept = _made_job(job, mark, kubernetes)
+        tell(f"made {reference(job)}")
+        for body in others:
+            kubernetes.apply(resource_of(body), body["metadata"]["namespace"], _owned(body, job, kept["metadata"]["uid"]))
     except BaseException:
-        for body in reversed(made):
-            kubernetes.delete(resource_of(body), body["metadata"]["name"], body["metadata"]["namespace"])
+        _undo(job, made, mark, kubernetes, tell)
         raise
-    uid = kept[reference(job)]["metadata"]["uid"]
+    return kept
+
+
+def _marked(body: Object, mark: str) -> Object:
+    metadata = body["metadata"]
+    return {**body, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), MARK: mark}}}
+
+
+def _owned(body: Object, job: Object, uid: str) -> Object:
     owner = {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": job["metadata"]["name"], "uid": uid}
-    for body in others:
-        owned = {**body, "metadata": {**body["metadata"], "ownerReferences": [owner]}}
-        kubernetes.apply(resource_of(body), body["metadata"]["namespace"], owned)
-    return kept[reference(job)]
+    return {**body, "metadata": {**body["metadata"], "ownerReferences": [owner]}}
+
+
+def _made_job(job: Object, mark: str, kubernetes: Kubernetes) -> Object:
+    try:
+        return kubernetes.make(resource_of(job), job["metadata"]["namespace"], _marked(job, mark))
+    except AlreadyThere as error:
+        raise CommandError(f"{reference(job)} was made by another submission in the meantime", "`trn jobs` shows it") from error
+
+
+def _made_beside(body: Object, mark: str, kubernetes: Kubernetes, pause: Callable[[float], None]) -> Object | None:
+    """Make an object beside the job; None where one like it is there that no job has, which is taken over.
+
+    What an ended job has left is deleted first. Raises CommandError where another job has it, and where it says something else.
+    """
+    resource, namespace, name = resource_of(body), body["metadata"]["namespace"], body["metadata"]["name"]
+    for _ in range(LOOKS):
+        try:
+            return kubernetes.make(resource, namespace, _marked(body, mark))
+        except AlreadyThere:
+            there = kubernetes.read(path_of(body))
+        if there is None:
+            continue
+        metadata = there["metadata"]
+        owners = metadata.get("ownerReferences") or ()
+        if living := next((owner for owner in owners if _lives(owner, namespace, kubernetes)), None):
+            hint = f"give the job another `name`, or `trn cancel {living['name']}` first"
+            raise CommandError(f"{reference(body)} belongs to {living['kind']} {living['name']}; nothing was submitted", hint)
+        if not owners and not metadata.get("deletionTimestamp"):
+            if _says(there, {key: value for key, value in body.items() if key != "metadata"}):
+                return None
+            since = metadata.get("creationTimestamp", "some time ago")
+            wrong = f"{reference(body)} is there since {since} without a job, and says something else; nothing was submitted"
+            hint = "another submission of the name is at work: wait for it. If it was interrupted, "
+            raise CommandError(wrong, f"{hint}`kubectl -n {namespace} delete {reference(body)}`")
+        kubernetes.delete(resource, name, namespace, uid=str(metadata.get("uid") or ""))
+        pause(LOOK_S)
+    raise CommandError(f"{reference(body)} of an earlier job is still being deleted; nothing was submitted", "run it again in a minute")
+
+
+def _lives(owner: Object, namespace: str, kubernetes: Kubernetes) -> bool:
+    """Whether the object that an owner reference names is still there."""
+    there = kubernetes.read(path_of({**owner, "metadata": {"name": owner["name"], "namespace": namespace}}))
+    return there is not None and there["metadata"].get("uid") == owner["uid"]
+
+
+def _says(there: Any, wanted: Any) -> bool:
+    """Whether what is there has all that is wanted; what the server adds does not count."""
+    if isinstance(wanted, dict):
+        return isinstance(there, dict) and all(key in there and _says(there[key], value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(there, list) and len(there) == len(wanted) and all(map(_says, there, wanted))
+    return there == wanted
+
+
+def _undo(job: Object, made: list[Object], mark: str, kubernetes: Kubernetes, tell: Tell) -> None:
+    """Delete what a submission has made that cannot be finished: also the job, where its answer was lost on the way.
+
+    Where the job is another submission's, that one has taken over what is beside it.
+    """
+    try:
+        there = kubernetes.read(path_of(job))
+        if there is not None and (there["metadata"].get("annotations") or {}).get(MARK) != mark:
+            return
+        for body in ([{**job, "metadata": there["metadata"]}] if there is not None else []) + made[::-1]:
+            metadata = body["metadata"]
+            kubernetes.delete(resource_of(body), metadata["name"], metadata["namespace"], uid=str(metadata.get("uid") or ""))
+    except CommandError as error:
+        left = ", ".join(map(reference, [job, *made]))
+        tell(f"what was made could not be deleted again, of {left}: {error.args[0]}")

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, StackOption, StateFile
+from operations.options import ClusterName, JsonFile, Stack, StateFile
 
 
 def submit(
+    stack: Stack,
     file: Annotated[Path, typer.Argument(help="Job file.")],
-    stack: StackOption = "dev",
     on: Annotated[str | None, typer.Option("--on", help="Launcher, in place of the job file's; docs/jobs.md lists them.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be submitted and make nothing. Needs no cluster.")] = False,
     account: Annotated[
@@ -25,7 +25,7 @@ def submit(
     What the job file leaves open (node group, queue, claim, toolchain) comes from the stack file. Exits with 1, and makes nothing, where
     the cluster cannot run it.
 
-    Example: trn submit job.yaml --dry-run, or: trn submit job.yaml --stack dev --on jobset
+    Example: trn submit job.yaml --dry-run, or: trn submit dev job.yaml --on jobset
     """
     import sys
     from dataclasses import replace

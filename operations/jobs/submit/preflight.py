@@ -52,7 +52,7 @@ def _refuse_second(found: Rendered, kubernetes: Kubernetes) -> None:
         return
     phase, namespace = found.launcher.phase(there.get("status")), body["metadata"]["namespace"]
     name = body["metadata"]["name"]
-    hint = f"give it another `name`, or `trn cancel {name} --stack {found.plan.site.stack}` first"
+    hint = f"give it another `name`, or `trn cancel {found.plan.site.stack} {name}` first"
     raise CommandError(f"there is a {found.launcher.title} `{name}` in {namespace} already; it is {phase}; nothing was submitted", hint)
 
 
@@ -145,7 +145,7 @@ def _nodes(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
     elif nodes.is_pool:
         yield warned("nodes", what, "Karpenter makes the others once the job waits")
     else:
-        do = f"`trn scale {nodes.name} {wanted} --stack {plan.site.stack}`, unless an autoscaler does it: the job waits until then"
+        do = f"`trn scale {plan.site.stack} {nodes.name} {wanted}`, unless an autoscaler does it: the job waits until then"
         yield warned("nodes", what, do)
 
 

@@ -37,6 +37,6 @@ def submit_to(
     write_json({**told, "submitted": True, "uid": uid, "findings": looked, "objects": objects, **priced}, json_file)
     console = results(json_file)
     console.print(f"{job.name} is submitted to {site.cluster}; to follow it:", markup=False, soft_wrap=True)
-    for command in (f"watch {job.name}", f"why {job.name}", f"logs {job.name}", f"cancel {job.name}"):
-        console.print(f"  trn {command} --stack {site.stack}", markup=False, soft_wrap=True)
+    for command in ("watch", "why", "logs", "cancel"):
+        console.print(f"  trn {command} {site.stack} {job.name}", markup=False, soft_wrap=True)
     return 0

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, Namespace, StackOption
+from operations.options import JsonFile, Namespace, Stack
 
 
 def watch(
+    stack: Stack,
     job: Annotated[str | None, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.")] = None,
-    stack: StackOption = "dev",
     namespace: Namespace = None,
     log: Annotated[Path | None, typer.Option("--log", help="Read this file in place of a job's pods. Needs no cluster.")] = None,
     instance: Annotated[str | None, typer.Option("--instance", help="With --log: instance type, for cost and share of the peak.")] = None,
@@ -24,7 +24,7 @@ def watch(
     The log has them where the job writes the lines of docs/jobs.md, as this program's recipes do. Works after the job has ended, as long
     as its pods are there. Exits with 1 where the log has no step.
 
-    Example: trn watch bert --stack dev, or: trn watch bert --html bert.html, or: trn watch --log bert.log --instance trn1.32xlarge
+    Example: trn watch dev bert, or: trn watch bert --html bert.html, or: trn watch --log bert.log --instance trn1.32xlarge
     """
     from operations.jobs.watch.run import Asked, watch_file, watch_job
 

@@ -26,9 +26,7 @@ def webhook(s: Situation) -> Iterator[Cause]:
     for text in s.messages(*CREATE_FAILED):
         if found := _NO_ANSWER.search(text):
             what = f"the webhook {found[1]} does not answer, so no pods can be made"
-            yield Cause(
-                "webhook", what, f"`trn addons --stack {s.stack}` names its add-on; `kubectl get pods -A` shows whether its pods run"
-            )
+            yield Cause("webhook", what, f"`trn addons {s.stack}` names its add-on; `kubectl get pods -A` shows whether its pods run")
             return
         if found := _DENIED.search(text):
             yield Cause("webhook", f"the webhook {found[1]} refuses its pods: {_line(found[2])}", f"change the job, {_again(s)}")
@@ -100,10 +98,10 @@ def _room(s: Situation, name: str, found: Object) -> Iterator[Cause]:
         if wanted > limit - taken:
             left = max(Decimal(0), limit - taken)
             what = f"it asks for {shown(wanted)} {resource}, and the queue {name} has {shown(left)} of {shown(limit)} left"
-            yield Cause("quota", what, f"`trn jobs --stack {s.stack}` shows what runs: it starts when others end")
+            yield Cause("quota", what, f"`trn jobs {s.stack}` shows what runs: it starts when others end")
             return
     if texts := [text for text in s.messages("Unschedulable") if text.startswith("queue resource quota insufficient")]:
-        yield Cause("quota", f"the queue {name} has no room for it: {_line(texts[0])}", f"`trn jobs --stack {s.stack}` shows what runs")
+        yield Cause("quota", f"the queue {name} has no room for it: {_line(texts[0])}", f"`trn jobs {s.stack}` shows what runs")
 
 
 def _line(text: str) -> str:
@@ -111,7 +109,7 @@ def _line(text: str) -> str:
 
 
 def _again(s: Situation) -> str:
-    return f"then `trn cancel {s.job.name} --stack {s.stack}` and submit it again"
+    return f"then `trn cancel {s.stack} {s.job.name}` and submit it again"
 
 
 def _describe(s: Situation) -> str:

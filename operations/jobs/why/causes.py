@@ -39,8 +39,6 @@ def cause(situation: Situation) -> Cause | None:
     if phase in _WELL:
         return None
     if phase == Phase.STOPPED and not list(admission.held(situation)):
-        return Cause(
-            "stopped", "it was stopped: it holds nothing", f"`trn cancel {situation.job.name} --stack {situation.stack}` deletes it"
-        )
+        return Cause("stopped", "it was stopped: it holds nothing", f"`trn cancel {situation.stack} {situation.job.name}` deletes it")
     rules = FAILED if phase == Phase.FAILED else WAITING
     return next((found for rule in rules for found in rule(situation)), None)

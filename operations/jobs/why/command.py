@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, Namespace, StackOption
+from operations.options import JsonFile, Namespace, Stack
 
 
 def why(
+    stack: Stack,
     job: Annotated[str, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.")],
-    stack: StackOption = "dev",
     namespace: Namespace = None,
     json_file: JsonFile = None,
 ) -> int:
@@ -18,7 +18,7 @@ def why(
     Asks the job, its PodGroup, queue, pods and their events, claims and nodes. Exits with 0 where nothing is in its way, with 1 where
     something is.
 
-    Example: trn why bert --stack dev
+    Example: trn why dev bert
     """
     from operations.jobs.listing.stack import view_of
     from operations.jobs.why.causes import cause

@@ -117,7 +117,7 @@ def capacity(s: Situation) -> Iterator[Cause]:
             "`kubectl get nodeclaims` and `kubectl describe` of one of them",
         )
     elif nodes.size < s.job.wanted:
-        yield Cause("capacity", f"{there}: the stack asks for {nodes.size}", f"`trn scale {nodes.name} {s.job.wanted} --stack {s.stack}`")
+        yield Cause("capacity", f"{there}: the stack asks for {nodes.size}", f"`trn scale {s.stack} {nodes.name} {s.job.wanted}`")
     else:
         yield Cause(
             "capacity",
@@ -144,7 +144,7 @@ def busy(s: Situation) -> Iterator[Cause]:
     free = [node for node in usable if node["metadata"]["name"] in own or _has_room(s, node)]
     if len(free) < s.job.wanted:
         what = f"{len(free)} of the {s.job.wanted} nodes that it wants are free: other pods hold the rest"
-        yield Cause("busy", what, f"`trn jobs --stack {s.stack}` shows what runs: it starts when others end")
+        yield Cause("busy", what, f"`trn jobs {s.stack}` shows what runs: it starts when others end")
 
 
 def unschedulable(s: Situation) -> Iterator[Cause]:

@@ -27,9 +27,7 @@ def image(s: Situation) -> Iterator[Cause]:
             if waiting["reason"] == "ImagePullBackOff":
                 said = _line(next(iter(s.messages("Failed")), said))
             what = f"{pod} cannot pull the image {status.get('image', '')}: {said or waiting['reason']}"
-            yield Cause(
-                "image", what, f"correct `image` in the job file, then `trn cancel {s.job.name} --stack {s.stack}` and submit it again"
-            )
+            yield Cause("image", what, f"correct `image` in the job file, then `trn cancel {s.stack} {s.job.name}` and submit it again")
             return
 
 
@@ -76,7 +74,7 @@ def failure(s: Situation) -> Iterator[Cause]:
     if not _has_failed(s):
         return
     ended = [(pod["metadata"]["name"], pod.get("status", {}), status) for pod in s.job.pods for status in _statuses(pod)]
-    logs = f"`trn logs {s.job.name} --stack {s.stack}`"
+    logs = f"`trn logs {s.stack} {s.job.name}`"
     failed = [(name, status, end) for name, status, entry in ended for end in _ends(entry) if end.get("exitCode")]
     for name, status, end in sorted(failed, key=lambda entry: str(entry[2].get("finishedAt", ""))):
         code = end["exitCode"]

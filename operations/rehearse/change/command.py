@@ -6,12 +6,23 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import Faults, Seed
 
 
 def change(
-    before: Annotated[str, typer.Option("--from", help="Stack that is up.")] = "dev",
-    after: Annotated[str | None, typer.Option("--to", help="Stack file to be changed to; without it the same one.")] = None,
+    stack: Annotated[
+        str,
+        typer.Option(
+            "--stack", "-s", "--from", metavar="NAME", help="Stack that is up, as in Pulumi.NAME.yaml.", autocompletion=completion.stacks
+        ),
+    ],
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="NAME", help="Stack file to be changed to; without it the same one.", autocompletion=completion.stacks
+        ),
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to change, value as YAML; may be repeated.")] = None,
     seed: Seed = 0,
     fault: Faults = None,
@@ -22,7 +33,7 @@ def change(
 
     Exits with 1 where the change is refused, or running jobs or data would be lost.
 
-    Example: trn rehearse change --from dev --set nodeGroups.trn1-32xl.size=4
+    Example: trn rehearse change dev --set nodeGroups.trn1-32xl.size=4
     """
     from operations.output import screen, write_json
     from operations.program import record_stack
@@ -34,7 +45,7 @@ def change(
     from operations.stack_file import read_stack_file
     from simulator.engine.change import rehearse_change
 
-    old = read_stack_file(before)
+    old = read_stack_file(stack)
     # Another file is another configuration of the same stack: the cluster that is up is changed to it.
     other = replace(read_stack_file(after), stack=old.stack) if after else old
     new = with_settings(other, settings or ())
@@ -42,7 +53,7 @@ def change(
     graphs = [record_stack(stack_file, seed=seed) for stack_file in (old, new)]
     faults.need_targets([*graphs[0], *graphs[1]])
     changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults)
-    report = report_of(changed, old.stack, " ".join([after or before, *(settings or ())]), seed)
+    report = report_of(changed, old.stack, " ".join([after or stack, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
         write_json(report.model_dump(), place)
     write_page(changed, old, new, report.after, seed, output / "index.html")

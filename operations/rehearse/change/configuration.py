@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from operations.stack_file import StackFile, StackFileError
+from operations.stack_file import StackFile
+from operations.stack_names import StackFileError
 from stacks.config import NAMESPACE
 from stacks.stack_yaml import YamlError, read_yaml
 

@@ -11,7 +11,8 @@ from rich.progress import Progress
 
 from operations.program import rehearsing
 from operations.rehearse.random_configurations import random_configuration
-from operations.stack_file import as_pulumi, project_root
+from operations.stack_file import as_pulumi
+from operations.stack_names import project_root
 from simulator.doors.recorder import program_at, record
 from simulator.engine import chaos
 from simulator.report.schema import Part

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from operations.options import Quiet, Seed, StackOption
+from operations.options import Quiet, Seed, Stack
 
 
 def crash(
-    stack: StackOption = "dev",
+    stack: Stack,
     seed: Seed = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write cases, converged and failures here; - for standard output.")
@@ -19,7 +19,7 @@ def crash(
 ) -> int:
     """Kill the run at every resource, created and deleted, and see that the next run converges.
 
-    Example: trn rehearse crash --stack dev --json -
+    Example: trn rehearse crash dev --json -
     """
     from operations.output import errors, results, write_json
     from operations.rehearse.crash.matrix import matrix, print_report

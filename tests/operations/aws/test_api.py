@@ -17,7 +17,7 @@ from operations.aws.api import BotoApi, Call
 from operations.cli import app
 from operations.errors import CommandError
 from operations.run_command import run_command
-from operations.stack_file import StackFileError
+from operations.stack_names import StackFileError
 from simulator.doors.wire.wire import Refused, Wire
 from tests.operations.aws.cloud import Cloud
 from tests.support import ROOT

@@ -175,9 +175,9 @@ def test_two_shells_have_two_names():
     ("arguments", "code", "says"),
     [
         (("--node-group", "trn9"), 2, "groups of the stack: trn1-32xl, trn1n-32xl"),
-        (("--node-group", "trn1n-32xl"), 1, "`trn scale trn1n-32xl 1 --stack dev` starts one"),
+        (("--node-group", "trn1n-32xl"), 1, "`trn scale dev trn1n-32xl 1` starts one"),
         (("--node-group", "trn1n-32xl", "--neuron"), 1, "no node of trn1n-32xl is up"),
-        (("--hours", "0"), 2, "Invalid value"),
+        (("--hours", "0"), 2, "invalid value"),
     ],
 )
 def test_what_cannot_be_is_reported_before_anything_starts(healthy: Healthy, arguments: tuple[str, ...], code: int, says: str):

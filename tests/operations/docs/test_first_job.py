@@ -40,7 +40,7 @@ def test_its_first_line_prints_the_job_that_the_others_name(monkeypatch: pytest.
 def test_the_stack_leads_to_it():
     """The next command of the shipped stack submits the README's job."""
     settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
-    assert next_command(settings, "organization/trainium/dev").endswith(f" && {shlex.join(lines()[1])} --stack dev")
+    assert next_command(settings, "organization/trainium/dev").endswith(f" && trn submit dev {lines()[1][-1]}")
 
 
 @pytest.mark.parametrize("toolchain", TOOLCHAINS)
@@ -49,8 +49,8 @@ def test_each_toolchain_has_a_first_job_of_its_own(toolchain: str):
     settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
     chosen = settings.model_copy(update={"training": settings.training.model_copy(update={"toolchain": toolchain})})
     words = next_command(chosen, "organization/trainium/night").split()
-    assert words[-2:] == ["--stack", "night"]
-    job = yaml.safe_load((ROOT / words[-3]).read_text())
+    assert words[-4:-1] == ["trn", "submit", "night"]
+    job = yaml.safe_load((ROOT / words[-1]).read_text())
     assert TOOLCHAINS[job["toolchain"]].framework == TOOLCHAINS[toolchain].framework
 
 

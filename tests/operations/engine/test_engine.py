@@ -345,5 +345,5 @@ def test_an_unknown_stack_is_reported_as_everywhere(project: Path):
 def test_help_shows_how_it_is_typed():
     """`--` is easily forgotten, and the scale needs an example."""
     help_text = " ".join(runner.invoke(app, ["engine", "--help"], env={"COLUMNS": "200"}).stdout.split())
-    assert "trn engine -- up --yes" in help_text
+    assert "trn engine dev -- up --yes" in help_text
     assert "Real seconds for each virtual one; 0.001 makes a ten-minute control plane in 0.6 s." in help_text

@@ -67,9 +67,9 @@ OLD = group("trn1-32xl", "trn1.32xlarge", release_version="1.35.4-20260714")
 CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     "webhook does not answer": (
         lambda: situation(events=(event("FailedCreate", SILENT),)),
-        "webhook", "the webhook mutatepod.volcano.sh does not answer, so no pods can be made", "trn addons --stack dev",
+        "webhook", "the webhook mutatepod.volcano.sh does not answer, so no pods can be made", "trn addons dev",
     ),
-    "webhook refuses": (lambda: situation(events=(event("FailedCreate", DENIED),)), "webhook", "refuses its pods: queue `x` is not open", "trn cancel bert"),
+    "webhook refuses": (lambda: situation(events=(event("FailedCreate", DENIED),)), "webhook", "refuses its pods: queue `x` is not open", "trn cancel dev bert"),
     "quota of the namespace": (
         lambda: situation(events=(event("FailedCreate", QUOTA),)), "quota", "the quota small of the namespace training leaves no room",
         "kubectl -n training describe resourcequota small",
@@ -91,7 +91,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
             group=pod_group(),
             queues=queue(spec={"capability": {"aws.amazon.com/neuron": 32}}, status={"allocated": {"aws.amazon.com/neuron": "16"}}),
         ),
-        "quota", "the queue training has 16 of 32 left", "trn jobs --stack dev",
+        "quota", "the queue training has 16 of 32 left", "trn jobs dev",
     ),
     "queue full by its own word": (
         # volcano v1.15 pkg/scheduler/plugins/capacity/capacity.go
@@ -128,7 +128,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     ),
     "cordoned": (lambda: situation(*unplaced(), nodes=(node(1), node(2, unschedulable=True))), "taint", "node-2 is closed to new pods", "kubectl uncordon node-2"),
     "group too small": (
-        lambda: situation(*unplaced(nodes=3)), "capacity", "it wants 3 nodes, and 2 of trn1-32xl are ready: the stack asks for 2", "trn scale trn1-32xl 3 --stack dev",
+        lambda: situation(*unplaced(nodes=3)), "capacity", "it wants 3 nodes, and 2 of trn1-32xl are ready: the stack asks for 2", "trn scale dev trn1-32xl 3",
     ),
     "no capacity": (lambda: situation(*unplaced(), nodes=(node(1),)), "capacity", "AWS has not given the 1 others", "trn status dev"),
     "node not ready": (lambda: situation(*unplaced(), nodes=(node(1), node(2, ready=False))), "capacity", "1 of trn1-32xl are ready", "trn status dev"),
@@ -142,7 +142,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
         lambda: situation(*unplaced(GANG), site=None, nodes=(node(1),)), "gang", "it wants 2 nodes, and 1 would take its pods", "trn scale",
     ),
     "nodes in use": (
-        lambda: situation(*unplaced(), others=(pod(item(), 7, at="node-2"),)), "busy", "1 of the 2 nodes that it wants are free", "trn jobs --stack dev",
+        lambda: situation(*unplaced(), others=(pod(item(), 7, at="node-2"),)), "busy", "1 of the 2 nodes that it wants are free", "trn jobs dev",
     ),
     "anything else": (lambda: situation(*unplaced("0/3 nodes are available: 3 node(s) had volume node affinity conflict.")), "scheduler", "volume node affinity conflict", "kubectl get nodes"),
     "image": (
@@ -150,7 +150,7 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     ),
     "image, backing off": (
         lambda: situation(*placed(waiting("ImagePullBackOff", "Back-off pulling image")), events=(event("Failed", NOT_FOUND, "bert-worker-0"),)),
-        "image", "code = NotFound", "trn cancel bert",
+        "image", "code = NotFound", "trn cancel dev bert",
     ),
     "mount": (
         lambda: situation(*placed(waiting("ContainerCreating", "")), events=(event("FailedMount", "MountVolume.SetUp failed", "bert-worker-0"),)),
@@ -163,11 +163,11 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
         lambda: situation(*placed(ended(1), "Restarting"), site=site(node_groups={"trn1-32xl": OLD})),
         "driver", "xla-2.30 does not start on the driver", "`nodeGroups.trn1-32xl.releaseVersion`",
     ),
-    "failed": (lambda: situation(*placed(ended(3), "Failed")), "failed", "bert-worker-0 ended with exit code 3", "trn logs bert --stack dev"),
+    "failed": (lambda: situation(*placed(ended(3), "Failed")), "failed", "bert-worker-0 ended with exit code 3", "trn logs dev bert"),
     "out of memory": (lambda: situation(*placed(ended(137, "OOMKilled"), "Failed")), "failed", "ended for want of memory", "smaller batches"),
     "hung": (lambda: situation(*placed(ended(124), "Restarting")), "failed", "made no step", "trn logs"),
     "failed without pods": (lambda: situation(item(phase="Failed")), "failed", "it has failed, and its pods are gone", "trn logs"),
-    "stopped": (lambda: situation(item(phase="Aborted")), "stopped", "it holds nothing", "trn cancel bert"),
+    "stopped": (lambda: situation(item(phase="Aborted")), "stopped", "it holds nothing", "trn cancel dev bert"),
 }  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def test_why_names_the_cause_and_the_next_command(healthy: Healthy):
     result = trn("why", "bert")
     assert result.exit_code == 1
     assert result.stdout.splitlines()[0] == "jobs.batch.volcano.sh/bert is waiting: 0 of 2 nodes run"
-    assert "\n  -> `trn addons --stack dev`" in result.stdout
+    assert "\n  -> `trn addons dev`" in result.stdout
     assert json.loads(trn("why", "bert", "--json", "-").stdout)["cause"] == "webhook"
     healthy.cluster.objects[EVENTS] = []
     assert (trn("why", "bert").exit_code, "nothing holds it up" in trn("why", "bert").stdout) == (0, True)

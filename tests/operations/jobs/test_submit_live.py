@@ -1,7 +1,8 @@
 """`trn submit` on a cluster: looked up, judged by the server, made as a whole or not at all, and deleted as a whole."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ import pytest
 from botocore.exceptions import ClientError
 from typer.testing import CliRunner
 
+from facts.kubernetes_kinds import Resource
 from operations.aws.images import has_image
 from operations.cli import app
 from operations.errors import CommandError
 from operations.findings import Finding
 from operations.jobs.cost import cost_of
-from operations.jobs.objects import resource_of
+from operations.jobs.objects import path_of, resource_of
 from operations.jobs.rendering import Rendered, rendered
 from operations.jobs.submit import apply, preflight
 from operations.jobs.submit.run import submit_to
@@ -67,8 +69,8 @@ def test_a_job_that_can_run_is_made_as_a_whole(cluster: RunningCluster):
     assert [line for line in cluster.log if "bert" in line] == [
         "judge ConfigMap bert-entry",
         "judge Job bert",
-        "apply ConfigMap bert-entry",
-        "apply Job bert",
+        "make ConfigMap bert-entry",
+        "make Job bert",
         "apply ConfigMap bert-entry",
     ]
     (owner,) = cluster.served["/api/v1/namespaces/training/configmaps/bert-entry"]["metadata"]["ownerReferences"]
@@ -104,7 +106,7 @@ def test_what_the_cluster_lacks_is_found_before_anything_is_made(cluster: Runnin
     assert (finding.verdict, says in finding.what, bool(finding.do)) == (verdict, True, True)
     code = submit_to(of(**keys), cluster, unknown, lambda: None, None)
     assert code == (1 if verdict == "fail" else 0)
-    assert any(line.startswith("apply") for line in cluster.log) == (verdict != "fail")
+    assert any(line.startswith("make") for line in cluster.log) == (verdict != "fail")
 
 
 def test_a_node_that_takes_no_pods_does_not_count(cluster: RunningCluster):
@@ -149,7 +151,112 @@ def test_a_cluster_that_became_another_one_is_not_touched(cluster: RunningCluste
 
     with pytest.raises(CommandError, match="become another one"):
         submit_to(of(), cluster, unknown, refuse, None)
-    assert not [line for line in cluster.log if line.startswith("apply")]
+    assert not [line for line in cluster.log if line.startswith(("make", "apply"))]
+
+
+@contextmanager
+def cannot_be_owned(cluster: RunningCluster) -> Iterator[None]:
+    """What is beside a job gets no owner: the last step of a submission fails."""
+    whole = cluster.apply
+
+    def refuse(resource: Resource, namespace: str, body: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+        if not dry_run:
+            raise CommandError("no owner")
+        return whole(resource, namespace, body, dry_run=dry_run)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "apply", refuse)
+        yield
+
+
+def bert_entry(cluster: RunningCluster) -> dict[str, Any]:
+    """The files beside the job."""
+    return cluster.served["/api/v1/namespaces/training/configmaps/bert-entry"]
+
+
+def submitted(cluster: RunningCluster, **keys: Any) -> list[str]:
+    """Submit a job; what was told."""
+    told = list[str]()
+    apply.submit(of(**keys).objects, cluster, told.append, lambda seconds: None)
+    return told
+
+
+def test_of_two_submissions_of_a_name_one_wins_and_the_other_says_so(cluster: RunningCluster):
+    """Both looked when no job was there. The second makes nothing of its own, and leaves what the first needs."""
+    second = of()
+    submitted(cluster)
+    job_of_first = cluster.served[path_of(second.objects[-1])]
+    del bert_entry(cluster)["metadata"]["ownerReferences"]  # It is not that far yet.
+    with pytest.raises(CommandError, match=r"jobs.batch.volcano.sh/bert was made by another submission in the meantime"):
+        apply.submit(second.objects, cluster, lambda line: None)
+    assert cluster.served[path_of(second.objects[-1])] is job_of_first
+    assert bert_entry(cluster)["data"] == second.objects[0]["data"]
+    assert not [line for line in cluster.log if line.startswith("delete")]
+
+
+def test_what_an_interrupted_submission_left_is_taken_over(cluster: RunningCluster):
+    """Its process was killed before the job was there; the same job file completes it."""
+    files = of().objects[0]
+    cluster.make(resource_of(files), "training", files)
+    assert submitted(cluster) == ["made jobs.batch.volcano.sh/bert"]
+    assert bert_entry(cluster)["metadata"]["ownerReferences"][0]["uid"] == "uid-bert"
+
+
+def test_what_another_submission_of_another_job_left_is_said(cluster: RunningCluster):
+    """Whether it is at work is not known, so nothing of it is touched."""
+    files = of().objects[0]
+    cluster.make(resource_of(files), "training", {**files, "data": {"entry.py": "other"}})
+    with pytest.raises(CommandError, match="is there since some time ago without a job, and says something else") as refused:
+        submitted(cluster)
+    assert "`kubectl -n training delete configmaps/bert-entry`" in refused.value.hint
+    assert bert_entry(cluster)["data"] == {"entry.py": "other"}
+
+
+def test_what_another_kind_of_job_has_under_the_name_is_left(cluster: RunningCluster):
+    """A JobSet `bert` that runs would go on with the files of a Volcano Job `bert`."""
+    submitted(cluster, launcher="jobset")
+    before = bert_entry(cluster)
+    with pytest.raises(CommandError, match="configmaps/bert-entry belongs to JobSet bert; nothing was submitted"):
+        submitted(cluster)
+    assert bert_entry(cluster) is before
+    assert path_of(of().objects[-1]) not in cluster.served
+
+
+def test_what_an_ended_job_has_left_is_made_anew(cluster: RunningCluster):
+    """Kubernetes deletes it a moment after its owner: it would be gone under the new job."""
+    submitted(cluster)
+    del cluster.served[path_of(of().objects[-1])]
+    bert_entry(cluster)["metadata"]["ownerReferences"][0]["uid"] = "uid-of-the-ended-one"
+    submitted(cluster)
+    assert "delete ConfigMap bert-entry" in cluster.log
+    assert bert_entry(cluster)["metadata"]["ownerReferences"][0]["uid"] == "uid-bert"
+
+
+@pytest.mark.parametrize("wrong", [CommandError("the API server does not answer"), KeyboardInterrupt()])
+def test_a_job_whose_answer_was_lost_is_deleted_again(cluster: RunningCluster, wrong: BaseException, monkeypatch: pytest.MonkeyPatch):
+    """The server has made it, and the command ends without knowing: nothing half made stays."""
+    made = cluster.make
+
+    def lost(resource: Resource, namespace: str, body: dict[str, Any]) -> dict[str, Any]:
+        kept = made(resource, namespace, body)
+        if resource.kind == "Job":
+            raise wrong
+        return kept
+
+    monkeypatch.setattr(cluster, "make", lost)
+    with pytest.raises(type(wrong)):
+        submitted(cluster)
+    assert [line for line in cluster.log if line.startswith("delete")] == ["delete Job bert", "delete ConfigMap bert-entry"]
+
+
+def test_what_cannot_be_deleted_again_is_named(cluster: RunningCluster):
+    """The first error stays the one that is shown."""
+    cluster.refusals["Job bert"] = [CommandError("422 Unprocessable Entity")]
+    cluster.refusals["bert-entry"] = [CommandError("403 Forbidden")]
+    told = list[str]()
+    with pytest.raises(CommandError, match="422 Unprocessable Entity"):
+        apply.submit(of().objects, cluster, told.append)
+    assert told[-1] == "what was made could not be deleted again, of jobs.batch.volcano.sh/bert, configmaps/bert-entry: 403 Forbidden"
 
 
 def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCluster):
@@ -160,10 +267,10 @@ def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCl
             continue
         found = of(EVERYTHING, launcher=kind.name, name=kind.name, priority="high", **NEEDED.get(kind.name, {}))
         assert submit_to(found, cluster, unknown, lambda: None, None) == 0
-        body = found.objects[-1]
-        cluster.refusals[f"{body['kind']} {body['metadata']['name']}"] = [CommandError("no")]
-        with pytest.raises(CommandError):
-            apply.submit(found.objects, cluster, lambda line: None)
+        # What an ended job has left is deleted first, and what is half made in the end.
+        del cluster.served[path_of(found.objects[-1])]
+        with cannot_be_owned(cluster), pytest.raises(CommandError, match="no owner"):
+            apply.submit(found.objects, cluster, lambda line: None, lambda seconds: None)
     used = {(verb, resource(path)) for verb, path in cluster.seen}
     assert used == {(verb, kind) for kind, verbs in RIGHTS["submit"].items() for verb in verbs}
 
@@ -229,10 +336,10 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "bert is submitted to trainium-dev; to follow it:\n"
-        "  trn watch bert --stack dev\n"
-        "  trn why bert --stack dev\n"
-        "  trn logs bert --stack dev\n"
-        "  trn cancel bert --stack dev\n"
+        "  trn watch dev bert\n"
+        "  trn why dev bert\n"
+        "  trn logs dev bert\n"
+        "  trn cancel dev bert\n"
     )
     said = json.loads((tmp_path / "out.json").read_text())
     assert (said["submitted"], said["uid"], said["objects"]) == (True, "uid-bert", ["configmaps/bert-entry", "jobs.batch.volcano.sh/bert"])

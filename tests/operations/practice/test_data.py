@@ -32,7 +32,7 @@ def test_an_export_is_practised_from_begin_to_end(up: Path):
     """Each command is a process of its own: the task is kept in the account on disk."""
     link()
     code, out, err = trn("--practice data export /fsx/data/checkpoints --yes")
-    assert (code, "`trn --practice data status --stack dev` follows it" in out) == (0, True), err
+    assert (code, "`trn --practice data status dev` follows it" in out) == (0, True), err
     seen = [trn("--practice data status") for _ in range(3)]
     assert [state in out for state, (_, out, _) in zip(("PENDING", "EXECUTING", "SUCCEEDED"), seen, strict=True)] == [True] * 3, seen
     assert "/fsx/data of fs-" in seen[0][1]

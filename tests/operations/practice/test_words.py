@@ -22,10 +22,10 @@ SENTENCES = {
     "`trn drain` ends the jobs; then `pulumi destroy` again": "`trn --practice drain dev` ends the jobs; then `trn practice down dev` again",
     "`trn sweep --delete` deletes it": "`trn --practice sweep dev --delete` deletes it",
     "`PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh`": "`trn --practice destroy dev`",
-    "`pulumi cancel --stack dev`, then": "`trn engine --stack dev -- cancel`, then",
-    "pulumi up --replace '**::trn1-32xl'": "trn engine --stack dev -- up --replace '**::trn1-32xl'",
+    "`pulumi cancel --stack dev`, then": "`trn engine dev -- cancel`, then",
+    "pulumi up --replace '**::trn1-32xl'": "trn engine dev -- up --replace '**::trn1-32xl'",
     "trn --practice recover dev; trn practice up dev": "trn --practice recover dev; trn practice up dev",
-    "`trn data status --stack dev` follows it": "`trn --practice data status --stack dev` follows it",
+    "`trn data status dev` follows it": "`trn --practice data status dev` follows it",
     "pulumi config set --stack dev --path 'trn:name' x": "pulumi config set --stack dev --path 'trn:name' x",
 }
 
@@ -55,6 +55,7 @@ def test_what_stops_a_command_names_them_too(project: Path):
 
 def test_a_command_that_stops_before_it_reads_anything_names_its_own_stack(project: Path):
     """Not the one that commands act on where none is named."""
+    (project / "Pulumi.other.yaml").write_text((project / "Pulumi.dev.yaml").read_text())
     code, _, err = trn("--practice iam other")
     assert (code, "`trn practice up other`" in err) == (2, True)
 
@@ -69,7 +70,7 @@ def test_findings_and_reports_name_them(up: Path):
     """On the screen and in JSON; the kubeconfig says that it leads nowhere."""
     assert trn("--practice scale trn1-32xl 0")[1].startswith("practice: ")
     code, _, err = trn("practice job dev bert")
-    assert (code, "hint: `trn --practice scale trn1-32xl 2 --stack dev` starts two" in err) == (1, True)
+    assert (code, "hint: `trn --practice scale dev trn1-32xl 2` starts two" in err) == (1, True)
     assert "the next `trn practice up dev` sets it back" in trn("--practice scale trn1-32xl 1")[1]
     code, out, err = trn("--practice kubeconfig dev")
     assert (code, "it leads nowhere" in err, "it leads nowhere" in out) == (0, True, False)

@@ -16,7 +16,8 @@ from operations.cli import app
 from operations.docs import pages
 from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
-from operations.stack_file import StackFileError, read_stack_file
+from operations.stack_file import read_stack_file
+from operations.stack_names import StackFileError
 from tests.sharing import forget
 from tests.support import ROOT, copy_project
 
@@ -195,7 +196,7 @@ def test_a_file_that_is_no_yaml_is_reported_with_its_line(project: Path):
 
 def test_another_checkout_is_refused(project: Path):
     """Its program would run with the modules of this one. A folder with the project's own files alone has none to mix."""
-    own = project / "operations" / "stack_file.py"
+    own = project / "operations" / "stack_names.py"
     own.parent.mkdir()
     own.write_text("")
     with pytest.raises(StackFileError, match=f"this trn is that of {ROOT}, and {project} is another checkout") as refusal:

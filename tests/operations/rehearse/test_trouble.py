@@ -74,9 +74,9 @@ def test_a_slip_in_a_subcommand_is_no_stack(project: Path):
     """`trn rehearse NAME` is a stack; a word near a subcommand is one only where its file is."""
     slip = trn("crahs")
     assert slip.exit_code == 2
-    assert "Did you mean 'crash'?" in slip.stderr
+    assert "did you mean `trn rehearse crash`?" in slip.stderr
     (project / "Pulumi.crahs.yaml").write_text("config: {}\n")
-    assert "Did you mean" not in trn("crahs").stderr
+    assert "did you mean" not in trn("crahs").stderr
 
 
 @pytest.mark.parametrize("command", [(), ("crash",)])

@@ -57,7 +57,8 @@ class Progress(TrainerCallback):
     """Writes each step, and stops all workers at the same one."""
 
     def __init__(self, stop: StopRequest) -> None:
-        self.stop, self.stopped, self.began = stop, False, time.monotonic()
+        self.stop, self.stopped = stop, False
+        self.began = self.step_ended = time.monotonic()
 
     def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
         """Asks the others whether any was asked to stop."""
@@ -66,6 +67,7 @@ class Progress(TrainerCallback):
             dist.all_reduce(wish)
         if wish > 0:
             self.stopped = control.should_save = control.should_training_stop = True
+        self.step_ended = time.monotonic()
 
     def on_log(self, args: Any, state: Any, _control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         """Trainer gives the loss here, once for each step."""
@@ -73,9 +75,12 @@ class Progress(TrainerCallback):
             taken, self.began = time.monotonic() - self.began, time.monotonic()
             progress_lines.step(state.global_step, float(logs["loss"]), args.train_batch_size * args.world_size / taken)
 
-    def on_save(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
-        """After a checkpoint is on disk."""
-        progress_lines.event("saved", step=state.global_step)
+    def on_save(self, args: Any, state: Any, _control: Any, **_: Any) -> None:
+        """After this worker has written its part of a checkpoint; it is whole when all have."""
+        if dist.is_initialized():
+            dist.barrier()
+        if state.is_world_process_zero:
+            checkpoints.tell(state.global_step, os.path.join(args.output_dir, f"checkpoint-{state.global_step}"), self.step_ended)
 
 
 def main(arguments: list[str]) -> int:

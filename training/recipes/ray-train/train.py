@@ -17,6 +17,7 @@ import torch.distributed as dist
 from ray.train import Checkpoint, FailureConfig, RunConfig, ScalingConfig
 from ray.train.torch import TorchTrainer, prepare_model
 
+import checkpoints
 import progress_lines
 
 BATCH, FEATURES = 32, 16
@@ -62,9 +63,13 @@ def report(model: torch.nn.Module, step: int, loss: float, rank: int) -> None:
     if rank:
         ray.train.report({"step": step, "loss": loss})
         return
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         torch.save({"model": model.state_dict(), "step": step}, os.path.join(folder, "state.pt"))
         ray.train.report({"step": step, "loss": loss}, checkpoint=Checkpoint.from_directory(folder))
+    kept = ray.train.get_checkpoint()
+    if kept is not None:
+        checkpoints.tell(step, kept.path, began)
 
 
 def main(arguments: list[str]) -> int:

@@ -70,8 +70,7 @@ def in_step(steps: int, every: int, folder: str) -> None:
         progress_lines.step(number, loss, BATCH * strategy.num_replicas_in_sync / (time.monotonic() - began))
         done.assign(number)
         if folder and (number % every == 0 or number == steps):
-            path = manager.save()
-            progress_lines.event("saved", step=number, path=path)
+            save(manager, number, is_first=task["index"] == 0)
 
 
 def by_server(steps: int, every: int, folder: str) -> None:
@@ -104,7 +103,15 @@ def by_server(steps: int, every: int, folder: str) -> None:
         progress_lines.step(end, sum(float(loss.fetch()) for loss in losses) / len(losses), speed, devices=dict(spread(network)))
         done.assign(end)
         if folder:
-            progress_lines.event("saved", step=end, path=manager.save())
+            save(manager, end, is_first=True)
+
+
+def save(manager: Any, step: int, *, is_first: bool) -> None:
+    """Write a checkpoint; the first worker's counts, and says so."""
+    began = time.monotonic()
+    path = manager.save()
+    if is_first:
+        checkpoints.tell(step, path, began)
 
 
 def spread(network: Any) -> list[tuple[str, str]]:

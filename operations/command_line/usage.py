@@ -1,0 +1,58 @@
+"""Errors of usage, in the shape of all errors; and the exit code of a command line, whatever ended it."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from typer._click.exceptions import NoSuchOption, UsageError
+
+from operations.control_characters import escaped
+from operations.errors import INTERRUPTED, MISUSE, CommandError
+from operations.run_command import INTERRUPTION
+
+
+class UsageProblem(UsageError):
+    """A line that the grammar refuses, with what would be right."""
+
+    def __init__(self, wrong: str, hint: str, context: Any) -> None:
+        super().__init__(wrong, context)
+        self.hint = hint
+
+
+def as_command_error(error: UsageError) -> CommandError:
+    """The error as a user reads it."""
+    if isinstance(error, UsageProblem):
+        return CommandError(error.message, error.hint, code=MISUSE)
+    context = error.ctx
+    message = error.format_message().rstrip(".")
+    if isinstance(error, NoSuchOption):
+        near = f"; did you mean {' or '.join(f'`{name}`' for name in error.possibilities)}?" if error.possibilities else ""
+        message = f"no such option: {error.option_name}{near}"
+    usage = " ".join(context.get_usage().split()).removeprefix("Usage: ") if context is not None else "trn"
+    help_option = f"`{context.command_path} --help` lists the options" if context is not None else "`trn --help` lists the commands"
+    return CommandError(f"{message[:1].lower()}{message[1:]}", f"{usage}\n{help_option}", code=MISUSE)
+
+
+def ended(run: Callable[[], Any]) -> int:
+    """Exit code of a command line. Errors of usage, a question without an answer, and Ctrl-C are said in one place."""
+    from typer import Abort
+    from typer._click.exceptions import NoArgsIsHelpError
+
+    try:
+        return int(run() or 0)
+    except NoArgsIsHelpError as error:
+        error.show()
+        return MISUSE
+    except UsageError as error:
+        sys.stderr.write(f"{escaped(str(as_command_error(error)))}\n")
+        return MISUSE
+    except KeyboardInterrupt:
+        sys.stderr.write(INTERRUPTION)
+        return INTERRUPTED
+    except Abort as error:
+        # typer ends a question by the same error for a no, the end of the input, and Ctrl-C.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            sys.stderr.write(f"\n{INTERRUPTION}")
+            return INTERRUPTED
+        sys.stderr.write("stopped: the answer was no\n")
+        return 1

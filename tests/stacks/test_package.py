@@ -1,0 +1,92 @@
+"""The cluster as a component of a Pulumi package: its schema is the stack file's, and so are its refusals."""
+
+import json
+from typing import Any
+
+import pulumi
+import pytest
+
+from operations.docs.configuration_keys import keys
+from stacks.config import parse_settings
+from stacks.package import Package
+from stacks.package_schema import COMPONENT, OPTIONAL, OUTPUTS, PACKAGE, package_schema
+from stacks.problems import ConfigurationError
+from tests.stacks.samples import SAMPLES, recorded
+from tests.support import dev_configuration, merged
+
+SCHEMA = package_schema("0.1.0")
+
+
+def property_at(path: str) -> dict[str, Any]:
+    """What the schema says of a key; NAME stands for a name of the user's choice."""
+    found: dict[str, Any] = {"$ref": ""}
+    properties = SCHEMA["resources"][COMPONENT]["inputProperties"]
+    for part in path.split("."):
+        found = found["additionalProperties"] if part == "NAME" else properties[part]
+        if "$ref" in found:
+            properties = SCHEMA["types"][found["$ref"].removeprefix("#/types/")]["properties"]
+    return found
+
+
+def test_every_key_of_a_stack_file_is_a_typed_plain_input():
+    known = [key.path for key in keys()]
+    assert len(known) > 100
+    for path in known:
+        found = property_at(path)
+        assert found["plain"] is True, path
+        assert found.get("description") or path.endswith("NAME"), path
+
+
+def test_what_is_required_is_required():
+    assert SCHEMA["resources"][COMPONENT]["requiredInputs"] == ["name", "region", "network"]
+    assert SCHEMA["types"][f"{PACKAGE}:index:NodeGroup"]["required"] == ["instanceType"]
+
+
+def test_every_reference_leads_to_a_type():
+    references = {part.split('"')[0] for part in json.dumps(SCHEMA).split('"$ref": "#/types/')[1:]}
+    assert references == set(SCHEMA["types"])
+
+
+def test_outputs_are_those_that_clusters_have():
+    """A name that is missing here would be an output that no typed program can reach."""
+    exported = {name: set(recorded(name).stack_outputs) for name in SAMPLES}
+    assert set().union(*exported.values()) == set(OUTPUTS)
+    assert set.intersection(*exported.values()) >= set(OUTPUTS) - OPTIONAL
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"region": "us-wset-2"},
+        {"nodeGroups": {"trn1-32xl": {"instanceType": "trn1.33xlarge"}}},
+        {"network": {"zones": ["usw2-az4"]}, "addons": {"volcano": {"replicas": 0}}},
+    ],
+)
+def test_mistakes_are_refused_in_the_words_of_a_stack_file(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]):
+    monkeypatch.setenv("TRN_REHEARSAL", "1")
+    configuration = merged(dev_configuration(), **changes)
+    with pytest.raises(ConfigurationError) as told:
+        parse_settings(configuration, "dev", rehearsal=True)
+    with pytest.raises(pulumi.InputPropertiesError) as refused:
+        Package().construct("training", COMPONENT, configuration)
+    assert refused.value.errors is not None
+    assert [(item["property_path"], item["reason"]) for item in refused.value.errors] == [
+        (problem.path, str(problem)) for problem in told.value.problems
+    ]
+
+
+def test_numbers_of_other_languages_and_keys_left_out_are_read():
+    """Inputs arrive with all numbers as floats, and None where a key is left out; what is wrong in them is still said."""
+    inputs = merged(
+        dev_configuration(), nodeGroups={"trn1-32xl": {"size": 2.0, "maxSize": None}}, storage={"lustre": {"capacityGib": 1300.0}}
+    )
+    with pytest.raises(pulumi.InputPropertiesError) as refused:
+        Package().construct("training", COMPONENT, inputs)
+    paths = [item["property_path"] for item in refused.value.errors or ()]
+    assert "storage.lustre.capacityGib" in paths
+    assert not [path for path in paths if path.startswith("nodeGroups")]
+
+
+def test_another_component_is_refused():
+    with pytest.raises(ValueError, match="no component trn:index:Other"):
+        Package().construct("training", "trn:index:Other", dev_configuration())
