@@ -14,8 +14,8 @@ from facts.toolchains import TOOLCHAINS
 from stacks import rules
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
+from stacks.stack_yaml import NAMESPACE
 
-NAMESPACE = "trn"
 REHEARSAL_VARIABLE = "TRN_REHEARSAL"
 """Set by `trn rehearse`: the run meets a simulated cloud, so the shipped stack file's example address will do."""
 

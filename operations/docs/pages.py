@@ -24,8 +24,8 @@ from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
 from operations.stack_file import read_stack_file
 from simulator.report.schema import Report
-from stacks.config import NAMESPACE
 from stacks.settings import Settings
+from stacks.stack_yaml import NAMESPACE
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -57,7 +57,7 @@ class Question:
     changes_cost: bool = False
     applies: Callable[[Draft], bool] = lambda draft: True
     is_slow: bool = False
-    """Whether its default is looked up outside: not for a command line that is refused anyway."""
+    """Whether its default is looked up outside, or loads much: not for a command line that is refused anyway."""
     otherwise: Callable[[Draft, Offers], str | None] = lambda draft, offers: None
     """Taken with `--yes` where there is no default. Raises WrongAnswer where it must be given."""
 
@@ -84,7 +84,12 @@ def _region(text: str, _draft: Draft, offers: Offers) -> str:
 def _instance_type(text: str, draft: Draft, offers: Offers) -> str:
     region = draft.get("region")
     if text not in NEURON_TYPES:
-        raise wrong_value("--instance-type", text, types_in(region) if region else list(NEURON_TYPES))
+        here = types_in(region) if region else list(NEURON_TYPES)
+        near = next(iter(difflib.get_close_matches(text.lower(), NEURON_TYPES, n=1, cutoff=0.5)), None)
+        if near is None or near in here:
+            raise wrong_value("--instance-type", text, here)
+        hint = f"did you mean {near}? it was seen in {', '.join(regions_offering(near))}, not in {region}"
+        raise WrongAnswer(f"`--instance-type` is `{text}`", ", ".join(here), hint)
     if region is None or (offers.zones(text, region) if offers.is_live else region in regions_offering(text)):
         return text
     others = [other for other in regions_offering(text) if other != region]
@@ -267,6 +272,8 @@ QUESTIONS = (
         "allow", "--allow", _access_words, _allow, lambda draft, _offers: draft.get("own_address"),
         paths=("controlPlane.publicAccessCidrs",), otherwise=lambda _draft, _offers: LATER, is_slow=True,
     ),
-    Question("addons", "--addons", lambda _draft, _offers: "Add-ons", _addons, lambda _draft, _offers: ",".join(ADDONS), paths=("addons",)),
+    Question("addons", "--addons", lambda _draft, _offers: "Add-ons", _addons, lambda _draft, _offers: ",".join(ADDONS), paths=("addons",),
+        is_slow=True,
+    ),
 )  # fmt: skip
 """In the order in which they are asked."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
+import typer
 
 from operations.cluster.init.asked import Interview
 from operations.cluster.init.asking import Quit, Terminal
@@ -45,7 +45,7 @@ def run(request: Request, root: Path, project: str) -> int:
             _talk(interview, request, kept, file)
         except Quit:
             return _broken_off("stopped", interview, kept, request.stack, STOPPED)
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, typer.Abort):
             return _broken_off("\ninterrupted", interview, kept, request.stack, INTERRUPTED)
     code = file.write(interview)
     kept.forget()
