@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_VENV := .venv-docs
+DOCS_STAMP := $(DOCS_VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs clean train-demo venv
+.PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
-	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
+	@$(BIN)/trn rehearse $(or $(STACK),dev)
 
 test: $(STAMP)
 	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
@@ -15,7 +17,7 @@ test: $(STAMP)
 # Two real control planes, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m operations.local_kubernetes.build
-	@$(BIN)/pytest -m kubernetes -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest -m kubernetes -n 2 --dist loadgroup --no-loadscope-reorder
 
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)
@@ -42,6 +44,18 @@ mutants: $(STAMP)
 docs: $(STAMP)
 	@$(BIN)/python -m operations.docs.pages
 
+# The pages as a site in build/site, which is read without a server and loads nothing from elsewhere. Its tools have an environment of their own.
+docs-site: $(STAMP) $(DOCS_STAMP)
+	@$(BIN)/python -m operations.docs.site
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --strict
+	@echo "wrote build/site/index.html"
+
+$(DOCS_STAMP): docs-site/requirements.lock
+	@echo "making $(DOCS_VENV) from docs-site/requirements.lock, once"
+	@$(PYTHON) -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs-site/requirements.lock
+	@touch $@
+
 venv: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
@@ -53,4 +67,4 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(DOCS_VENV) build .pytest_cache .ruff_cache *.egg-info

@@ -12,9 +12,9 @@ from facts.mistakes import File, problems_of
 from facts.names import CLUSTER_NAME_WORDS
 from facts.toolchains import TOOLCHAINS
 from stacks import rules
+from stacks.namespace import NAMESPACE
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from stacks.stack_yaml import NAMESPACE
 
 REHEARSAL_VARIABLE = "TRN_REHEARSAL"
 """Set by `trn rehearse`: the run meets a simulated cloud, so the shipped stack file's example address will do."""

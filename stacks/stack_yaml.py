@@ -14,8 +14,6 @@ from typing import Any
 import yaml
 from yaml import events
 
-NAMESPACE = "trn"
-"""Of the program's keys in a stack file: `trn:region`."""
 MAX_BYTES = 1_000_000
 """Largest stack file. Pulumi has no limit; a stack file of this program has some kilobytes."""
 MAX_DEPTH = 40

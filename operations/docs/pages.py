@@ -17,15 +17,17 @@ from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
 from operations.docs import architecture, change_table, destroy_time, job_pages, launcher_pages, monitoring_page, practice_page
 from operations.docs.commands import operations_page
-from operations.docs.key_table import key_page
+from operations.docs.configuration_tasks import task_lines
+from operations.docs.key_table import key_table
 from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
 from operations.stack_file import read_stack_file
+from operations.text_files import write_text
 from simulator.report.schema import Report
+from stacks.namespace import NAMESPACE
 from stacks.settings import Settings
-from stacks.stack_yaml import NAMESPACE
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -100,12 +102,26 @@ def report_schema() -> dict[str, Any]:
 
 
 def configuration_page() -> str:
-    """Every key with type, default and effect."""
+    """What people want, with the lines that do it, then every key with type, default and effect."""
     introduction = (
-        "Keys of `Pulumi.NAME.yaml`, below `config:`, each with the prefix `trn:`. Made from `stacks/settings.py` by `make docs`.",
-        f"Everything is also tagged `{CLUSTER_TAG}: NAME` and `{STACK_TAG}: ORGANIZATION/PROJECT/STACK`.",
+        "What to write in `Pulumi.NAME.yaml`, the stack file: first by what you want, then [every key](#every-key). Made from the code by"
+        " `make docs`; each example is read by a test, as an addition to `Pulumi.dev.yaml`. `trn init NAME` writes a whole file from a few"
+        " answers, and `trn rehearse change` says what a change does to a running cluster."
     )
-    return key_page("Configuration", introduction, Settings)
+    before = (
+        "# Configuration",
+        "",
+        introduction,
+        "",
+        *task_lines(),
+        "## Every key",
+        "",
+        "Below `config:`, each with the prefix `trn:`.",
+        f"Everything is also tagged `{CLUSTER_TAG}: NAME` and `{STACK_TAG}: ORGANIZATION/PROJECT/STACK`.",
+        "",
+        *key_table(Settings),
+    )
+    return "\n".join(before) + "\n"
 
 
 def hardware_page() -> str:
@@ -145,8 +161,7 @@ def _json(value: dict[str, Any]) -> str:
 def write() -> None:
     """Write all pages."""
     for name, text in {**pages(), **slow_pages()}.items():
-        (ROOT / name).parent.mkdir(exist_ok=True)
-        (ROOT / name).write_text(text)
+        write_text(ROOT / name, text, "make room there")
 
 
 if __name__ == "__main__":

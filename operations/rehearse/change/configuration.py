@@ -6,7 +6,8 @@ from typing import Any
 
 from operations.stack_file import StackFile
 from operations.stack_names import StackFileError
-from stacks.stack_yaml import NAMESPACE, YamlError, read_yaml
+from stacks.namespace import NAMESPACE
+from stacks.stack_yaml import YamlError, read_yaml
 
 
 def with_settings(stack_file: StackFile, settings: Sequence[str]) -> StackFile:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from operations.cli import app
 from tests.addons.test_kubernetes_objects import objects
@@ -26,6 +27,8 @@ PAGES = (
     "docs/practice-kubernetes.md",
     *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
+ALL = ("README.md", "CONTRIBUTING.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
+"""Pages whose commands are read; those that are not in PAGES are made from the code, and name paths of others."""
 FOLDERS = tuple(sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() or path.name in ("docs", "tests", ".ci")))
 LINE = re.compile(r"^\s*\$ (?:\.venv/bin/)?trn (.+?)(?:\s+#.*)?$", re.MULTILINE)
 
@@ -81,11 +84,31 @@ def parsed(line: str) -> list[str]:
         command = command.commands[name]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ALL)
 def test_every_command_that_a_page_shows_is_taken(page: str):
     """What a reader copies must run: each line is parsed, up to where it would act."""
     for line in LINE.findall((ROOT / page).read_text()):
         assert len(parsed(line)) >= 2, line
+
+
+@pytest.mark.parametrize("page", ALL)
+def test_every_command_that_a_page_names_in_a_sentence_is_taken(page: str):
+    """Between backticks; there a name may stand without what it must be given."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"`trn ((?!--practice COMMAND)[a-z-][^`]*)`", text)
+    refused = {line: refusal for line in lines if (refusal := refusal_of(re.sub(r"\s(>|\||&&|;).*", "", line)))}
+    lacking = re.compile(r"is missing|are missing|Missing|requires an argument")
+    assert {line: refusal for line, refusal in refused.items() if not lacking.search(refusal)} == {}
+
+
+def refusal_of(line: str) -> str:
+    """What the command line says against a line; empty where it takes it."""
+    try:
+        return "" if len(parsed(line)) >= 2 else "no command"
+    except NoArgsIsHelpError:
+        return ""
+    except UsageError as error:
+        return str(error.message)
 
 
 def test_a_command_that_there_is_not_is_refused():
