@@ -38,9 +38,7 @@ def init(
         typer.Option("--from", help="Open a ready-made file: learn, capacity-block, trn2-karpenter, private, slurm or many-teams."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; use defaults, and your own address where it can be learned.")] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget the answers that were kept when an earlier `trn init` was stopped.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the answers that were kept when an earlier run was stopped.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
     json_file: JsonFile = None,
 ) -> int:
