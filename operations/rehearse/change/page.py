@@ -19,7 +19,7 @@ from simulator.report.labels import shown, telling_inputs
 
 def write_page(changed: Changed, before: StackFile, after: StackFile, words: str, seed: int, path: Path) -> None:
     """Write index.html: the cluster is made as it was, changed, and destroyed. Raises CommandError."""
-    first, last = rehearse_stack(before, seed=seed), rehearse_stack(after, seed=seed)
+    first, last = rehearse_stack(before, seed=seed, recording=changed.before), rehearse_stack(after, seed=seed, recording=changed.after)
     report = first.report.model_copy(update={"destroy": last.report.destroy, "destroy_reruns": last.report.destroy_reruns})
     write_text(path, page_html(report, last.recording, change_run(changed, words)), "name a folder with --output")
 
