@@ -3,11 +3,15 @@
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+LOOK_S = 0.5
+"""Seconds between two looks."""
 EVERY_S = 10.0
 """Seconds between two lines where no terminal shows a line that changes."""
 KEPT = 15
@@ -29,29 +33,31 @@ def steps(lines: Iterable[str], total: int) -> Iterator[str]:
             count += 1
             yield f"{min(count, total)} of {total} packages: {found[1]}"
         elif line.startswith("Installing collected packages"):
-            yield f"unpacking {total} packages, about half a minute"
+            yield f"unpacking {total} packages, which takes longest"
 
 
 def main(lock: Path) -> int:
     """Run pip with a file of locked packages. Returns its exit code."""
     total, began, last = locked(lock.read_text()), time.monotonic(), float("-inf")
     pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "--requirement", str(lock)]
-    tail: deque[str] = deque(maxlen=KEPT)
-    is_terminal = sys.stderr.isatty()
+    tail, is_terminal = deque[str](maxlen=KEPT), sys.stderr.isatty()
+    current = ["asking the registry"]
     with subprocess.Popen(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
-        assert running.stdout is not None
+        reading = threading.Thread(target=_read, args=(running.stdout, tail, total, current), daemon=True)
+        reading.start()
         try:
-            for text in steps((tail.append(line) or line for line in running.stdout), total):
+            while reading.is_alive():
+                reading.join(LOOK_S)
                 now = time.monotonic()
                 if is_terminal:
-                    sys.stderr.write(f"\r\x1b[K  {text}, {now - began:.0f} s")
+                    sys.stderr.write(f"\r\x1b[K  {current[0]}, {now - began:.0f} s")
                 elif now - last >= EVERY_S:
                     last = now
-                    sys.stderr.write(f"  {text}, {now - began:.0f} s\n")
+                    sys.stderr.write(f"  {current[0]}, {now - began:.0f} s\n")
                 sys.stderr.flush()
         except KeyboardInterrupt:
             running.terminate()
-            sys.stderr.write("\ninterrupted: `make` begins again where it was\n")
+            sys.stderr.write("\ninterrupted: `make` begins again\n")
             return 130
     ending = "\r\x1b[K" if is_terminal else ""
     if running.returncode:
@@ -59,6 +65,11 @@ def main(lock: Path) -> int:
         return running.returncode
     sys.stderr.write(f"{ending}  {total} packages in {time.monotonic() - began:.0f} s\n")
     return 0
+
+
+def _read(lines: Any, tail: deque[str], total: int, current: list[str]) -> None:
+    for text in steps((tail.append(line) or line for line in lines), total):
+        current[0] = text
 
 
 if __name__ == "__main__":
