@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line.slots import ANY
 from operations.options import Stack, WithKubernetes
 
 PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -30,7 +31,7 @@ def engine(
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/practice/STACK")
     ] = None,
-    kubernetes: WithKubernetes = False,
+    kubernetes: WithKubernetes = "",
 ) -> int:
     """Run the real Pulumi CLI on the program, with the simulated cloud in place of AWS. No account is touched.
 
@@ -55,7 +56,7 @@ def engine(
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 
-        start(place, stack_file, has_stack=place.has_stack(stack_file))
+        start(place, stack_file, has_stack=place.has_stack(stack_file), wanted=kubernetes or ANY)
     with writing():
         providers = Providers(place, time_scale=time_scale, faults=fault or ())
         try:
