@@ -23,7 +23,7 @@ from simulator.report.labels import shown, telling_inputs
 
 def write_page(changed: Changed, before: StackFile, after: StackFile, words: str, seed: int, path: Path) -> None:
     """Write index.html: the change, and the cluster that it is tried on, made as it was and destroyed as it is then. Raises CommandError."""
-    first, last = rehearse_stack(before, seed=seed), rehearse_stack(after, seed=seed)
+    first, last = rehearse_stack(before, seed=seed, recording=changed.before), rehearse_stack(after, seed=seed, recording=changed.after)
     # The bill is that of the cluster after the change.
     report = last.report.model_copy(update={"up": first.report.up, "reruns": first.report.reruns, "problems": first.report.problems})
     page = page_html(report, last.recording, change_run(changed, words, (first, last)))

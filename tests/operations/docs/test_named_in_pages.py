@@ -25,6 +25,7 @@ PAGES = (
     "docs/jobs.md",
     "docs/layers.md",
     "docs/practice-kubernetes.md",
+    "docs/private.md",
     *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
 ALL = ("README.md", "CONTRIBUTING.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
