@@ -15,7 +15,16 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from operations.docs import architecture, change_table, destroy_time, job_pages, launcher_pages, monitoring_page, practice_page
+from operations.docs import (
+    architecture,
+    change_table,
+    cluster_picture,
+    destroy_time,
+    job_pages,
+    launcher_pages,
+    monitoring_page,
+    practice_page,
+)
 from operations.docs.commands import operations_page
 from operations.docs.configuration_tasks import task_lines
 from operations.docs.key_table import key_table
@@ -48,6 +57,7 @@ def pages() -> dict[str, str]:
         "docs/monitoring.md": monitoring_page.page(),
         "docs/rehearsal.md": destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
         "docs/architecture.svg": architecture.picture(),
+        "docs/cluster.svg": cluster_picture.picture(),
         **launcher_pages.pages(ROOT),
         "README.md": readme((ROOT / "README.md").read_text()),
     }

@@ -91,6 +91,7 @@ def _cost(lines: Sequence[costs.CostItem]) -> report.Cost:
                 full_size_usd_per_hour=line.full_size.usd_per_hour,
                 idle_usd_per_hour=line.idle.usd_per_hour,
                 price_verified=line.verified,
+                price_source=line.source,
             )
             for line in lines
         ],

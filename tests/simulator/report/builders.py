@@ -74,6 +74,7 @@ def cost_line(what: str, usd_per_hour: float | None, *, verified: bool = True) -
         full_size_usd_per_hour=usd_per_hour,
         idle_usd_per_hour=usd_per_hour,
         price_verified=verified,
+        price_source="EKS pricing page, 2026-11",
     )
 
 
