@@ -9,7 +9,7 @@ DOCS_STAMP := $(DOCS_VENV)/.installed
 .PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
-	@$(BIN)/trn rehearse --stack $(or $(STACK),dev)
+	@$(BIN)/trn rehearse $(or $(STACK),dev)
 
 test: $(STAMP)
 	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
@@ -17,7 +17,7 @@ test: $(STAMP)
 # Two real control planes, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m operations.local_kubernetes.build
-	@$(BIN)/pytest -m kubernetes -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest -m kubernetes -n 2 --dist loadgroup --no-loadscope-reorder
 
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)
@@ -53,7 +53,7 @@ docs-site: $(STAMP) $(DOCS_STAMP)
 $(DOCS_STAMP): docs-site/requirements.lock
 	@echo "making $(DOCS_VENV) from docs-site/requirements.lock, once"
 	@$(PYTHON) -m venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs-site/requirements.lock
+	@$(DOCS_VENV)/bin/python operations/installation.py docs-site/requirements.lock
 	@touch $@
 
 venv: $(STAMP)
@@ -62,7 +62,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) from requirements.lock, about a minute the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python operations/installation.py requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -6,6 +6,7 @@ Sources: VPC user guide, VPC CIDR blocks and CIDR block association restrictions
 import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, collapse_addresses
+from typing import NamedTuple
 
 WRITTEN = re.compile(r"\d{1,3}(\.\d{1,3}){3}/\d{1,2}")
 """Address and prefix length. Python's own reader also takes a netmask, and an address alone for a block of one."""
@@ -60,6 +61,40 @@ def associates(primary: IPv4Network, secondary: IPv4Network) -> bool:
 def is_public(block: IPv4Network) -> bool:
     """Whether hosts on the internet can have addresses of it."""
     return not why_unusable(block) and not any(block.overlaps(inner) for inner in (*PRIVATE_RANGES, SHARED_ADDRESS_SPACE))
+
+
+class Refused(NamedTuple):
+    """Why a block may not reach the Kubernetes API."""
+
+    wrong: str
+    allowed: str
+    hint: str
+
+
+def why_closed(text: str) -> Refused | None:
+    """Why a block, as it is written, may not reach the Kubernetes API; None where it may."""
+    try:
+        block = block_of(text)
+    except ValueError:
+        own = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
+        hint = f"write `{text}/32` for this one address" if is_address(text) else own
+        return Refused("not an IPv4 block", "such as 198.51.100.7/32", hint)
+    if block.prefixlen < 8:
+        wrong = "opens the Kubernetes API to the whole internet, or a large part of it"
+        return Refused(wrong, "/8 and narrower", "write your own address with /32, or leave the list empty")
+    if not is_public(block):
+        hint = "write the address the internet sees you by; private addresses reach the private endpoint, which is always on"
+        return Refused("not a public address", "public blocks", hint)
+    return None
+
+
+def is_documentation(text: str) -> bool:
+    """Whether a block, as it is written, is one of those that are reserved for examples."""
+    try:
+        block = block_of(text)
+    except ValueError:
+        return False
+    return any(block.subnet_of(example) for example in DOCUMENTATION_BLOCKS)
 
 
 def address_count(blocks: Iterable[IPv4Network]) -> int:

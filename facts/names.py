@@ -6,6 +6,8 @@ run instead of as a silent bill.
 
 CLUSTER_NAME_LIMIT = 28
 """Longest cluster name: the longest role name below then still fits IAM's 64 characters in the longest region."""
+CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
+CLUSTER_NAME_WORDS = f"letters, digits and hyphens, at most {CLUSTER_NAME_LIMIT} characters: role names built from it must fit IAM's 64"
 ROLE_NAME_LIMIT = 64
 NODE_GROUP_NAME_LIMIT = 63
 

@@ -28,6 +28,10 @@ class Access(Protocol):
         """Whether an account on disk is used in place of AWS."""
         ...
 
+    def schedules_pods(self, stack: str, /) -> bool:
+        """Whether the stack's pods get nodes; that their containers run is another thing."""
+        ...
+
     def aws(self, stack: str, region: str, /) -> Api:
         """AWS in a region, for a stack."""
         ...
@@ -78,6 +82,10 @@ class Live:
     """AWS itself, with the credentials that boto3 finds."""
 
     is_practice = False
+
+    def schedules_pods(self, _stack: str, /) -> bool:
+        """A cluster does."""
+        return True
 
     def aws(self, _stack: str, region: str, /) -> Api:
         """boto3's own search for credentials."""

@@ -8,11 +8,10 @@ Ctrl-C.
 """
 
 import inspect
-import platform
+import os
+import signal
 import sys
-import tomllib
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +28,7 @@ from operations.cluster.init.command import init
 from operations.cluster.kubeconfig import kubeconfig
 from operations.cluster.logs.command import logs
 from operations.cluster.network.command import describe
+from operations.cluster.plan.command import plan
 from operations.cluster.recover.command import recover
 from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
@@ -38,7 +38,9 @@ from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.command_line.commands import PRACTICE as IN_PRACTICE
 from operations.command_line.commands import Command, CommandGroup, StackGroup
+from operations.control_characters import escaped
 from operations.engine.command import PULUMI_ARGUMENTS, engine
+from operations.errors import INTERRUPTED
 from operations.jobs.cancel.command import cancel
 from operations.jobs.data.command import export as export_data
 from operations.jobs.data.command import stage
@@ -60,8 +62,11 @@ from operations.rehearse.rules.command import rules
 from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
+ROOT = Path(__file__).parent.parent
+TRACEBACK = "TRN_TRACEBACK"
+"""Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
-    init, check, cost, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
@@ -125,7 +130,11 @@ rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 def version() -> str:
     """Versions of trn, Python and Pulumi's SDK. trn's own is in pyproject.toml only: it is always run from its checkout."""
-    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    import platform
+    import tomllib
+    from importlib import metadata
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return f"trn {project['version']} (Python {platform.python_version()}, Pulumi SDK {metadata.version('pulumi')})"
 
 
@@ -185,7 +194,26 @@ def main() -> None:
         # The reader has what it wanted: `| head -1`.
         drop_output()
         code = 1
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        sys.stderr.write(f"{escaped(bug(error))}\n")
+        code = 1
+    if code == INTERRUPTED:
+        # It is ending: a second Ctrl-C has nothing to stop.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
+
+
+def bug(error: Exception) -> str:
+    """What a user reads of an error that no user can cause."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(ROOT) and ".venv" not in frame.filename] or frames
+    where = f" in {Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
+    said = f"error: a mistake of trn itself: {type(error).__name__}: {error}{where}"
+    return f"{said}\n\nhint: run it again with {TRACEBACK}=1 for all of it, and report that with {version()}"
 
 
 def _whole_line() -> int:

@@ -5,6 +5,9 @@ MISUSE = 2
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C, or the end of a pipeline, stopped: 128 and the number of SIGINT, as shells have it."""
 
+INTERRUPTION = "interrupted: what was done is listed above, and the command can be run again\n"
+"""All that a command says of Ctrl-C."""
+
 
 class CommandError(Exception):
     """A command cannot go on."""

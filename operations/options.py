@@ -38,10 +38,13 @@ Faults = Annotated[
 Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]
 WithKubernetes = Annotated[
-    bool,
+    str,
     typer.Option(
         "--kubernetes",
-        help="With a real API server and fake nodes for the Kubernetes half, on this machine; needs Go, to build them once. The stack"
-        " keeps it until it is down.",
+        metavar="[=WAY]",
+        show_default=False,
+        help="With a real API server and fake nodes for the Kubernetes half, on this machine. WAY: go, which builds it once; kind, k3d or"
+        " kwokctl; without it the first that is on PATH. The stack keeps it until it is down.",
     ),
 ]
+"""Empty without the option; `slots.ANY` without a name."""

@@ -47,8 +47,9 @@ def rehearse_stack(
     parallel: int = DEFAULT_PARALLEL,
     watch: Watch | None = None,
     circumstances: Circumstances | None = None,
+    recording: Recording | None = None,
 ) -> Rehearsal:
-    """Rehearse the program with one stack file.
+    """Rehearse the program with one stack file. `recording`: what it registers with this seed, where that is known.
 
     Raises ConfigurationError, or what the program raises.
     """
@@ -57,7 +58,15 @@ def rehearse_stack(
     said = [*notices(settings), *(assumption(settings) if met.network is None else ())]
     met = replace(met, network=met.network or stand_in(settings))
     with rehearsing():
-        return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=said, circumstances=met, watch=watch)
+        return rehearse(
+            stack_of(stack_file),
+            seed=seed,
+            parallel=parallel,
+            notices=said,
+            circumstances=met,
+            watch=watch,
+            recording=recording,
+        )
 
 
 @contextlib.contextmanager

@@ -3,12 +3,11 @@
 import errno
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from operations.control_characters import escaped
-from operations.errors import INTERRUPTED, MISUSE, CommandError, CompleteError
+from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
 
-INTERRUPTION = "interrupted: what was done is listed above, and the command can be run again\n"
-"""All that a command says of Ctrl-C."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """A full device, and a user's quota of it."""
 
@@ -51,25 +50,28 @@ def _as_command_error(error: Exception) -> CommandError | None:
         known = command_error(error)
         if known is not None:
             return known
-    # Of the tree itself, which who adds an add-on changes: a contract, or a declaration.
-    for module, name in (("facts.charts", "ContractError"), ("addons.declaration", "DeclarationError")):
+    for module, name, known_as in _KNOWN:
         if module in sys.modules and isinstance(error, getattr(sys.modules[module], name)):
-            return CommandError(str(error), getattr(error, "hint", ""))
-    return _of_program(error) if "pulumi" in sys.modules else None
+            return known_as(error)
+    return None
 
 
-def _of_program(error: Exception) -> CommandError | None:
-    import pulumi
+def _failed(error: Any) -> CommandError:
+    return CommandError(str(error), getattr(error, "hint", ""))
 
-    from simulator.errors import SimulationError
-    from simulator.faults_syntax import FaultSyntaxError
-    from simulator.scenarios import ScenarioError
-    from stacks.problems import ConfigurationError
 
-    if isinstance(error, ConfigurationError):
-        return CompleteError(str(error), code=MISUSE)
-    if isinstance(error, FaultSyntaxError | ScenarioError):
-        return CommandError(str(error), error.hint, code=MISUSE)
-    if isinstance(error, pulumi.RunError):
-        return CommandError(f"the program stopped: {error}")
-    return CommandError(str(error), error.hint) if isinstance(error, SimulationError) else None
+def _misused(error: Any) -> CommandError:
+    return CommandError(str(error), error.hint, code=MISUSE)
+
+
+_KNOWN: tuple[tuple[str, str, Callable[[Any], CommandError]], ...] = (
+    # Of the tree itself, which who adds an add-on changes: a contract, or a declaration.
+    ("facts.charts", "ContractError", _failed),
+    ("addons.declaration", "DeclarationError", _failed),
+    ("stacks.problems", "ConfigurationError", lambda error: CompleteError(str(error), code=MISUSE)),
+    ("simulator.faults_syntax", "FaultSyntaxError", _misused),
+    ("simulator.scenario_files", "ScenarioError", _misused),
+    ("pulumi", "RunError", lambda error: CommandError(f"the program stopped: {error}")),
+    ("simulator.errors", "SimulationError", _failed),
+)
+"""Errors of other rooms, by module and name, and what a user reads of each. The first that fits counts."""

@@ -8,7 +8,7 @@ from typing import Any
 from operations.errors import CommandError
 from operations.stack_names import StackFileError, project_root, stack_path
 from operations.text_files import read_text
-from stacks.config import NAMESPACE
+from stacks.namespace import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
 

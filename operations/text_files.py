@@ -1,5 +1,6 @@
 """Files that a person names: read as text, and no more than such a file can sensibly have; and written, in UTF-8 whatever the locale."""
 
+import errno
 import os
 import stat
 import sys
@@ -29,13 +30,35 @@ def read_text(path: Path, most_bytes: int, hint: str, *, too_large: str = "keep 
 
 
 def write_text(path: Path, text: str, hint: str) -> None:
-    """Write a file, in a folder that is made where it is not there. Raises CommandError: a full disk alone would name no file."""
+    """Write a file, whole or not at all, in a folder that is made where it is not there.
+
+    Raises CommandError: a full disk alone would name no file.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.encode(errors="backslashreplace").decode(), "utf-8")
+        _write_whole(path, text.encode(errors="backslashreplace"))
     except (OSError, ValueError) as error:
         # ValueError: a path with a null character.
         raise CommandError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}", hint) from error
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Beside its place, and then in it: who is stopped in between leaves what was there before. Devices and pipes are written to."""
+    target = path.resolve()
+    if target.exists() and (not target.is_file() or not os.access(target.parent, os.W_OK)):
+        path.write_bytes(data)
+        return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(data)
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read_input(most_bytes: int, too_large: str) -> str:

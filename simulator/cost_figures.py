@@ -49,8 +49,15 @@ class Figures(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     def words(self) -> str:
-        """All three in one line: `43.82 USD an hour now, 45.04 at full size, 0.80 idle`."""
-        return f"{self.now.words(' USD an hour')} now, {self.full_size.words()} at full size, {self.idle.words()} idle"
+        """All three in one line, equal ones once: `43.82 USD an hour now, 45.04 at full size, 0.80 idle`."""
+        said: list[tuple[Figure, list[str]]] = []
+        for found, name in ((self.now, "now"), (self.full_size, "at full size"), (self.idle, "idle")):
+            if said and said[-1][0] == found:
+                said[-1][1].append(name)
+            else:
+                said.append((found, [name]))
+        units = [" USD an hour", *[""] * (len(said) - 1)]
+        return ", ".join(f"{found.words(unit)} {' and '.join(names)}" for (found, names), unit in zip(said, units, strict=True))
 
     @property
     def without(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from facts.catalogue import NEURON_TYPES, InstanceType, instance_type
+from facts.catalogue import NEURON_TYPES, SOURCES, InstanceType, instance_type
 from facts.prices import PRICES, hourly
 from facts.resources.eks import NODE_GROUP
 from facts.resources.kubernetes import NODE_CLASS, NODE_POOL
@@ -39,6 +39,11 @@ class CostItem:
     def what(self) -> str:
         """As users read it: what there is now, or what there may be."""
         return self.now.what if self.now.usd_per_hour != 0 else self.full_size.what
+
+    @property
+    def source(self) -> str:
+        """Where its price was read, and when; empty where no price sets it."""
+        return PRICES[self.price].source if self.price in PRICES else SOURCES["price_usd_per_hour"] if self.price else ""
 
     @property
     def is_nothing(self) -> bool:

@@ -9,12 +9,13 @@ import pulumi
 from pydantic import ValidationError
 
 from facts.mistakes import File, problems_of
+from facts.names import CLUSTER_NAME_WORDS
 from facts.toolchains import TOOLCHAINS
 from stacks import rules
+from stacks.namespace import NAMESPACE
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 
-NAMESPACE = "trn"
 REHEARSAL_VARIABLE = "TRN_REHEARSAL"
 """Set by `trn rehearse`: the run meets a simulated cloud, so the shipped stack file's example address will do."""
 
@@ -28,7 +29,7 @@ STACK_FILE = File(
         "network": _ZONES,
         "network.zones": _ZONES,
     },
-    for_form={"name": "letters, digits and hyphens, at most 28 characters: role names built from it must fit IAM's 64"},
+    for_form={"name": CLUSTER_NAME_WORDS},
     for_length={"network.zones": "a control plane needs subnets in two zones"},
     replaced={
         "addons.trainer.image": "set `addons.trainer.images` in its place: an image for each toolchain that is not to have AWS's",

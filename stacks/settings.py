@@ -12,12 +12,11 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
-from facts.names import CLUSTER_NAME_LIMIT, NODE_GROUP_NAME_LIMIT
+from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
 
-CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
 CORE_ZONE_COUNT = 2
 """Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)

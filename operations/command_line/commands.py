@@ -10,10 +10,11 @@ from typer._click.parser import _OptionParser, _ParsingState
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import Exit
 
+from operations.command_line.early import refuse_early
 from operations.command_line.groups import Group, choose, unknown_hint
 from operations.command_line.help import arguments_of, name_of, options_of, sections_of
 from operations.command_line.placement import Line, Slot, StackUse, Unplaced, Words, guessed, place
-from operations.command_line.slots import EXISTS, FITS, NEED_MARK, STACK_USES, UNNEEDED_WITH
+from operations.command_line.slots import ANY, EXISTS, FITS, NEED_MARK, STACK_USES, UNNEEDED_WITH
 from operations.command_line.usage import UsageProblem, ended
 from operations.run_command import run_command
 from operations.stack_names import stack_path, stacks_here
@@ -55,6 +56,13 @@ class Command(TyperCommand):
         for param in self.get_params(ctx):
             param.add_to_parser(parser, ctx)
         return parser
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Options whose value may be left out (`[=WAY]`) get one, as far as the words are the command's own."""
+        bare = {name for param in self.params if str(getattr(param, "metavar", "")).startswith("[=") for name in param.opts}
+        end = args.index("--") if "--" in args else len(args)
+        own = [f"{word}={ANY}" if word in bare else word for word in args[:end]]
+        return super().parse_args(ctx, [*own, *args[end:]])
 
     def invoke(self, ctx: Any) -> int:
         """The exit code."""
@@ -171,6 +179,7 @@ def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
         is_needed = context.meta.get(IS_NAMED) or not context.params.get(UNNEEDED_WITH.get(name, ""))
         if stack is not None and is_needed and STACK_USES.get(name) is not StackUse.NEW:
             stack_path(stack)
+        refuse_early(name, context.params)
         return 0
 
     if code := run_command(refuse_unknown):

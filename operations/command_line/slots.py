@@ -6,6 +6,8 @@ from pathlib import Path
 
 from operations.command_line.placement import StackUse
 
+ANY = "any"
+"""Value of an option that was given without one."""
 _SOURCE = re.compile(r"[a-z0-9]+://.*|.*\.ya?ml")
 PULUMI_COMMANDS = frozenset(
     [

@@ -7,8 +7,7 @@ from typing import Any
 from typer._click.exceptions import NoSuchOption, UsageError
 
 from operations.control_characters import escaped
-from operations.errors import INTERRUPTED, MISUSE, CommandError
-from operations.run_command import INTERRUPTION
+from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError
 
 
 class UsageProblem(UsageError):

@@ -51,7 +51,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def page(launcher: Launcher, root: Path) -> str:
-    """One launcher: when to take it, what it needs and lacks, a job, restarts, states, sources."""
+    """One launcher: when to take it, what it needs and lacks, a job, restarts, how it was tried, states, sources."""
     keys = sample(launcher, root)
     lines = [
         f"# {launcher.title}",
@@ -75,6 +75,10 @@ def page(launcher: Launcher, root: Path) -> str:
         "## How does it restart?",
         "",
         launcher.restarts,
+        "",
+        "## How was it tried?",
+        "",
+        launcher.tried,
         "",
         "## How is its state read?",
         "",

@@ -15,7 +15,16 @@ from rich.console import Console
 from facts.catalogue import NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from operations.docs import architecture, change_table, destroy_time, job_pages, launcher_pages, monitoring_page, practice_page
+from operations.docs import (
+    architecture,
+    change_table,
+    cluster_picture,
+    destroy_time,
+    job_pages,
+    launcher_pages,
+    monitoring_page,
+    practice_page,
+)
 from operations.docs.commands import operations_page
 from operations.docs.configuration_tasks import task_lines
 from operations.docs.key_table import key_table
@@ -24,8 +33,9 @@ from operations.program import rehearse_stack
 from operations.rehearse.rules import book
 from operations.rehearse.summary import print_summary
 from operations.stack_file import read_stack_file
+from operations.text_files import write_text
 from simulator.report.schema import Report
-from stacks.config import NAMESPACE
+from stacks.namespace import NAMESPACE
 from stacks.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -47,6 +57,7 @@ def pages() -> dict[str, str]:
         "docs/monitoring.md": monitoring_page.page(),
         "docs/rehearsal.md": destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
         "docs/architecture.svg": architecture.picture(),
+        "docs/cluster.svg": cluster_picture.picture(),
         **launcher_pages.pages(ROOT),
         "README.md": readme((ROOT / "README.md").read_text()),
     }
@@ -160,8 +171,7 @@ def _json(value: dict[str, Any]) -> str:
 def write() -> None:
     """Write all pages."""
     for name, text in {**pages(), **slow_pages()}.items():
-        (ROOT / name).parent.mkdir(exist_ok=True)
-        (ROOT / name).write_text(text)
+        write_text(ROOT / name, text, "make room there")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line.slots import ANY
 from operations.options import Stack, WithKubernetes
 
 PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -30,7 +31,7 @@ def engine(
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where state and simulated cloud are kept.", show_default="build/practice/STACK")
     ] = None,
-    kubernetes: WithKubernetes = False,
+    kubernetes: WithKubernetes = "",
 ) -> int:
     """Run the real Pulumi CLI on the program, with the simulated cloud in place of AWS. No account is touched.
 
@@ -45,6 +46,7 @@ def engine(
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
     from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
     from operations.existing.stand_in import seed
+    from operations.output import errors
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
@@ -57,7 +59,9 @@ def engine(
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 
-        start(place, stack_file, has_stack=place.has_stack(stack_file))
+        lacks = start(place, stack_file, has_stack=place.has_stack(stack_file), by_pulumi=True, wanted=kubernetes or ANY)
+        if lacks:
+            errors().print("note     the API server is a new one: `pulumi up --refresh` makes again what the state has", markup=False)
     with writing():
         seed(place, settings_of(stack_file))
         providers = Providers(place, time_scale=time_scale, faults=fault or ())

@@ -85,8 +85,8 @@ class Kubernetes(Protocol):
 class KubernetesClient:
     """A cluster through the official client."""
 
-    def __init__(self, client: Any, bearer: Callable[[], str]) -> None:
-        """`client`: a kubernetes.client.ApiClient; `bearer`: gives the caller's token."""
+    def __init__(self, client: Any, bearer: Callable[[], str] | None) -> None:
+        """`client`: a kubernetes.client.ApiClient; `bearer`: gives the caller's token, None where the client has a certificate."""
         self._client, self._bearer = client, bearer
 
     def list(self, resource: Resource, *, namespace: str = "", label: str = "") -> "list[Object] | None":
@@ -152,7 +152,9 @@ class KubernetesClient:
         from urllib3.exceptions import HTTPError
 
         sends = sends or ("application/merge-patch+json" if method == "PATCH" else "application/json")
-        headers = {"Accept": "application/json", "Content-Type": sends, "Authorization": f"Bearer {self._bearer()}"}
+        headers = {"Accept": "application/json", "Content-Type": sends}
+        if self._bearer is not None:
+            headers["Authorization"] = f"Bearer {self._bearer()}"
         url, waits = self._client.configuration.host + path, list(THROTTLE_WAITS_S)
         try:
             while True:

@@ -87,6 +87,14 @@ TOOLS: Mapping[str, Tool] = {
         "sigs.k8s.io/jobset", {"jobset": "sigs.k8s.io/jobset"},
         files={"sigs.k8s.io/jobset": ("config/components/crd/bases/*.yaml", "config/components/webhook/manifests.yaml")},
     ),
+    "mpi-operator": Tool(
+        "github.com/kubeflow/mpi-operator", {"mpi-operator": "github.com/kubeflow/mpi-operator/cmd/mpi-operator"},
+        files={"github.com/kubeflow/mpi-operator": ("manifests/base/kubeflow.org_mpijobs.yaml",)},
+    ),
+    "kuberay": Tool(
+        "github.com/ray-project/kuberay/ray-operator", {"ray-operator": "github.com/ray-project/kuberay/ray-operator"},
+        files={"github.com/ray-project/kuberay/ray-operator": ("config/crd/bases/*.yaml",)},
+    ),
 }  # fmt: skip
 
 

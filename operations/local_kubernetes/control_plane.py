@@ -20,56 +20,35 @@ the way into the cluster's network (egress.py): the API server reaches pod 10.64
 127.0.3.7, else at 127.0.0.1, always at the port that was asked for. So `services/proxy`, `pods/proxy`, webhooks behind Services,
 logs and exec reach whatever listens there. What is not: nothing routes between pods, there is no kube-proxy and no DNS.
 
-Nodes with the annotation `kwok.x-k8s.io/node: fake` are kwok's: it renews their leases, says they are ready, and plays their
-pods by the stages of stages.yaml (run at once; those of Jobs complete); their logs are `pod_log`, and what is executed in them runs
-here. Any other node is whoever's made it: its kubelet renews
-the lease `kube-node-lease/NAME` and sets status, with the port of its own API in `status.daemonEndpoints.kubeletEndpoint.Port`.
+Nodes with the annotation `kwok.x-k8s.io/node: fake` are kwok's (kwok.py). Any other node is whoever's made it: its kubelet renews
+the lease `kube-node-lease/NAME` and sets status, with the port of its own API in `status.daemonEndpoints.kubeletEndpoint.Port`. Without
+kwok among the tools none runs.
 """
 
 import json
-import os
-import socket
 import ssl
 import subprocess
 import sys
 import time
-import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import yaml
-from kubernetes.client import ApiClient, Configuration
-from urllib3 import Retry
+from kubernetes.client import ApiClient
 
 from operations.kube.api import KubernetesClient
+from operations.local_kubernetes import flags
 from operations.local_kubernetes.api import Api
 from operations.local_kubernetes.authenticator import Authenticator
-from operations.local_kubernetes.build import module_file
 from operations.local_kubernetes.certificates import Authority
+from operations.local_kubernetes.clients import admin_client, answers, configuration_of, environment_of, kubeconfig, write_kubeconfig
+from operations.local_kubernetes.kwok import Kwok
 from operations.local_kubernetes.processes import Processes
 from operations.local_kubernetes.ranges import Ranges
 
-SERVICE_CIDR, SERVICE_ADDRESS = "172.20.0.0/16", "172.20.0.1"
-ADMISSION = "NodeRestriction,ExtendedResourceToleration"
-"""What EKS has on besides the API server's defaults (EKS user guide, platform versions)."""
 ADMINISTRATORS = "system:masters"
-STAGES = (
-    "kustomize/stage/node/fast/node-initialize.yaml",
-    "kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
-    "kustomize/stage/pod/fast/pod-ready.yaml",
-    "kustomize/stage/pod/fast/pod-delete.yaml",
-)
-"""Of kwok's own."""
 POD_LOG = ("first line", "second line")
-STAYING = {"key": '.metadata.annotations["trn.example/after"]', "operator": "Exists"}
-"""What a pod of a Job must have besides, where Jobs stay."""
-COMPONENTS = {
-    "kube-controller-manager": "system:kube-controller-manager",
-    "kube-scheduler": "system:kube-scheduler",
-}
 
 
 @dataclass(frozen=True)
@@ -90,6 +69,14 @@ class Manner:
 
 class ControlPlane:
     """See the module."""
+
+    reaches_pods = True
+    """Whether the API server finds what listens at a pod's address."""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Programs without which it is of no use."""
+        return ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", *(["kwok"] if "kwok" in self.tools else []))
 
     def __init__(self, tools: Mapping[str, Path], manner: Manner = Manner()) -> None:
         """Not started: `start` does both."""
@@ -135,11 +122,6 @@ class ControlPlane:
         """An administrator's."""
         return self.folder / "admin.kubeconfig"
 
-    @property
-    def pod_log(self) -> Path:
-        """What every container on kwok's nodes is said to have printed."""
-        return self.folder / "pods.log"
-
     def token(self, user: str, groups: Sequence[str] = ()) -> str:
         """A bearer token of a user."""
         return self.authenticator.token(user, groups)
@@ -147,14 +129,18 @@ class ControlPlane:
     def kubeconfig_for(self, user: str, groups: Sequence[str] = (), token: str | None = None) -> Path:
         """A kubeconfig with the user's token, or with one of a ServiceAccount's that is given."""
         path = self.folder / f"{user.replace('/', '-').replace(':', '-')}.kubeconfig"
-        self._write_kubeconfig(path, {"token": token or self.token(user, groups)})
+        write_kubeconfig(path, kubeconfig(self.server, self.authority, {"token": token or self.token(user, groups)}))
         return path
 
     def client(self, user: str | None = None, groups: Sequence[str] = ()) -> ApiClient:
         """A client of the API server, as an administrator with a certificate or as a user with a token."""
         if user is None:
             return admin_client(self.server, self._authority.folder)
-        return ApiClient(self._configuration(), header_name="Authorization", header_value=f"Bearer {self.token(user, groups)}")
+        return ApiClient(
+            configuration_of(self.server, self.authority_file),
+            header_name="Authorization",
+            header_value=f"Bearer {self.token(user, groups)}",
+        )
 
     def api(self, user: str | None = None, groups: Sequence[str] = ()) -> Api:
         """Plain requests as an administrator, or as a user."""
@@ -162,10 +148,7 @@ class ControlPlane:
 
     def door(self, user: str = "administrator", groups: Sequence[str] = (ADMINISTRATORS,)) -> KubernetesClient:
         """The commands' own door, with a token of the user's."""
-        return KubernetesClient(ApiClient(self._configuration()), lambda: self.token(user, groups))
-
-    def _configuration(self) -> Configuration:
-        return _configuration(self.server, self.authority_file)
+        return KubernetesClient(ApiClient(configuration_of(self.server, self.authority_file)), lambda: self.token(user, groups))
 
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
         """What kubectl prints, its errors too where it should fail. Raises RuntimeError with its words where it fails, or should and does not."""
@@ -177,14 +160,7 @@ class ControlPlane:
 
     def environment(self) -> dict[str, str]:
         """For a user's program: the tools on its PATH, this cluster as its default, and a home where nothing is."""
-        paths = dict.fromkeys(str(path.parent) for path in self.tools.values())
-        home = self.folder / "home"
-        home.mkdir(exist_ok=True)
-        return os.environ | {
-            "PATH": os.pathsep.join([*paths, os.environ["PATH"]]),
-            "KUBECONFIG": str(self.kubeconfig),
-            "HOME": str(home),
-        }
+        return environment_of(self.tools, self.folder, self.kubeconfig)
 
     def stop(self) -> None:
         """End everything and delete the folder."""
@@ -205,43 +181,25 @@ class ControlPlane:
 
     def _sign(self) -> None:
         authority = self._authority
-        hosts = ("127.0.0.1", SERVICE_ADDRESS, "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+        hosts = ("127.0.0.1", flags.SERVICE_ADDRESS, "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
         authority.server("api-server", hosts)
         authority.server("kubelet", ("127.0.0.1", "localhost"))
         authority.client("kubelet-client", "kube-apiserver-kubelet-client", [ADMINISTRATORS])
         authority.key_pair("service-accounts")
         authority.client("admin", "kubernetes-admin", [ADMINISTRATORS])
-        self._write_kubeconfig(self.kubeconfig, self._certificate("admin"))
-        for name, user in COMPONENTS.items():
+        self._write_kubeconfig(self.kubeconfig, "admin")
+        for name, user in flags.COMPONENTS.items():
             authority.client(name, user)
-            self._write_kubeconfig(self.folder / f"{name}.kubeconfig", self._certificate(name))
+            self._write_kubeconfig(self.folder / f"{name}.kubeconfig", name)
 
-    def _certificate(self, name: str) -> dict[str, str]:
+    def _write_kubeconfig(self, path: Path, name: str) -> None:
         folder = self._authority.folder
         data = {f"client-{what}-data": (folder / f"{name}.{end}").read_bytes() for what, end in (("certificate", "crt"), ("key", "key"))}
-        return {key: b64encode(value).decode() for key, value in data.items()}
-
-    def _write_kubeconfig(self, path: Path, user: Mapping[str, str]) -> None:
-        cluster = {"server": self.server, "certificate-authority-data": b64encode(self.authority).decode()}
-        made = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": "user", "user": user}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "user"}}],
-            "current-context": "test",
-        }
-        path.write_text(json.dumps(made))
-        # Helm warns of one that others can read.
-        path.chmod(0o600)
+        write_kubeconfig(path, kubeconfig(self.server, self.authority, {key: b64encode(value).decode() for key, value in data.items()}))
 
     def _start_etcd(self) -> None:
-        client, peer = (f"http://127.0.0.1:{port}" for port in (self.etcd_port, self._peer_port))
-        flags = ["--name", "one", "--data-dir", str(self.folder / "etcd"), "--unsafe-no-fsync", "--initial-cluster", f"one={peer}"]
-        flags += ["--listen-client-urls", client, "--advertise-client-urls", client]
-        flags += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
-        self.processes.start("etcd", [self.tools["etcd"], *flags])
-        self.processes.wait(lambda: answers(f"{client}/health"), "etcd")
+        self.processes.start("etcd", [self.tools["etcd"], *flags.etcd(self.folder / "etcd", self.etcd_port, self._peer_port)])
+        self.processes.wait(lambda: answers(f"http://127.0.0.1:{self.etcd_port}/health"), "etcd")
 
     def _start_api_server(self) -> None:
         folder = self._authority.folder
@@ -249,161 +207,32 @@ class ControlPlane:
         self.processes.start("egress", [sys.executable, "-I", Path(__file__).with_name("egress.py"), proxy])
         tokens, egress = self.folder / "authenticator.json", self.folder / "egress.json"
         tokens.write_text(json.dumps(self.authenticator.configuration()))
-        egress.write_text(json.dumps(_egress(proxy)))
-        flags = [
-            f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
-            "--bind-address=127.0.0.1",
-            f"--secure-port={self._api_port}",
-            # Without an endpoint of its own for the service `kubernetes`: a loopback address is refused there.
-            "--advertise-address=192.0.2.2",
-            "--endpoint-reconciler-type=none",
-            f"--service-cluster-ip-range={SERVICE_CIDR}",
-            "--allow-privileged=true",
-            f"--enable-admission-plugins={ADMISSION}",
-            "--authorization-mode=Node,RBAC",
-            f"--client-ca-file={folder}/ca.crt",
-            f"--authentication-token-webhook-config-file={tokens}",
-            # Who a token is may change from one test to the next.
-            "--authentication-token-webhook-cache-ttl=0s",
-            f"--tls-cert-file={folder}/api-server.crt",
-            f"--tls-private-key-file={folder}/api-server.key",
-            "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-            f"--service-account-key-file={folder}/service-accounts.pub",
-            f"--service-account-signing-key-file={folder}/service-accounts.key",
-            f"--kubelet-client-certificate={folder}/kubelet-client.crt",
-            f"--kubelet-client-key={folder}/kubelet-client.key",
-            "--kubelet-preferred-address-types=InternalIP",
-            f"--egress-selector-config-file={egress}",
-            # Webhooks and aggregated APIs are called at a pod's address, and not at a Service's that nothing here routes.
-            "--enable-aggregator-routing=true",
-            f"--requestheader-client-ca-file={folder}/ca.crt",
-            "--requestheader-allowed-names=front-proxy-client",
-            "--requestheader-username-headers=X-Remote-User",
-            "--requestheader-group-headers=X-Remote-Group",
-            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-        ]
-        self.processes.start("kube-apiserver", [self.tools["kube-apiserver"], *flags])
+        egress.write_text(json.dumps(flags.egress_selection(proxy)))
+        given = flags.api_server(folder, self._api_port, self.etcd_port, tokens, egress)
+        self.processes.start("kube-apiserver", [self.tools["kube-apiserver"], *given])
         trust = ssl.create_default_context(cafile=str(folder / "ca.crt"))
         trust.load_cert_chain(folder / "admin.crt", folder / "admin.key")
         self.processes.wait(lambda: answers(f"{self.server}/readyz", trust), "kube-apiserver")
 
     def _start_controllers(self) -> None:
-        folder = self._authority.folder
         ports = {"kube-controller-manager": self._manager_port, "kube-scheduler": self._scheduler_port}
-        flags: dict[str, list[str]] = {
-            "kube-controller-manager": [
-                "--use-service-account-credentials=true",
-                f"--service-account-private-key-file={folder}/service-accounts.key",
-                f"--root-ca-file={folder}/ca.crt",
-                f"--cluster-signing-cert-file={folder}/ca.crt",
-                f"--cluster-signing-key-file={folder}/ca.key",
-                "--kube-api-qps=200",
-                "--kube-api-burst=400",
-            ],
-            "kube-scheduler": [],
-        }
         for name, port in ports.items():
-            own = self.folder / f"{name}.kubeconfig"
-            flags[name] += [f"--{kind}kubeconfig={own}" for kind in ("", "authentication-", "authorization-")]
-            flags[name] += ["--bind-address=127.0.0.1", f"--secure-port={port}", "--leader-elect=false"]
-            self.processes.start(name, [self.tools[name], *flags[name]])
-        self._start_kwok()
+            given = flags.component(name, self._authority.folder, self.folder / f"{name}.kubeconfig", port)
+            self.processes.start(name, [self.tools[name], *given])
+        if "kwok" in self.tools:
+            self.processes.start("kwok", self._kwok().write())
+            ports["kwok"] = self.kwok_port
         # Their certificates are their own.
         trust = ssl._create_unverified_context()
         for name, port in ports.items():
             self.processes.wait(lambda port=port: answers(f"https://127.0.0.1:{port}/healthz", trust), name)
-        self.processes.wait(lambda: answers(f"https://127.0.0.1:{self.kwok_port}/healthz", trust), "kwok")
         # Pods are refused in a namespace that has no ServiceAccount yet.
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         self.processes.wait(lambda: self.door().read(path) is not None, "kube-controller-manager")
 
-    def _start_kwok(self) -> None:
-        folder = self._authority.folder
-        stages = [module_file("kwok", "sigs.k8s.io/kwok", path) for path in STAGES]
-        # As a container runtime writes it (kubernetes.io, CRI logging).
-        self.pod_log.write_text("".join(f"2026-11-22T10:00:00.000000000Z stdout F {line}\n" for line in self.manner.pod_log))
-        kubelet = self.folder / "kubelet.yaml"
-        own = self.folder / "stages.yaml"
-        own.write_text("\n---\n".join(json.dumps(item) for item in _stages(jobs_stay=self.manner.jobs_stay)))
-        kubelet.write_text("\n---\n".join(json.dumps(item) for item in _kubelet(self.pod_log, runs_commands=self.manner.runs_commands)))
-        flags = [
-            f"--kubeconfig={self.kubeconfig}",
-            "--manage-all-nodes=false",
-            "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-            f"--server-address=127.0.0.1:{self.kwok_port}",
-            f"--node-port={self.kwok_port}",
-            f"--tls-cert-file={folder}/kubelet.crt",
-            f"--tls-private-key-file={folder}/kubelet.key",
-            f"--cidr={self.ranges.pods}",
-            "--node-lease-duration-seconds=40",
-            *(f"--config={path}" for path in (*stages, own, kubelet)),
-        ]
-        self.processes.start("kwok", [self.tools["kwok"], *flags])
-
-
-def admin_client(server: str, pki: Path) -> ApiClient:
-    """A client of an administrator. `pki`: folder of the control plane's certificates."""
-    configuration = _configuration(server, pki / "ca.crt")
-    configuration.cert_file, configuration.key_file = (str(pki / f"admin.{end}") for end in ("crt", "key"))
-    return ApiClient(configuration)
-
-
-def client_of(server: str, authority: Path) -> ApiClient:
-    """A client without a user: each request names its own."""
-    return ApiClient(_configuration(server, authority))
-
-
-def _configuration(server: str, authority: Path) -> Configuration:
-    configuration = Configuration(host=server)
-    configuration.ssl_ca_cert = str(authority)
-    # As the commands' own client has it: what is put off comes back at once, and who waits looks again.
-    configuration.retries = Retry(1, respect_retry_after_header=False)
-    return configuration
-
-
-def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
-    """Whether a GET is answered with 200."""
-    try:
-        with urllib.request.urlopen(url, context=context, timeout=2) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports on loopback that nothing listens on, different ones."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
-
-
-def _kubelet(log: Path, *, runs_commands: bool) -> list[dict[str, Any]]:
-    """kwok's answers to the kubelet's API: one log for all containers, and commands run on this machine (kwok.sigs.k8s.io, Logs and Exec)."""
-    version = "kwok.x-k8s.io/v1alpha1"
-    logs = {"logs": [{"containers": [], "logsFile": str(log), "follow": False}]}
-    commands = {"execs": [{"containers": [], "local": {"workDir": str(log.parent)}}]}
-    made = [{"apiVersion": version, "kind": "ClusterLogs", "metadata": {"name": "logs"}, "spec": logs}]
-    if runs_commands:
-        made.append({"apiVersion": version, "kind": "ClusterExec", "metadata": {"name": "exec"}, "spec": commands})
-    return made
-
-
-def _stages(*, jobs_stay: bool) -> list[dict[str, Any]]:
-    """Those of stages.yaml."""
-    made = list(yaml.safe_load_all(Path(__file__).with_name("stages.yaml").read_text()))
-    for item in made if jobs_stay else ():
-        if item["metadata"]["name"] == "pod-complete":
-            item["spec"]["selector"]["matchExpressions"].append(STAYING)
-    return made
-
-
-def _egress(proxy: Path) -> dict[str, Any]:
-    """Everything that lies in the cluster goes through the proxy (kubernetes.io, Set up Konnectivity service)."""
-    connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": str(proxy)}}}
-    selection = [{"name": "cluster", "connection": connection}]
-    return {"apiVersion": "apiserver.k8s.io/v1beta1", "kind": "EgressSelectorConfiguration", "egressSelections": selection}
+    def _kwok(self) -> Kwok:
+        pki, manner = self._authority.folder, self.manner
+        return Kwok(
+            self.tools["kwok"], self.folder, self.kubeconfig, pki / "kubelet.crt", pki / "kubelet.key", self.kwok_port, self.ranges.pods,
+            manner.pod_log, manner.runs_commands, manner.jobs_stay,
+        )  # fmt: skip

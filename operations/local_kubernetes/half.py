@@ -6,7 +6,8 @@ release whose chart is not installed by Helm here brings what its contract says:
 
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from urllib3.exceptions import HTTPError
@@ -30,6 +31,8 @@ DELETE_S, LOOK_S = 10, 0.05
 """How long something may take to go, in real seconds, and between two looks."""
 NOT_AWAITED = ("Namespace", "CustomResourceDefinition")
 """Kinds that take seconds to go, with nothing in their way: what is in a namespace has been deleted before it."""
+LAG_S, DENIED = 2, "admission webhook"
+"""How far a webhook's own copy of the cluster may lag behind, and what its refusals begin with."""
 KIND_RETRY_S = 63
 """How long the provider waits for a kind or a namespace (measured with pulumi-kubernetes 4.34.2)."""
 _CHARTS = (kinds.RELEASE, kinds.ADDON)
@@ -90,6 +93,10 @@ class Half:
         self.follow(state)
         waiting = [item.registration for item in state if item.status != "deleting" and _lives_here(item.registration)]
         waiting.sort(key=_rank)
+        brought = [item for registration in waiting if _contract(registration) for item in self._brought(registration)]
+        with suppress(HTTPError, Refused, NotInTime):
+            # Of all releases together: each definition takes the API server a second or two, and what is refused is said below.
+            crds.install(self._api, [item for item in brought if item["kind"] == "CustomResourceDefinition"])
         refused: list[tuple[Registration, str]] = []
         # What needs a kind or a namespace that comes later in the list has its turn again.
         for _ in range(2):
@@ -113,14 +120,14 @@ class Half:
 
     def _applied(self, registration: Registration, item: Object) -> Refusal | None:
         try:
-            answer = self._api.apply(item, manager=MANAGER)
+            answer = _judged(lambda: self._api.apply(item, manager=MANAGER))
         except LookupError as error:
             answer = Answer(404, {"message": str(error), "reason": "NotFound"})
         return None if answer.status < 300 else refusal_of(registration, answer)
 
     def _deleted(self, item: Object) -> Refusal | None:
         try:
-            answer = self._api.delete(item, foreground=False)
+            answer = _judged(lambda: self._api.delete(item, foreground=False))
         except LookupError:
             # Its kind is gone, and it with it.
             return None
@@ -155,6 +162,14 @@ class Half:
         if contract.chart == VOLCANO.name and configuration:
             metadata = {"name": SCHEDULER_CONFIGURATION, "namespace": namespace}
             yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {CONFIGURATION_KEY: configuration}}
+
+
+def _judged(ask: Callable[[], Answer]) -> Answer:
+    """The answer; a webhook's refusal counts when it stays: it may not have seen what was made or deleted a moment ago."""
+    until = time.monotonic() + LAG_S
+    while (answer := ask()).status >= 300 and answer.message.startswith(DENIED) and time.monotonic() < until:
+        time.sleep(LOOK_S)
+    return answer
 
 
 def manifest(item: Registration) -> Object:

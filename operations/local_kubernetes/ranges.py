@@ -65,3 +65,15 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on loopback that nothing listens on, different ones, of those that the system gives to connections."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()

@@ -18,9 +18,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from kubernetes.client import ApiClient
+
 from operations.errors import CommandError
 from operations.local_kubernetes.api import Api
-from operations.local_kubernetes.control_plane import admin_client
+from operations.local_kubernetes.clients import admin_client
 
 TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
 """What a control plane is made of, and what runs beside it where it was built."""
@@ -75,9 +77,13 @@ class Cluster:
         """The same as a file."""
         return self.folder / IDENTITY / "ca.crt"
 
+    def client(self) -> ApiClient:
+        """An administrator's, with a certificate."""
+        return admin_client(self.server, Path(self.record.folder) / "pki")
+
     def api(self) -> Api:
         """An administrator's plain requests."""
-        return Api(admin_client(self.server, Path(self.record.folder) / "pki"))
+        return Api(self.client())
 
 
 @contextmanager
@@ -152,6 +158,13 @@ def start(folder: Path) -> tuple[Cluster, bool]:
 def stop(folder: Path) -> bool:
     """End it, and delete every file of it; whether there was anything."""
     was_there = folder.is_dir()
+    end(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return was_there
+
+
+def end(folder: Path) -> None:
+    """End its processes, and keep what the next start has of it."""
     record = _record(folder)
     if is_alive(folder) and record is not None:
         _signal(record.process, signal.SIGTERM)
@@ -159,8 +172,6 @@ def stop(folder: Path) -> bool:
             _signal(record.process, signal.SIGKILL)
             _comes(lambda: not is_alive(folder), END_S)
     clear(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    return was_there
 
 
 def clear(folder: Path) -> None:

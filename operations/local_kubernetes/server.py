@@ -8,7 +8,8 @@
     identity/       certificate authority and port, kept for the next start
     server.log      what it had to say
 
-When one of its processes ends, all do: half a control plane is worse than none.
+When one of its processes ends, all do: half a control plane is worse than none. Where a tool made the cluster (made_cluster.py), only what
+runs beside it is started here; the cluster outlives this process, but not its folder.
 """
 
 import json
@@ -16,14 +17,16 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from operations.local_kubernetes import build
+from operations.local_kubernetes import beside, build, made_cluster
 from operations.local_kubernetes.authenticator import User
+from operations.local_kubernetes.beside import Beside
 from operations.local_kubernetes.companions import Companions
-from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner, free_ports
-from operations.local_kubernetes.eks_tokens import is_eks_token
-from operations.local_kubernetes.ranges import is_free
+from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner
+from operations.local_kubernetes.eks_tokens import is_bound, secret_in
+from operations.local_kubernetes.ranges import free_ports, is_free
 from operations.local_kubernetes.running import IDENTITY, KUBECONFIG, OPTIONAL, PORT, RECORD, TOOLS, Record, held
 
 LOOK_S = 0.5
@@ -32,7 +35,6 @@ ENDED = 3
 """Exit code where one of its processes ended."""
 CREATOR = User("cluster-creator", (ADMINISTRATORS,))
 """To the API server every caller of the practice account made the cluster."""
-PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
 def main() -> int:
@@ -41,32 +43,59 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     with held(folder):
-        port = _port(folder)
-        if not is_free(port):
-            print(f"port {port} of this machine, which the kubeconfig names, is taken by another program", flush=True)
-            return 1
-        manner = Manner(port, folder / IDENTITY, LOG, runs_commands=False, jobs_stay=True)
-        control_plane = ControlPlane(build.tools(*TOOLS, *(name for name in OPTIONAL if build.there(name))), manner)
-        try:
-            # Whoever finds this process dead finds its files by this.
-            Record(os.getpid(), str(control_plane.folder)).write(folder)
-            control_plane.begin()
-            control_plane.authenticator.readers.append(lambda token: CREATOR if is_eks_token(token) else None)
-            _write_kubeconfig(folder, control_plane)
-            Record(os.getpid(), str(control_plane.folder), control_plane.server).write(folder)
-            return _serve(folder, control_plane)
-        finally:
-            control_plane.stop()
-            (folder / RECORD).unlink(missing_ok=True)
+        made = made_cluster.read(folder)
+        return _own(folder) if made is None else _beside(folder, made)
 
 
-def _serve(folder: Path, control_plane: ControlPlane) -> int:
-    companions = Companions(control_plane)
+def _own(folder: Path) -> int:
+    port = _port(folder)
+    if not is_free(port):
+        print(f"port {port} of this machine, which the kubeconfig names, is taken by another program", flush=True)
+        return 1
+    manner = Manner(port, folder / IDENTITY, LOG, runs_commands=False, jobs_stay=True)
+    control_plane = ControlPlane(build.tools(*TOOLS, *(name for name in OPTIONAL if build.there(name))), manner)
+    secret = secret_in(folder / IDENTITY)
+    control_plane.authenticator.readers.append(lambda token: CREATOR if is_bound(token, secret) else None)
+    return _serve(folder, control_plane)
+
+
+def _beside(folder: Path, made: made_cluster.Made) -> int:
+    kwok = beside.kwok_program()
+    if kwok is None:
+        print("there is no kwok any more to play the nodes", flush=True)
+        return 1
+    running = Beside(made_cluster.administrator(folder), kwok, beside.helping_programs(), LOG)
+
+    def at_end() -> None:
+        if not folder.exists():
+            made_cluster.delete_without_folder(made, running.kubeconfig)
+
+    return _serve(folder, running, at_end)
+
+
+def _serve(folder: Path, cluster: ControlPlane | Beside, at_end: Callable[[], None] = lambda: None) -> int:
+    """Start it, and keep it until something ends."""
+    try:
+        # Whoever finds this process dead finds its files by this.
+        Record(os.getpid(), str(cluster.folder)).write(folder)
+        cluster.begin()
+        (folder / IDENTITY / "ca.crt").write_bytes(cluster.authority)
+        _write_kubeconfig(folder, cluster.kubeconfig)
+        Record(os.getpid(), str(cluster.folder), cluster.server).write(folder)
+        return _watch(folder, cluster)
+    finally:
+        at_end()
+        cluster.stop()
+        (folder / RECORD).unlink(missing_ok=True)
+
+
+def _watch(folder: Path, cluster: ControlPlane | Beside) -> int:
+    companions = Companions(cluster)
     while (folder / RECORD).exists():
-        for name in PARTS:
-            code = control_plane.processes.code(name)
+        for name in cluster.parts:
+            code = cluster.processes.code(name)
             if code is not None:
-                print(f"{name} ended with {code}:\n{control_plane.processes.log(name)[-1000:]}", flush=True)
+                print(f"{name} ended with {code}:\n{cluster.processes.log(name)[-1000:]}", flush=True)
                 return ENDED
         companions.look()
         time.sleep(LOOK_S)
@@ -81,11 +110,11 @@ def _port(folder: Path) -> int:
     return int(kept.read_text())
 
 
-def _write_kubeconfig(folder: Path, control_plane: ControlPlane) -> None:
+def _write_kubeconfig(folder: Path, own: Path) -> None:
     """Whole or not at all, and readable for its owner only."""
     beside = folder / f"{KUBECONFIG}.new"
     beside.touch(mode=0o600)
-    beside.write_text(json.dumps(json.loads(control_plane.kubeconfig.read_text()), indent=2) + "\n")
+    beside.write_text(json.dumps(json.loads(own.read_text()), indent=2) + "\n")
     beside.replace(folder / KUBECONFIG)
 
 

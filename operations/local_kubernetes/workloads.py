@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from addons.contract import parts_of
-from facts.catalogue import NEURON_TYPES
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.charts import Contract
 from operations.local_kubernetes.api import Object
 
@@ -19,6 +19,11 @@ RUNNING = ("DaemonSet", "Deployment", "StatefulSet")
 _NEURON_TERM = {"matchExpressions": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted(NEURON_TYPES)}]}
 NEURON_AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_NEURON_TERM]}}}
 """What the charts of device plug-ins have of their own: a list of instance types."""
+_STACKS_TERM = {
+    "matchExpressions": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": sorted((*CORE_TYPES, *NEURON_TYPES))}]
+}
+STACKS_AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_STACKS_TERM]}}}
+"""What tolerates everything would run on the node of a cluster that a tool made, too: a container, in which its image would be pulled."""
 
 
 def workloads(contract: Contract, namespace: str, values: Mapping[str, Any]) -> list[Object]:
@@ -57,6 +62,8 @@ def _workload(contract: Contract, pod: Mapping[str, Any], namespace: str, values
     }
     if pod["nodes"] == "neuron":
         spec["affinity"] = NEURON_AFFINITY
+    elif kind == "DaemonSet":
+        spec["affinity"] = STACKS_AFFINITY
     made: Object = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
     if kind == "StatefulSet":
         made["serviceName"] = name

@@ -104,6 +104,10 @@ class Practice:
             return kubeconfig(api.account.folder)
         return kubeconfig_for(api, entry)
 
+    def schedules_pods(self, stack: str, /) -> bool:
+        """Where a real control plane is behind the account, with schedulers of its own."""
+        return self.account(stack).folder.has_control_plane
+
     def pulumi(self, stack: str, /) -> Pulumi:
         """The engine that brought the stack up; where none did, one that has no stack."""
         stack_file = read_stack_file(stack)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from operations.command_line.slots import ANY
 from operations.options import Faults, JsonFile, Quiet, Stack, WithKubernetes
 
 Engine = Annotated[
@@ -17,7 +18,7 @@ def up(
     stack: Stack,
     fault: Faults = None,
     engine: Engine = None,
-    kubernetes: WithKubernetes = False,
+    kubernetes: WithKubernetes = "",
     speed: Speed = 500,
     quiet: Quiet = False,
     json_file: JsonFile = None,
@@ -68,7 +69,7 @@ def _run(
     quiet: bool,
     json_file: JsonFile,
     down: bool,
-    kubernetes: bool = False,
+    kubernetes: str = "",
 ) -> int:
     from operations.engine.project import practice_folder
     from operations.engine.run import writing
@@ -92,14 +93,15 @@ def _run(
         raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
+    lacks = False
     if kubernetes or (folder.has_control_plane and not down):
         from operations.practice.control_plane import start
 
-        start(folder, stack_file, has_stack=there is not None)
+        lacks = start(folder, stack_file, has_stack=there is not None, by_pulumi=engine == "pulumi", wanted=kubernetes or ANY)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
-            outcome = by_pulumi(folder, stack_file, faults, down=down)
+            outcome = by_pulumi(folder, stack_file, faults, down=down, refresh=lacks)
         else:
             progress = Progress(errors(), quiet=quiet, speed=speed)
             outcome = rehearsed(practice().account(stack), stack_file, faults, progress, down=down)

@@ -130,7 +130,8 @@ def _waited(step: PathStep) -> str:
 
 
 def _cost(cost: Cost) -> str:
-    return f"{cost.words()} with Neuron groups at zero ({cost.idle.usd_per_hour * HOURS_PER_MONTH:.0f} USD a month)"
+    month = "" if cost.idle.without else f" ({cost.idle.usd_per_hour * HOURS_PER_MONTH:.0f} USD a month)"
+    return f"{cost.words()} with Neuron groups at zero{month}"
 
 
 def _leftovers(report: Report) -> Text:

@@ -1,10 +1,14 @@
 """Trains the tiny BERT with two workers, kills one, resumes, and compares every loss with an unbroken run. No AWS, no cluster."""
 
 import argparse
+import fcntl
 import os
 import shutil
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from operations.frameworks import FRAMEWORKS, NoEnvironmentError, folder, interpreter, ready
@@ -12,6 +16,8 @@ from operations.train_demo.runs import EVERY, KILLED_AFTER, START, STEPS, Run, l
 from training.metrics_line import Step
 
 WORK = Path("build/train-demo")
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes as a shell has them for Ctrl-C and SIGTERM."""
 
 
 def main(arguments: list[str]) -> int:
@@ -19,11 +25,40 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="make train-demo", description=__doc__)
     parser.add_argument("--framework", choices=sorted(START), default="jax")
     framework = parser.parse_args(arguments).framework
+    # Also then the workers are ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         python = prepared(framework)
-    except NoEnvironmentError as error:
+        with alone():
+            return shown(framework, python)
+    except (NoEnvironmentError, InUse) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+    except OSError as error:
+        print(f"error: cannot work in {WORK}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\nstopped, and the workers with it; run it again to begin anew", file=sys.stderr)
+        return INTERRUPTED
+    return 1
+
+
+class InUse(Exception):
+    """Another demonstration runs in the same folder."""
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Inside the block no other demonstration uses the folder. Raises InUse; OSError where it cannot be made."""
+    WORK.parent.mkdir(parents=True, exist_ok=True)
+    with WORK.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUse(f"another demonstration runs in {WORK}: let it end, or run this one in another copy of the tree") from None
+        yield
+
+
+def shown(framework: str, python: Path) -> int:
+    """The demonstration itself; its exit code. Raises OSError where its files cannot be written."""
     began = time.monotonic()
     shutil.rmtree(WORK, ignore_errors=True)
     scripts, home = WORK.resolve() / "trn", WORK.resolve()

@@ -4,9 +4,11 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from training import payload
 from training.metrics_line import Event, Step, parse
@@ -69,8 +71,11 @@ def run(python: Path, framework: str, scripts: Path, work: Path, name: str, kill
     ]
     losses, resumed, worker = dict[int, float](), None, 0
     work.mkdir(parents=True, exist_ok=True)
-    with (work / f"{name}.log").open("w") as log, (work / f"{name}.errors.log").open("w") as errors:
-        process = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=errors, text=True)
+    with (
+        (work / f"{name}.log").open("w") as log,
+        (work / f"{name}.errors.log").open("w") as errors,
+        _started(list(map(str, command)), environment, errors) as process,
+    ):
         assert process.stdout is not None
         for line in process.stdout:
             log.write(line)
@@ -85,6 +90,18 @@ def run(python: Path, framework: str, scripts: Path, work: Path, name: str, kill
                 if kill and said.step == KILLED_AFTER:
                     os.kill(worker, signal.SIGKILL)
         return Run(losses, resumed, process.wait())
+
+
+@contextmanager
+def _started(command: list[str], environment: Mapping[str, str], errors: TextIO) -> Iterator["subprocess.Popen[str]"]:
+    """The entry script, in a process group of its own; whatever ends the block, nothing of the group is left."""
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _free_port() -> int:

@@ -186,6 +186,8 @@ class CostLine(Part):
     idle_usd_per_hour: float | None
     price_verified: bool
     """False where the price was not found on a page."""
+    price_source: str
+    """Where the price was read, and when; empty where no price sets it."""
 
 
 class Cost(Figures):

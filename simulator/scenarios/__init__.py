@@ -1,6 +1,5 @@
 """Scenarios: files that say what a cluster meets, so that the same trouble can be rehearsed again and shown to others."""
 
-from pathlib import Path
 from typing import Any, Literal
 
 import yaml
@@ -11,8 +10,8 @@ from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.rehearsal import Circumstances
 from simulator.scenario_effects import words
+from simulator.scenario_files import ScenarioError, path_of
 
-DIRECTORY = Path(__file__).parent
 MAX_BYTES = 1_000_000
 """Largest scenario; those of the project have some hundred bytes."""
 
@@ -54,27 +53,12 @@ class Scenario(_Part):
     account: Limits = Limits()
 
 
-class ScenarioError(Exception):
-    """There is no such scenario, or it cannot be read."""
-
-    def __init__(self, wrong: str, hint: str) -> None:
-        super().__init__(wrong)
-        self.hint = hint
-
-
-def names() -> list[str]:
-    """Scenarios that come with the project."""
-    return sorted(path.stem for path in DIRECTORY.glob("*.yaml"))
-
-
 def read(name: str) -> Scenario:
     """A scenario by its name, or by the path of a file.
 
     Raises ScenarioError, with a hint.
     """
-    path = DIRECTORY / f"{name}.yaml" if name in names() else Path(name)
-    if not path.is_file():
-        raise ScenarioError(f"there is no scenario `{name}`\n  allowed: {', '.join(names())}, or the path of a file", "name one of these")
+    path = path_of(name)
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ScenarioError(f"{path} has more than {MAX_BYTES:,} bytes", "see simulator/scenarios for the form")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
 from facts import cidr
-from facts.address_blocks import DOCUMENTATION_BLOCKS, address_count, associates, block_of, is_address, is_public, why_unusable
+from facts.address_blocks import address_count, associates, block_of, is_documentation, why_closed, why_unusable
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, near_regions, near_zone, zone_id_prefix, zone_ids
@@ -164,21 +164,11 @@ def public_access(settings: Settings) -> Iterator[Problem]:
     blocks: list[IPv4Network] = []
     for index, value in enumerate(named):
         path = f"controlPlane.publicAccessCidrs[{index}]"
-        try:
-            block = block_of(value)
-        except ValueError:
-            own = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
-            hint = f"write `{value}/32` for this one address" if is_address(value) else own
-            yield Problem(path, value, "not an IPv4 block", "such as 198.51.100.7/32", hint)
-            continue
-        if block.prefixlen < 8:
-            wrong = "opens the Kubernetes API to the whole internet, or a large part of it"
-            yield Problem(path, value, wrong, "/8 and narrower", "write your own address with /32, or leave the list empty")
-        elif not is_public(block):
-            hint = "write the address the internet sees you by; private addresses reach the private endpoint, which is always on"
-            yield Problem(path, value, "not a public address", "public blocks", hint)
+        refused = why_closed(value)
+        if refused is not None:
+            yield Problem(path, value, refused.wrong, refused.allowed, refused.hint)
         else:
-            blocks.append(block)
+            blocks.append(block_of(value))
     if address_count(blocks) > WIDEST_PUBLIC_ACCESS:
         wrong = "blocks that together open the Kubernetes API to a large part of the internet"
         hint = "write your own addresses with /32"
@@ -188,11 +178,7 @@ def public_access(settings: Settings) -> Iterator[Problem]:
 def documentation_addresses(settings: Settings) -> Iterator[Problem]:
     """A real run refuses the example address of the shipped stack file."""
     for index, value in enumerate(settings.control_plane.public_access_cidrs):
-        try:
-            block = block_of(value)
-        except ValueError:
-            continue
-        if any(block.subnet_of(example) for example in DOCUMENTATION_BLOCKS):
+        if is_documentation(value):
             hint = (
                 "`pulumi config set --path 'trn:controlPlane.publicAccessCidrs[0]' \"$(curl -s https://checkip.amazonaws.com)/32\"`;"
                 " outside that list each `pulumi up` would wait 305 seconds for the endpoint"

@@ -75,15 +75,26 @@ class Browser:
                 assert "error" not in message, f"{method}: {message['error']}"
                 return message["result"]
 
-    def open(self, path: Path, *, phone: bool = False, **media: str) -> None:
-        """Load a file and wait until it is there. `media` are features such as `prefers_color_scheme="dark"`."""
-        width, height = PHONE if phone else SCREEN
+    def open(self, path: Path, *, phone: bool = False, width: int | None = None, **media: str) -> None:
+        """Load a file and wait until it is there. `media` are features such as `prefers_color_scheme="dark"`.
+
+        `width` in pixels is that of another screen; without a finger on it.
+        """
+        size = PHONE if phone else SCREEN
+        width, height = width or size[0], size[1]
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
         self.ask("Emulation.setTouchEmulationEnabled", enabled=phone)
         self.media("", **media)
         self.errors.clear()
         self.ask("Page.navigate", url=path.as_uri())
         self.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))")
+        self.settle()
+
+    def stretch(self) -> None:
+        """Make the screen as high as the page."""
+        width, height = self.run("[innerWidth, document.documentElement.scrollHeight]")
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.settle()
         self.settle()
 
     def media(self, kind: str, **features: str) -> None:

@@ -124,9 +124,10 @@ def test_buttons_zoom(browser: Browser, page: Path):
 def test_the_keyboard_zooms_pans_walks_and_opens(browser: Browser, page: Path):
     """The chart can be read with the keyboard alone."""
     browser.open(page)
-    browser.run("document.querySelector('#up [data-do=whole]').focus()")
+    browser.run("document.querySelector('#up [data-do=length]').focus()")
     browser.press("Tab")
-    browser.press("Tab")
+    assert browser.run("document.activeElement.textContent").startswith("Network")
+    browser.press("ArrowDown")
     assert browser.run("document.activeElement.closest('.row').id") == visible(browser, "#up .row")[0]
     browser.press("+")
     browser.press("ArrowRight")
@@ -158,7 +159,8 @@ def test_pointing_at_a_step_tells_its_inputs_and_shows_what_it_waited_for(browse
         browser.run(f"document.querySelector('{found}').getBoundingClientRect().toJSON()")
         for found in ("#up .links line", "#up .refused .bar")
     )
-    assert line["bottom"] == pytest.approx(bar["top"] + bar["height"] / 2, abs=1)
+    # What it waited for is in another part of the cluster: above it or below.
+    assert pytest.approx(bar["top"] + bar["height"] / 2, abs=1) in (line["top"], line["bottom"])
     assert line["right"] == pytest.approx(bar["left"], abs=2)
     browser.mouse("Moved", 5, 5)
     assert card(browser) == ""
@@ -182,7 +184,7 @@ def test_following_a_link_shows_a_step_that_was_not_drawn(browser: Browser, page
     browser.open(page)
     found = browser.run(
         "(link => { link.closest('.row').open = true; link.id = 'tried'; return link.hash.slice(1); })"
-        "([...document.querySelectorAll('#up .row:not(.quick) dl a')].find(a => document.querySelector(a.hash).matches('.quick')))"
+        "([...document.querySelectorAll('#up .part > .row dl a')].find(a => document.querySelector(a.hash).closest('.rest')))"
     )
     assert found not in visible(browser, "#up .row")
     browser.click(*browser.place("#tried"))
@@ -216,17 +218,39 @@ def test_what_went_wrong_leads_to_its_run(browser: Browser, troubled: Path):
     assert visible(browser, ".run") == ["up-again"]
 
 
-def test_the_switch_shows_every_step(browser: Browser, page: Path):
-    """Three seconds is our taste."""
+def test_a_button_shows_every_step_and_folds_them_again(browser: Browser, page: Path):
+    """What matters is our taste."""
     browser.open(page)
     few = len(visible(browser, "#up .row"))
-    browser.click(*browser.place("#up .every"))
-    assert len(visible(browser, "#up .row")) > 2 * few
-    reached = "document.querySelector('#up .row summary[tabindex=\"0\"]').checkVisibility()"
-    assert browser.run(reached)
-    browser.click(*browser.place("#up .every"))
+    browser.click(*browser.place("#up [data-do=open]"))
+    assert len(visible(browser, "#up .row")) == 140
+    assert few < 35
+    browser.click(*browser.place("#up [data-do=fold]"))
     assert len(visible(browser, "#up .row")) == few
-    assert browser.run(reached)
+    assert browser.run("document.querySelector('#up .rows summary[tabindex=\"0\"]').checkVisibility()")
+
+
+def test_a_part_is_folded_by_mouse_and_keyboard(browser: Browser, page: Path):
+    """Who works on the network does not want to scroll past the add-ons."""
+    browser.open(page)
+    rows = len(visible(browser, "#up .row"))
+    browser.click(*browser.place("#up .part > summary .name"))
+    fewer = len(visible(browser, "#up .row"))
+    assert fewer < rows
+    browser.press("Enter")
+    assert len(visible(browser, "#up .row")) == rows
+
+
+def test_longest_first_orders_within_each_part(browser: Browser, page: Path):
+    """What to look at first, where a run is too long."""
+    browser.open(page)
+    before = visible(browser, "#up .row")
+    widths = "[...document.querySelectorAll('#up .part:nth-of-type(3) > .row .bar')].map(bar => parseFloat(bar.getAttribute('width')))"
+    browser.click(*browser.place("#up [data-do=length]"))
+    assert browser.run(widths) == sorted(browser.run(widths), reverse=True)
+    assert len(browser.run(widths)) > 2
+    browser.click(*browser.place("#up [data-do=length]"))
+    assert visible(browser, "#up .row") == before
 
 
 def test_a_phone_shows_all_without_scrolling_sideways(browser: Browser, troubled: Path):
@@ -307,7 +331,7 @@ def test_dark_mode_is_dark(browser: Browser, page: Path):
     """White pages hurt in a dark room."""
     browser.open(page, prefers_color_scheme="dark")
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 27)"
-    assert browser.run("getComputedStyle(document.querySelector('.network .paper')).fill") == "rgb(15, 20, 27)"
+    assert browser.run("getComputedStyle(document.querySelector('.subnet')).backgroundColor") == "rgb(15, 20, 27)"
 
 
 def test_nothing_moves_for_who_asked_for_less_motion(browser: Browser, page: Path):
@@ -333,15 +357,16 @@ def test_without_its_script_the_page_shows_every_run(browser: Browser, troubled:
     assert overflow(browser) <= 0
     browser.click(*browser.place("#up .refused summary"))
     assert "instanceTypes" in browser.run("document.querySelector('#up .refused dl').innerText")
-    browser.click(*browser.place("#up .every"))
-    assert len(visible(browser, "#up .row")) > 60
+    few = len(visible(browser, "#up .row"))
+    browser.click(*browser.place("#up .rest > summary"))
+    assert len(visible(browser, "#up .row")) > few
 
 
 def test_a_large_stack_draws_what_matters_and_still_zooms(browser: Browser, large: Path):
     """A thousand rows are drawn only for who asks; then they must still move."""
     browser.open(large)
-    assert len(visible(browser, "#up .row")) == 100
-    browser.click(*browser.place("#up .every"))
+    assert len(visible(browser, "#up .row")) == 1
+    browser.click(*browser.place("#up [data-do=open]"))
     assert len(visible(browser, "#up .row")) == 1000
     x, y = browser.place("#up-500 .lane", 0.5)
     browser.mouse("Wheel", x, y, deltaX=0, deltaY=-240, modifiers=CONTROL)
@@ -349,16 +374,93 @@ def test_a_large_stack_draws_what_matters_and_still_zooms(browser: Browser, larg
     assert browser.errors == []
 
 
-def test_the_table_filters_and_sorts(browser: Browser, page: Path):
-    """The one place where every step can be found by name."""
+def test_a_thousand_node_groups_are_found_in_a_moment(browser: Browser, large: Path):
+    """Folds keep the page light; a search through all of it must not be felt. Measured: 0.1 s for this page on two cores."""
+    browser.open(large)
+    seconds = "(box => { const at = performance.now(); box.value = 'r77'; box.dispatchEvent(new Event('input')); return performance.now() - at; })"
+    assert browser.run(f"{seconds}(document.getElementById('search'))") < 2000
+    assert len(visible(browser, "#up .row")) == 11
+
+
+def test_search_finds_what_is_folded_and_closes_it_again(browser: Browser, page: Path):
+    """The one place where every step is found by name or type."""
     browser.open(page)
-    browser.run("document.querySelector('.all-steps').open = true")
-    browser.click(*browser.place("#filter"))
+    before = visible(browser, "#up .row")
+    browser.press("/")
     for letter in "queue-":
         browser.press(letter)
-    rows = "[...document.querySelectorAll('#resources tbody tr')].filter(row => row.checkVisibility()).map(row => row.cells[0].textContent)"
-    assert len(browser.run(rows)) == 2
-    browser.run("(box => { box.value = ''; box.dispatchEvent(new Event('input')); })(document.getElementById('filter'))")
-    browser.click(*browser.place("#resources th:nth-child(5)"))
-    browser.click(*browser.place("#resources th:nth-child(5)"))
-    assert browser.run(rows)[0] == "control-plane-eksCluster"
+    names = "[...document.querySelectorAll('#up .row')].filter(row => row.checkVisibility()).map(row => row.querySelector('b').textContent)"
+    assert sorted(browser.run(names)) == ["queue-test", "queue-training"]
+    assert browser.run("document.querySelector('.found').textContent") == "2 of 140 steps"
+    assert len(visible(browser, "#up .part")) == 1
+    browser.click(*browser.place("#destroy-tab"))
+    assert sorted(browser.run(names.replace("#up", "#destroy"))) == ["queue-test", "queue-training"]
+    browser.click(*browser.place("#up-tab"))
+    browser.run("document.getElementById('search').focus()")
+    browser.press("Escape")
+    assert visible(browser, "#up .row") == before
+    assert browser.run("document.querySelector('.found').textContent") == ""
+
+
+def test_search_takes_words_in_any_order_and_says_when_there_is_none(browser: Browser, page: Path):
+    """`subnet node` is what one types who looks for the subnets of the nodes."""
+    browser.open(page)
+    browser.run("document.getElementById('search').focus()")
+    browser.ask("Input.insertText", text="Subnet NODE")
+    names = "[...document.querySelectorAll('#up .row')].filter(row => row.checkVisibility()).map(row => row.querySelector('b').textContent)"
+    assert sorted(browser.run(names)) == ["network-node-usw2-az1", "network-node-usw2-az4"]
+    browser.ask("Input.insertText", text=" zzz")
+    assert browser.run(names) == []
+    assert browser.run("document.querySelector('.found').textContent") == "0 of 140 steps"
+
+
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_copy_buttons_work_from_a_file(browser: Browser, troubled: Path, clipboard: bool):
+    """A page opened from a disk has no clipboard interface in some browsers: then the old command does it."""
+    browser.open(troubled)
+    if not clipboard:
+        browser.run("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    command = browser.run("document.querySelector('.then code').textContent")
+    browser.click(*browser.place(".then .copy"))
+    browser.run("new Promise(done => setTimeout(done, 50))")
+    assert browser.run("document.querySelector('.then .copy').textContent") == "Copied"
+    browser.run("document.getElementById('search').focus()")
+    browser.ask("Input.dispatchKeyEvent", type="keyDown", key="v", modifiers=CONTROL, commands=["paste"])
+    browser.settle()
+    assert browser.run("document.getElementById('search').value") == command
+    assert command.startswith("pulumi up --replace")
+
+
+def test_an_opened_step_can_be_copied_as_a_fault_takes_it(browser: Browser, page: Path):
+    """`--fault no-capacity@NodeGroup/trn1-32xl`: it is long to type."""
+    browser.open(page)
+    row = browser.run("[...document.querySelectorAll('#up .row')].find(row => row.querySelector('b').textContent === 'trn1-32xl').id")
+    browser.click(*browser.place(f"#{row} summary", 0.1))
+    browser.settle()
+    assert browser.run(f"document.querySelector('#{row} dl .copy').previousSibling.textContent") == "NodeGroup/trn1-32xl"
+
+
+def test_names_are_never_cut(browser: Browser, long_names: Path):
+    """A name that ends in dots is the name of another resource."""
+    for phone in (False, True):
+        browser.open(long_names, phone=phone)
+        cut = "[...document.querySelectorAll('.name, .name b, .chip, .chip b')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)"
+        assert browser.run(f"{cut}.map(e => e.textContent)") == []
+        assert overflow(browser) <= 0
+
+
+def test_markup_in_names_stays_text_whatever_is_done_with_them(browser: Browser, hostile: Path):
+    """Opened, pointed at, searched and copied: a name is read from the page and written to it again."""
+    browser.open(hostile)
+    browser.run("window.alert = () => { throw new Error('a name was run'); }")
+    browser.mouse("Moved", *browser.place("#up .refused .lane", 0.2))
+    assert "<script>" in card(browser)
+    browser.click(*browser.place("#up .refused summary", 0.1))
+    browser.run("document.getElementById('search').focus()")
+    browser.ask("Input.insertText", text="<script>alert('x')</script>")
+    assert len(visible(browser, "#up .row")) == 2
+    assert browser.run("document.querySelector('#up .row dl .copy').previousSibling.textContent").startswith(
+        "Vpc/<script>alert('x')</script>"
+    )
+    assert browser.run("document.scripts.length") == 1
+    assert browser.errors == []

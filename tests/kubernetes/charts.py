@@ -10,11 +10,12 @@ from typing import Any
 from operations.local_kubernetes.api import Api, Object, settled, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from simulator.recording import Recording, Registration
+from tests.kubernetes import crds
 from tests.kubernetes.stack import chart_of
 from tests.stacks.order_laws import RELEASE
 
-TIMEOUT_S, GONE_S = 120, 600
-"""Longest waits of an installation, and for what is deleted."""
+TIMEOUT_S = 120
+"""Longest wait of an installation."""
 
 
 def release_of(recording: Recording, chart: str) -> Registration:
@@ -48,12 +49,10 @@ class Helm:
         self.run("install", inputs["name"], str(chart), *flags, *more, stdin=json.dumps(plain(inputs.get("values") or {})))
 
     def uninstall(self, release: Registration) -> None:
-        """Delete the release, and wait for its objects.
-
-        Definitions go last: the API server tries again after growing pauses where one still changes while it goes.
-        """
+        """Delete the release, and wait for its objects."""
         inputs = release.inputs
-        self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{GONE_S}s")
+        crds.open_stores(self.control_plane.api())
+        self.run("uninstall", inputs["name"], "--namespace", inputs["namespace"], "--wait", "--timeout", f"{crds.GONE_S}s")
 
 
 def plain(value: Any) -> Any:

@@ -12,8 +12,12 @@ from operations.local_kubernetes.crds import install, stays
 from operations.local_kubernetes.half import is_object, manifest
 from simulator.engine.order import creation_order, deletion_levels
 from simulator.recording import Recording, Registration
+from tests.addons.test_kubernetes_objects import CONFIGURATIONS
 from tests.kubernetes import crds
+from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.order_laws import RELEASE
+from tests.stacks.test_addons import recorded
+from tests.support import dev_configuration, merged, record_stack
 
 ADDON = "aws:eks/addon:Addon"
 PATIENCE_S = 60
@@ -32,6 +36,13 @@ def objects(recording: Recording) -> Iterator[Object]:
     for urn in creation_order(recording):
         if is_object(recording.registrations[urn]):
             yield manifest(recording.registrations[urn])
+
+
+def recording_of(name: str) -> Recording:
+    """A named configuration, recorded."""
+    if name in ALTERNATIVES:
+        return recorded(name)
+    return record_stack(merged(dev_configuration(), **CONFIGURATIONS[name]))
 
 
 class Deployed:

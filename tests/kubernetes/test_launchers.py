@@ -1,8 +1,8 @@
 """One training by several launchers, run: real controllers make its pods on fake Trainium nodes, which run them as processes.
 
-It succeeds, survives a killed worker and a lost node, and ends with the same loss to the last bit whichever launcher runs it. Not here,
-since their controllers are no Go module that is built here: rayjob (KubeRay), slurm (Slinky and Slurm itself), torchx (its Volcano job is
-ours: tests/training), mpijob (an image with Open MPI and an SSH server), and those that run outside of the cluster.
+It succeeds, survives a killed worker and a lost node, and ends with the same loss to the last bit whichever launcher runs it. An MPIJob's
+is in test_mpijob.py, with an image of its own. Not run: rayjob (KubeRay makes its pods in test_rayjob.py, Ray's job server is not to be had
+here), slurm (Slurm is no Go module), torchx (its Volcano job is ours: tests/training), and those that run outside of the cluster.
 """
 
 import copy

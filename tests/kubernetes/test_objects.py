@@ -1,19 +1,10 @@
-"""Every object that the program sends is accepted by a real API server, in the graph's order, and goes again in the reverse."""
-
-import json
-from typing import Any
+"""A whole stack's objects come up on a real API server in the graph's order, and go again in the reverse."""
 
 import pytest
 
-from addons.registry import SWITCHED
-from operations.local_kubernetes.api import Api, Object, settled, wait
-from tests.addons.test_custom_resources import BASES, REFUSALS, patched
-from tests.addons.test_kubernetes_objects import CONFIGURATIONS
+from operations.local_kubernetes.api import Api, settled, wait
 from tests.kubernetes import crds
-from tests.kubernetes.stack import Deployed, objects
-from tests.stacks.addon_sets import ALTERNATIVES
-from tests.stacks.test_addons import alone, recorded
-from tests.support import dev_configuration, merged, record_stack
+from tests.kubernetes.stack import Deployed, recording_of
 
 pytestmark = pytest.mark.kubernetes
 GIVEN_BY_KUBERNETES = {"default", "kube-system", "kube-public", "kube-node-lease"}
@@ -25,13 +16,6 @@ def empty(api: Api) -> Api:
     crds.remove_all(api)
     settled(api)
     return api
-
-
-def recording_of(name: str) -> Any:
-    """A named configuration, recorded."""
-    if name in ALTERNATIVES:
-        return recorded(name)
-    return record_stack(merged(dev_configuration(), **CONFIGURATIONS[name]))
 
 
 @pytest.mark.parametrize("name", ["dev", "everything"])
@@ -49,43 +33,3 @@ def test_a_stack_comes_up_and_goes_again(empty: Api, dev_nodes: list[str], name:
     namespaces = {item["metadata"]["name"] for item in empty.items("/api/v1/namespaces")}
     assert {name for name in namespaces if not name.startswith("test-")} == GIVEN_BY_KUBERNETES
     assert empty.items("/api/v1/persistentvolumes") == []
-
-
-def unique_objects() -> dict[str, Object]:
-    """Every different object of every configuration, set and switch, by its text."""
-    recordings = [recording_of(name) for name in (*CONFIGURATIONS, *ALTERNATIVES)]
-    recordings += [alone(key, on=True) for key in SWITCHED]
-    return {json.dumps(item, sort_keys=True): item for recording in recordings for item in objects(recording)}
-
-
-def test_every_object_of_every_switch_is_accepted(with_kinds: Api):
-    """Strictly: a field that the server does not know is refused, and so is what the real CRDs' own rules refuse."""
-    items = unique_objects().values()
-    namespaces = [item for item in items if item["kind"] == "Namespace"]
-    for item in namespaces:
-        with_kinds.apply(item).ok()
-    refused = []
-    for item in items:
-        if item["kind"] == "Namespace":
-            continue
-        answer = with_kinds.apply(item, dry_run=True)
-        if answer.status >= 300:
-            refused.append(f"{item['kind']} {item['metadata']['name']}: {answer.message}")
-    for item in namespaces:
-        with_kinds.delete(item)
-    assert refused == []
-    # Most objects are the same wherever they are.
-    assert len(items) > 80
-
-
-@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: f"{refusal['kind'].split()[1]}: {refusal['case']}")
-def test_our_check_of_custom_resources_agrees_with_the_api_server(with_kinds: Api, refusal: dict[str, Any]):
-    """The short schemas of the fast tests were written from these answers; the pinned CRDs give them still."""
-    api_version, kind = refusal["kind"].split()
-    spec = patched(BASES[refusal["kind"], refusal.get("base", "")], refusal["patch"])
-    answer = with_kinds.call(
-        "POST", with_kinds.path({"apiVersion": api_version, "kind": kind, "metadata": {"namespace": "default"}}),
-        {"apiVersion": api_version, "kind": kind, "metadata": {"name": "broken"}, "spec": spec},
-        fieldValidation="Strict", dryRun="All",
-    )  # fmt: skip
-    assert (answer.status >= 300) == refusal["refused"], answer.message

@@ -81,6 +81,26 @@ def test_a_job_runs_on_them_and_the_commands_see_it(folder: EngineFolder):
     assert code == 0, said + errors
 
 
+def test_volcanos_webhook_judges_what_is_made(folder: EngineFolder):
+    """With its own words, as on EKS."""
+    api = cluster_in(folder).api()
+    configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    wait(lambda: {hook["failurePolicy"] for item in api.items(configurations) for hook in item["webhooks"]} == {"Fail"}, "it answers")
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "child"}}
+    answer = api.create({**queue, "spec": {"weight": 1, "parent": "no-such-queue"}})
+    assert answer.message.startswith('admission webhook "validatequeue.volcano.sh" denied the request'), answer.message
+
+
+def test_verify_tries_a_gang(folder: EngineFolder):
+    """As many pods as there are nodes, placed together by Volcano's own scheduler, and removed."""
+    code, said, errors = trn("--practice verify dev --only gang")
+    assert code == 0, said + errors
+    assert "2 pods ran at once on 2 x trn1.32xlarge, each with all devices of its node" in said
+    assert cluster_in(folder).api().items("/apis/batch.volcano.sh/v1alpha1/jobs") == []
+    code, said, errors = trn("--practice verify dev --only driver")
+    assert "no container runs in a practice account" in said
+
+
 def test_scaling_in_the_account_is_seen_in_the_cluster(folder: EngineFolder, tools: Mapping[str, Path]):
     """Nodes follow node groups, whatever changes them."""
     selector = ("nodes", "--selector", "eks.amazonaws.com/nodegroup=trn1-32xl")

@@ -8,7 +8,8 @@ import yaml
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import wait
 from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.control_plane import ControlPlane, answers
+from operations.local_kubernetes.clients import answers
+from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER
 

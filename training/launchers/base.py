@@ -50,6 +50,8 @@ class Launcher:
     """What it cannot do of what a job file says."""
     restarts: str
     """What makes a job start again, and how often, in sentences."""
+    tried: str
+    """How far it was run without AWS, and why no further, in sentences."""
     status: str
     """Where `phase` finds the state, in a sentence."""
     states: Mapping[str, Phase]

@@ -133,6 +133,10 @@ LAUNCHER = Launcher(
         "Batch tries a job again, `restarts.max` times (`retryStrategy.attempts` counts the first start too): after any "
         "failure, or after the exit codes that the job names and 75."
     ),
+    tried=(
+        "Not run: AWS Batch is AWS's alone. Its request is valid against botocore's model, and the entry script reads its "
+        "variables (`tests/training`)."
+    ),
     status="`status` of DescribeJobs.",
     states=_PHASES,
     sources=(

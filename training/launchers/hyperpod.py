@@ -104,6 +104,7 @@ LAUNCHER = Launcher(
         "It starts no job. An instance that fails HyperPod's checks is replaced (`NodeRecovery: Automatic`), and a job on it "
         "restarts as its own launcher does after a lost node."
     ),
+    tried=("Not run: HyperPod is AWS's alone. Its requests are valid against botocore's models (`tests/training`)."),
     status="`ClusterStatus` of DescribeCluster: of the nodes, not of a job.",
     states=_PHASES,
     sources=(

@@ -69,6 +69,10 @@ LAUNCHER = Launcher(
         "worker that loses another one ends too, so one start that fails is a failure of each pod. Evicted pods and those of a "
         "lost node are made again and not counted."
     ),
+    tried=(
+        "Run in the tests by Kubernetes' own Job controller on fake Trainium nodes whose pods are processes: it trains, loses a "
+        "worker and a node, and ends with the same loss as by the others (`tests/kubernetes/test_launchers.py`)."
+    ),
     status="`status.conditions`, of which the first of the table that is `True` decides; before that whether all active pods are ready (`active`, `ready`, `failed`).",
     states=STATES,
     sources=("Kubernetes 1.35, batch/v1 Job: backoffLimit, podFailurePolicy, completionMode Indexed",),

@@ -85,6 +85,10 @@ LAUNCHER = Launcher(
         "(`failurePolicy.maxRestarts`). An evicted pod and a lost node count as well; exit codes that `restarts.exitCodes` does "
         "not name end the job at once (`podFailurePolicy`)."
     ),
+    tried=(
+        "Run in the tests by JobSet's controller on fake Trainium nodes whose pods are processes: it trains, loses a worker and "
+        "a node, and ends with the same loss as by the others (`tests/kubernetes/test_launchers.py`)."
+    ),
     status="`status.conditions`, of which the first of the table that is `True` decides; before that `replicatedJobsStatus[].ready` and `restarts`.",
     states=STATES,
     sources=("kubernetes-sigs/jobset api/jobset/v1alpha2 (FailurePolicy, SuccessPolicy, Coordinator)",),

@@ -111,6 +111,11 @@ LAUNCHER = Launcher(
         "The operator makes the launcher's pod again, `restarts.max` times (`backoffLimit`). The workers' pods stay, and mpirun "
         "starts all ranks again, from the newest checkpoint. A worker's pod that is lost or evicted fails the job."
     ),
+    tried=(
+        "Run in the tests by the MPI operator and Open MPI's mpirun on fake Trainium nodes whose pods are processes: it trains, "
+        "loses a rank, and ends with the same loss as by the others (`tests/kubernetes/test_mpijob.py`). A remote shell of the "
+        "tests stands for SSH, whose keys and options are not tried."
+    ),
     status="`status.conditions`, of which the first of the table that is `True` decides.",
     states=CONDITIONS,
     sources=(

@@ -115,6 +115,7 @@ LAUNCHER = Launcher(
         "again (`SLURM_RESTART_COUNT`), unless its time limit has passed or its exit code ends it. After a lost node Slurm "
         "requeues it by itself (`--requeue`)."
     ),
+    tried=("Not run: it needs instances. Its configuration passes the library's own schema (`tests/frameworks/test_parallelcluster.py`)."),
     status="`job_state` of `squeue --json` or `scontrol show job --json`, on the head node.",
     states=sbatch.PHASES,
     sources=(

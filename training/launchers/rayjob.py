@@ -124,6 +124,12 @@ LAUNCHER = Launcher(
         "KubeRay makes a new Ray cluster for each try, `restarts.max` times (`backoffLimit`). Within one, Ray Train starts lost "
         "workers again, as the script asks for (`FailureConfig`)."
     ),
+    tried=(
+        "Run in the tests by KubeRay 1.6.2 as far as its pods: cluster, head, workers and their `ray start` "
+        "(`tests/kubernetes/test_rayjob.py`). The driver is not started there: KubeRay gives it to the server of "
+        "`ray[default]`, which the tests' environment lacks. The recipe runs on a Ray of one machine "
+        "(`tests/frameworks/test_torch.py`)."
+    ),
     status="`status.jobDeploymentStatus`; where that is `Complete`, `status.jobStatus` says how the Ray job ended.",
     states=_PHASES,
     sources=(

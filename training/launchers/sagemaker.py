@@ -165,6 +165,10 @@ LAUNCHER = Launcher(
         "SageMaker starts a job again after errors of its own only, `restarts.max` times and at most 30 (`RetryStrategy`). A "
         "script that fails ends the job: submit it again under another name, and it resumes from its checkpoints."
     ),
+    tried=(
+        "Not run: SageMaker is AWS's alone. Its request is valid against botocore's model, and the entry script reads its "
+        "variables (`tests/training`)."
+    ),
     status="`TrainingJobStatus` of DescribeTrainingJob; `InProgress` is `waiting` or `restarting` where `SecondaryStatus` says so.",
     states=_PHASES,
     sources=(

@@ -70,6 +70,10 @@ LAUNCHER = Launcher(
         "again (`SLURM_RESTART_COUNT`), unless its time limit has passed or its exit code ends it. After a lost node Slurm "
         "requeues it by itself (`--requeue`)."
     ),
+    tried=(
+        "Not run: Slurm's controller is no Go module and is in no registry that the tests use. Its script is checked as text, "
+        "and the entry script reads Slurm's own variables (`tests/training/test_launcher_variables.py`)."
+    ),
     status="`job_state` of `squeue --json` or `scontrol show job --json`.",
     states=sbatch.PHASES,
     sources=("SchedMD's manual pages of sbatch, srun, sbcast, scontrol and squeue, Slurm 26.05",),

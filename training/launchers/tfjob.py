@@ -70,6 +70,10 @@ LAUNCHER = Launcher(
         "notice, fail and start again too. The operator adds up the restarts of all containers and ends the job when the sum "
         "reaches `backoffLimit`, which is `restarts.max` times the nodes, and one more."
     ),
+    tried=(
+        "Run in the tests by the training operator on fake Trainium nodes whose pods are processes: it trains, loses a worker "
+        "and a node, and ends with the same loss as by the others (`tests/kubernetes/test_launchers.py`)."
+    ),
     status="`status.conditions`, of which the first of the table that is `True` decides.",
     states=CONDITIONS,
     sources=("kubeflow/training-operator v1.9 pkg/core/job.go, pkg/controller.v1/common, pkg/controller.v1/tensorflow",),

@@ -86,6 +86,10 @@ LAUNCHER = Launcher(
         "TorchX asks for `RetryPolicy.APPLICATION`: Volcano restarts the whole job, `restarts.max` times, as far as Volcano "
         "counts such restarts right."
     ),
+    tried=(
+        "Run in the tests by TorchX's local scheduler, with c10d and with etcd (`tests/frameworks/test_torchx.py`). Its Volcano "
+        "Job is compared with that of the launcher `volcano`, which is run, and was not submitted by TorchX itself."
+    ),
     status="As Volcano's: `status.state.phase`.",
     states=PHASES,
     sources=(

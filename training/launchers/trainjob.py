@@ -104,6 +104,10 @@ LAUNCHER = Launcher(
         "set makes it again with all its pods, `restarts.max` times (`failurePolicy.maxRestarts`). An evicted pod and a lost "
         "node count as well; exit codes that `restarts.exitCodes` does not name end the job at once (`podFailurePolicy`)."
     ),
+    tried=(
+        "Run in the tests by Trainer's and JobSet's controllers on fake Trainium nodes whose pods are processes: it trains, "
+        "loses a worker and a node, and ends with the same loss as by the others (`tests/kubernetes/test_launchers.py`)."
+    ),
     status="`status.conditions`, of which the first of the table that is `True` decides; before that `jobsStatus[].ready`.",
     states=STATES,
     sources=("kubeflow/trainer v2.3.0 pkg/apis/trainer/v1alpha1, pkg/runtime/framework/plugins",),

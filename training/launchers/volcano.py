@@ -79,6 +79,10 @@ LAUNCHER = Launcher(
         "`restarts.max` times. `maxRetry` is one more, since Volcano fails a job at the restart with which its count reaches "
         "it. With `restarts.exitCodes` any other exit code ends the job at once."
     ),
+    tried=(
+        "Run in the tests by Volcano itself on fake Trainium nodes whose pods are processes: it trains, loses a worker and a "
+        "node, and ends with the same loss as by the others (`tests/kubernetes/test_launchers.py`)."
+    ),
     status="`status.state.phase`.",
     states=PHASES,
     sources=(

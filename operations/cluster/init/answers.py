@@ -1,23 +1,21 @@
-"""The answers that make a stack file, what may be answered, and the text of the file: the same answers, the same bytes."""
+"""The answers that make a stack file, and the text of the file: the same answers, the same bytes."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.catalogue import NEURON_TYPES
 from facts.neuron_releases import AMI_RELEASES
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
 from facts.toolchains import DEFAULT_TOOLCHAIN, running_on
-from operations.errors import MISUSE, CommandError
+from operations.cluster.init.offers import CAPACITY
+from operations.cluster.init.questions import ADDONS, EXAMPLE_BLOCK
 
-REGIONS = (
-    "us-west-2", "us-east-1", "us-east-2", "ap-south-1", "ap-south-2", "ap-southeast-2", "ap-southeast-4", "sa-east-1",
-)  # fmt: skip
-"""Regions in which the catalogue has seen a Neuron type."""
-CAPACITY = {"on-demand": "ON_DEMAND", "spot": "SPOT", "capacity-block": "CAPACITY_BLOCK"}
-ADDONS = ("neuron", "efa", "volcano", "etcd")
-"""On without a word, and named in the file where they are off."""
 RELEASE = AMI_RELEASES["1.35"]
 """AMI release on which the image of the default toolchain starts: newer drivers do not run it."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*|\d{1,3}(\.\d{1,3}){3}/\d{1,2}")
+"""Values that YAML 1.1 reads as text without quotes, but for its words."""
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
 @dataclass(frozen=True)
@@ -43,39 +41,14 @@ class Answers:
     addons: tuple[str, ...]
 
 
-def regions_offering(instance_type: str) -> list[str]:
-    """Regions in which the catalogue has seen the type."""
-    instance = NEURON_TYPES[instance_type]
-    return [region for region in REGIONS if known_zone_ids(instance, zone_id_prefix(region)) or region in instance.offered_regions]
+def quoted(value: str) -> str:
+    """A value as YAML text, in quotes where YAML would read something else: a cluster called `no` is not false."""
+    return value if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS else json.dumps(value)
 
 
-def types_in(region: str) -> list[str]:
-    """Neuron types that the catalogue has seen in a region; all of them for a region that it does not know."""
-    return [name for name in NEURON_TYPES if region in regions_offering(name)] or list(NEURON_TYPES)
-
-
-def capacity_kinds(instance_type: str) -> list[str]:
-    """How the type is sold."""
-    return [kind for kind in CAPACITY if kind != "capacity-block" or NEURON_TYPES[instance_type].capacity_block]
-
-
-def zones_offering(instance_type: str, region: str) -> list[str]:
-    """Zone ids that the catalogue has seen to offer the type, the highest first: AWS's own samples take those.
-
-    Raises CommandError where it knows none: a guess would end in a group that fails after 33 minutes.
-    """
-    found = known_zone_ids(NEURON_TYPES[instance_type], zone_id_prefix(region))
-    if not found:
-        where = ", ".join(regions_offering(instance_type)) or "no region"
-        wrong = f"the zones of {region} that offer {instance_type} are not in the table; it was seen in {where}"
-        raise CommandError(wrong, "add --live to ask the account, or --zone with a zone id that you know", code=MISUSE)
-    return sorted(found, reverse=True)
-
-
-def second_zone(zone: str, region: str, known: Sequence[str] = ()) -> str:
-    """Another zone for the control plane: the first of the account's, or of the region's, that EKS takes."""
-    others = known or zone_ids(region) or [f"{zone_id_prefix(region)}-az{number}" for number in range(1, 4)]
-    return next(other for other in sorted(others) if other != zone and other not in CONTROL_PLANE_REFUSED_ZONES)
+def quoted_list(values: Iterable[str]) -> str:
+    """A YAML list on one line."""
+    return f"[{', '.join(quoted(value) for value in values)}]"
 
 
 def stack_file_text(answers: Answers) -> str:
@@ -86,11 +59,11 @@ def stack_file_text(answers: Answers) -> str:
         "#",
         f"# Made by `trn init {answers.stack}`. Every key, with its default and what it does: docs/configuration.md",
         "config:",
-        f"  trn:name: {answers.name}",
+        f"  trn:name: {quoted(answers.name)}",
         f"  trn:region: {answers.region}",
         "  trn:network:",
         "    # Zone ids, the training zone first. Append further ones, never reorder.",
-        f"    zones: [{answers.zone}, {answers.second_zone}]",
+        f"    zones: {quoted_list((answers.zone, answers.second_zone))}",
         "  trn:controlPlane:",
         '    kubernetesVersion: "1.35"',
         *_allow_list(answers),
@@ -127,10 +100,18 @@ def toolchain_for(instance_type: str) -> str:
 
 def _allow_list(answers: Answers) -> list[str]:
     if not answers.allow:
-        return ["    # No public endpoint: `pulumi up` and kubectl must run inside the VPC.", "    publicAccessCidrs: []"]
+        return [
+            "    # No public endpoint: `pulumi up` and kubectl must run inside the VPC. docs/private.md has three ways there.",
+            "    publicAccessCidrs: []",
+        ]
+    if answers.allow == (EXAMPLE_BLOCK,):
+        return [
+            "    # A documentation address. Put in your own, such as 198.51.100.7/32: `pulumi up` refuses this one.",
+            f"    publicAccessCidrs: {quoted_list(answers.allow)}",
+        ]
     return [
         "    # Who may reach the API. The address that runs `pulumi up` must be among them.",
-        f"    publicAccessCidrs: [{', '.join(answers.allow)}]",
+        f"    publicAccessCidrs: {quoted_list(answers.allow)}",
     ]
 
 

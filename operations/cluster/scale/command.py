@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from operations.errors import MISUSE, CommandError
+from operations.command_line.early import no_group
+from operations.errors import CommandError
 from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
@@ -41,8 +42,7 @@ def scale(
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     if group not in settings.node_groups:
-        known = ", ".join(sorted(settings.node_groups)) or "none"
-        raise CommandError(f"stack {stack} has no Neuron group `{group}`", f"its groups: {known}", code=MISUSE)
+        raise no_group(stack, group, list(settings.node_groups))
     lines = items(record_stack(resized(stack_file, group, count)))
     api = access().aws(stack, settings.region)
     progress, console = errors(), results(json_file)

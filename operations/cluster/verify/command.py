@@ -39,7 +39,7 @@ def verify(
     from operations.cluster.status.checks import CHECKS, findings_of
     from operations.cluster.status.subject import Subject
     from operations.cluster.verify.stage import Stage
-    from operations.cluster.verify.trials import TRIALS, chosen, tried, verdict
+    from operations.cluster.verify.trials import TRIALS, WITHOUT_CONTAINERS, chosen, tried, verdict
     from operations.findings import exit_code, print_findings, skipped
     from operations.interruption import interrupted_by_signals
     from operations.junit import write_junit
@@ -61,8 +61,10 @@ def verify(
     findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
     trials = [name for name in TRIALS if name in names]
     if access().is_practice:
-        findings += [skipped(name, "no container runs in a practice account") for name in trials]
-    else:
+        runnable = [name for name in trials if name in WITHOUT_CONTAINERS and access().schedules_pods(stack)]
+        findings += [skipped(name, "no container runs in a practice account") for name in trials if name not in runnable]
+        trials = runnable
+    if trials:
         with step_line() as tell, interrupted_by_signals():
             stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
             findings += tried(stage, trials)

@@ -16,6 +16,9 @@ TRIALS: dict[str, Callable[[Stage], Iterator[Finding]]] = {
 }
 """Checks that start pods, cheapest first; none starts before the pods of the one before are gone."""
 
+WITHOUT_CONTAINERS = (gang.CHECK,)
+"""Trials that want their pods placed, and nothing of what runs in them."""
+
 
 def chosen(only: Sequence[str]) -> list[str]:
     """Names of the checks and trials to do: all, or those named. Raises CommandError for an unknown one."""

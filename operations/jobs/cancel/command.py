@@ -47,7 +47,8 @@ def cancel(
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     given = consent(yes, name)
     identity = agreed(ownership, given, tell)
-    plan = plan_cancel(look(kubernetes, place).named(job, place), now=now)
+    view = look(kubernetes, place)
+    plan = plan_cancel(view, view.named(job, place), now=now)
     for line in plan.lines:
         tell(line)
     given.agree(f"Cancel {plan.job.reference} in {settings.name} in {identity.region}, account {identity.account}?")

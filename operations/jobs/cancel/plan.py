@@ -1,12 +1,13 @@
 """What a cancellation does, as a value that is shown before it is done. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from addons import volcano
 from facts.kubernetes_kinds import Resource
-from operations.cluster.drain.kinds import JOBS, SYSTEM
+from operations.cluster.drain.kinds import SYSTEM
 from operations.errors import MISUSE, CommandError
-from operations.jobs.listing.found import FoundJob
+from operations.jobs.listing.found import FoundJob, makers_of
+from operations.jobs.listing.look import View
 from operations.kube.api import Object
 
 CHECKPOINTS = "TRN_CHECKPOINTS"
@@ -24,6 +25,8 @@ class CancelPlan:
     job: FoundJob
     now: bool
     """Without time for a checkpoint."""
+    owners: Mapping[str, frozenset[str]]
+    """Uids of makers, by uid, of all that was looked at."""
 
     @property
     def resource(self) -> Resource:
@@ -36,12 +39,18 @@ class CancelPlan:
         return str(self.job.item["metadata"].get("uid") or "")
 
     def belongs_to_another(self, pod: Object) -> bool:
-        """Whether a pod with the job's label was shown to be made by something else: by a controller that is no part of the job.
+        """Whether a pod with the job's label has makers that are not shown to be part of the job: a label can be written by every user.
 
-        Of jobs that make jobs (JobSet, RayJob and their like) pods belong to those, so that their owner alone does not say whose they are.
+        From pod to maker to its maker: a TrainJob's pods are a Job's, which is a JobSet's, which is the TrainJob's. Where one of them is of a
+        kind that is not looked at, such as the StatefulSets of a LeaderWorkerSet, the pod is left to whoever made it.
         """
-        owners = {str(owner.get("uid")) for owner in pod["metadata"].get("ownerReferences") or () if owner.get("uid")}
-        return self.resource in (JOBS, volcano.JOBS) and bool(owners and self.uid) and self.uid not in owners
+        reached, ahead = set[str](), set(makers_of(pod))
+        if not ahead or not self.uid:
+            return False
+        while ahead - reached:
+            reached |= ahead
+            ahead = {maker for uid in ahead for maker in self.owners.get(uid, ())}
+        return self.uid not in reached
 
     @property
     def grace_s(self) -> int:
@@ -74,12 +83,12 @@ class CancelPlan:
         return [head, f"it keeps no checkpoints that are known: what it trained may be lost; its pods have {self.grace_s} s to end"]
 
 
-def plan_cancel(job: FoundJob, *, now: bool) -> CancelPlan:
-    """The plan. Raises CommandError for a job that another object would make again, and for an add-on's."""
+def plan_cancel(view: View, job: FoundJob, *, now: bool) -> CancelPlan:
+    """The plan for one job of a look. Raises CommandError for a job that another object would make again, and for an add-on's."""
     if job.owner:
         kind, _, name = job.owner.partition(" ")
         raise CommandError(f"{job.reference} belongs to {kind} {name}, which would make it again", f"`trn cancel {name}`", code=MISUSE)
     if job.namespace in SYSTEM:
         hint = "turn the add-on off in the stack file and run `pulumi up`"
         raise CommandError(f"{job.reference} is in {job.namespace}, a namespace of Kubernetes or of an add-on", hint, code=MISUSE)
-    return CancelPlan(job, now)
+    return CancelPlan(job, now, view.owners)

@@ -77,7 +77,7 @@ def cancel_job(plan: CancelPlan, kubernetes: Kubernetes, pause: Callable[[float]
         for pod in job.pods:
             metadata = pod["metadata"]
             if plan.belongs_to_another(pod):
-                tell(f"pod {metadata['name']} bears the job's label and was not made by it: it stays")
+                tell(f"pod {metadata['name']} bears the job's label and was not shown to be made by it: it is left")
                 continue
             kubernetes.delete(PODS, metadata["name"], job.namespace, uid=metadata.get("uid") or "", grace_s=plan.grace_s)
     try:

@@ -84,6 +84,11 @@ class FoundJob:
         return {entry["name"]: entry["value"] for entry in entries if "value" in entry}
 
 
+def makers_of(item: Object) -> frozenset[str]:
+    """Uids of the objects that an object belongs to."""
+    return frozenset(str(owner["uid"]) for owner in item["metadata"].get("ownerReferences") or () if owner.get("uid"))
+
+
 def in_order(pods: Sequence[Object]) -> tuple[Object, ...]:
     """Pods by the numbers in their names: ten after two."""
     return tuple(sorted(pods, key=lambda pod: (len(pod["metadata"]["name"]), pod["metadata"]["name"])))

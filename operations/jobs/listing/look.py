@@ -8,7 +8,7 @@ from facts.kubernetes_kinds import Resource
 from operations.cluster.drain.kinds import CLAIMS
 from operations.cluster.status.subject import NODES
 from operations.errors import MISUSE, CommandError
-from operations.jobs.listing.found import FoundJob, in_order
+from operations.jobs.listing.found import FoundJob, in_order, makers_of
 from operations.jobs.listing.kinds import JOB_KINDS
 from operations.jobs.why.situation import Situation, is_event_of
 from operations.kube.api import Kubernetes, Object
@@ -37,6 +37,12 @@ class View:
     queues: Mapping[str, Object]
     nodes: tuple[Object, ...]
     claims: Mapping[str, Object]
+
+    @property
+    def owners(self) -> Mapping[str, frozenset[str]]:
+        """By the uid of each job and pod, the uids of what made it: a TrainJob's pods are a Job's, which is a JobSet's, which is its own."""
+        seen = [*(job.item for job in self.jobs), *self.pods]
+        return {str(item["metadata"]["uid"]): makers_of(item) for item in seen if item["metadata"].get("uid")}
 
     def situation(self, job: FoundJob) -> Situation:
         """All that says why a job waits."""

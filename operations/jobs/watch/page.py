@@ -6,44 +6,33 @@ from html import escape
 
 from operations.jobs.watch.progress import Hardware, Progress
 from operations.jobs.watch.view import figures, losses, rates
+from simulator.report.drawing.style import document
+from simulator.report.drawing.tables import tile
 
-WIDTH, HEIGHT, LEFT, BELOW = 860, 260, 80, 30
+WIDTH, HEIGHT = 1000, 100
+"""Of the plane on which a curve is drawn: the page stretches it to its width."""
 MOST_POINTS = 1000
 """More cannot be told apart, and would make the page large."""
-_STYLE = """body { font: 15px system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1b1f24; background: #fff }
-th { text-align: left; padding: .2rem 2rem .2rem 0; font-weight: 600 } td { padding: .2rem 0 } svg { width: 100%; height: auto }
-.axis { stroke: #8b949e } .curve { fill: none; stroke: #0b6bcb; stroke-width: 2 } text { font-size: 12px; fill: currentColor }
-@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } .curve { stroke: #58a6ff } }"""
 
 
 def page(name: str, progress: Progress, on: Hardware | None) -> str:
-    """The page. `name` may hold any signs."""
-    rows = "\n".join(f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in figures(progress, on))
+    """The page, in the style of a rehearsal's. `name` may hold any signs."""
+    tiles = "".join(_tile(key, value) for key, value in figures(progress, on))
     curves = "\n".join(
-        f"<h2>{title}</h2>\n{svg(points, title)}" for title, points in (("Loss", losses(progress)), ("Samples per second", rates(progress)))
+        f"<h2>{title}</h2>\n{plot(points, title)}"
+        for title, points in (("Loss", losses(progress)), ("Samples per second", rates(progress)))
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(name)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{escape(name)}</h1>
-<table>
-{rows}
-</table>
-{curves}
-</body>
-</html>
-"""
+    return document(name, f'<header><h1>{escape(name)}</h1></header><main><div class="figures">{tiles}</div>{curves}</main>')
 
 
-def svg(points: Sequence[tuple[int, float]], title: str) -> str:
-    """A curve over steps with the ends of both axes; a sentence where there are fewer than two points."""
+def _tile(key: str, value: str) -> str:
+    """The figure in large digits, and what explains it below: `not known: name the hardware` is cut at the colon."""
+    large, _, small = value.replace(": ", " (", 1).partition(" (")
+    return tile(key.capitalize(), large, small.removesuffix(")"))
+
+
+def plot(points: Sequence[tuple[int, float]], title: str) -> str:
+    """A curve over steps as SVG, with the ends of both axes beside it; a sentence where there are fewer than two points."""
     finite = [(step, value) for step, value in points if math.isfinite(value)]
     if len(finite) < 2:
         return "<p>Not enough steps were measured for a curve.</p>"
@@ -52,15 +41,11 @@ def svg(points: Sequence[tuple[int, float]], title: str) -> str:
     first, last = finite[0][0], finite[-1][0]
     low, high = min(value for _, value in finite), max(value for _, value in finite)
     span = (high - low) or 1.0
-    bottom, right = HEIGHT - BELOW, WIDTH - 10
-    places = (
-        (LEFT + (step - first) / max(1, last - first) * (right - LEFT), bottom - (value - low) / span * (bottom - 10))
-        for step, value in finite
+    places = ((step - first) / max(1, last - first) * WIDTH for step, _ in finite), ((high - value) / span * HEIGHT for _, value in finite)
+    drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(*places, strict=True))
+    # Words are beside the picture and not in it: on a phone it is a third as wide.
+    return (
+        f'<div class="plot" role="img" aria-label="{escape(title)} over steps"><span>{high:,.2f}</span><span class="low">{low:,.2f}</span>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"><polyline points="{drawn}"/></svg>'
+        f'<span class="first">step {first:,}</span><span>step {last:,}</span></div>'
     )
-    drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return f"""<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)} over steps">
-<line class="axis" x1="{LEFT}" y1="10" x2="{LEFT}" y2="{bottom}"/><line class="axis" x1="{LEFT}" y1="{bottom}" x2="{right}" y2="{bottom}"/>
-<text x="{LEFT - 6}" y="18" text-anchor="end">{high:,.2f}</text><text x="{LEFT - 6}" y="{bottom}" text-anchor="end">{low:,.2f}</text>
-<text x="{LEFT}" y="{HEIGHT - 8}">step {first:,}</text><text x="{right}" y="{HEIGHT - 8}" text-anchor="end">step {last:,}</text>
-<polyline class="curve" points="{drawn}"/>
-</svg>"""

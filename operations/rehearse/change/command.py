@@ -58,6 +58,6 @@ def change(
     report = report_of(changed, old.stack, " ".join([after or stack, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
         write_json(report.model_dump(), place)
-    write_page(changed, old, new, report.after, seed, output / "index.html")
+    write_page(changed, old, new, ", ".join([*([f"Pulumi.{after}.yaml"] if after else []), *(settings or ())]), seed, output / "index.html")
     print_lines(screen(json_file), list(summary_lines(report)))
     return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from operations.stack_file import StackFile
 from operations.stack_names import StackFileError
-from stacks.config import NAMESPACE
+from stacks.namespace import NAMESPACE
 from stacks.stack_yaml import YamlError, read_yaml
 
 

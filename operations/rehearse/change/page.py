@@ -1,31 +1,37 @@
 """The page of a rehearsed change: up, the change, destroy, each as a run with its timeline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from operations.program import rehearse_stack
 from operations.stack_file import StackFile
 from operations.text_files import write_text
-from simulator.engine.change import Changed
+from simulator.engine.change import Changed, NodeEffect
 from simulator.engine.plan import Change
 from simulator.engine.run import OLD
 from simulator.engine.schedule import critical_steps
+from simulator.rehearsal import Rehearsal
 from simulator.report.assemble import both, cost_points, ending, times
+from simulator.report.drawing.change import ChangeRun, NodesTouched, Side, Touched
+from simulator.report.drawing.inventory import Inventory
 from simulator.report.drawing.page import page_html
-from simulator.report.drawing.runs import ChangeRun, Run, Step
+from simulator.report.drawing.runs import Run, Step
+from simulator.report.drawing.text import duration, plural
 from simulator.report.labels import shown, telling_inputs
 
 
 def write_page(changed: Changed, before: StackFile, after: StackFile, words: str, seed: int, path: Path) -> None:
-    """Write index.html: the cluster is made as it was, changed, and destroyed. Raises CommandError."""
-    first, last = rehearse_stack(before, seed=seed), rehearse_stack(after, seed=seed)
-    report = first.report.model_copy(update={"destroy": last.report.destroy, "destroy_reruns": last.report.destroy_reruns})
-    write_text(path, page_html(report, last.recording, change_run(changed, words)), "name a folder with --output")
+    """Write index.html: the change, and the cluster that it is tried on, made as it was and destroyed as it is then. Raises CommandError."""
+    first, last = rehearse_stack(before, seed=seed, recording=changed.before), rehearse_stack(after, seed=seed, recording=changed.after)
+    # The bill is that of the cluster after the change.
+    report = last.report.model_copy(update={"up": first.report.up, "reruns": first.report.reruns, "problems": first.report.problems})
+    page = page_html(report, last.recording, change_run(changed, words, (first, last)))
+    write_text(path, page, "name a folder with --output")
 
 
-def change_run(changed: Changed, words: str) -> ChangeRun:
-    """The change as pictures show it."""
+def change_run(changed: Changed, words: str, sides: tuple[Rehearsal, Rehearsal] | None = None) -> ChangeRun:
+    """The change as its page shows it; `sides` are the cluster before and after, each made from nothing."""
     phase, graph = changed.phase, both(changed.before, changed.after)
     touched = {change.registration.urn for change in changed.touched}
     steps = []
@@ -39,13 +45,47 @@ def change_run(changed: Changed, words: str) -> ChangeRun:
         phase="change",
         seconds=phase.seconds,
         ended=ending(phase),
-        before=[f"pulumi up, with {words}"],
+        before=[],
         steps=steps,
         critical=frozenset((step.urn, step.operation) for step in critical_steps(phase)),
-        cost=cost_points(graph, phase),
+        cost=cost_points(changed.after, phase, changed.before),
         kept=sum(1 for change in changed.changes.values() if change.kind == "same" and change.registration.custom),
     )
-    return ChangeRun(words, [run], [caution.text for caution in changed.cautions if caution.severity == "red"])
+    return ChangeRun(
+        words,
+        [run],
+        losses=[caution.text for caution in changed.cautions if caution.severity == "red"],
+        cautions=[caution.text for caution in changed.cautions if caution.severity == "amber"],
+        touched=[_touched(change, steps) for change in changed.touched],
+        nodes=[_nodes(effect) for effect in changed.nodes if effect.kind != "stays" and effect.nodes],
+        sides=(_side(sides[0]), _side(sides[1])) if sides is not None else None,
+    )
+
+
+def _touched(change: Change, steps: Sequence[Step]) -> Touched:
+    item = change.registration
+    assert change.kind != "same"
+    seconds = sum(step.seconds for step in steps if step.urn == item.urn)
+    is_first = change.kind == "replace" and change.delete_first
+    return Touched(change.kind, item.type, item.name, change.because or change.changed, is_first, seconds)
+
+
+def _nodes(effect: NodeEffect) -> NodesTouched:
+    extra = f", {plural(effect.extra, 'node')} more needed meanwhile" if effect.extra else ""
+    words = f"{plural(effect.nodes, 'node')} {effect.kind} in {duration(effect.seconds)}{extra}"
+    stops = effect.neuron and effect.nodes > 0 and effect.kind in ("rolled", "replaced", "removed")
+    return NodesTouched(effect.group, words, stops)
+
+
+def _side(rehearsal: Rehearsal) -> Side:
+    """Times of all runs together, as the page of the stack itself has them."""
+    report = rehearsal.report
+    return Side(
+        Inventory(rehearsal.recording).node_counts(),
+        report.cost,
+        sum(run.seconds for run in (report.up, *report.reruns)),
+        sum(run.seconds for run in (report.destroy, *report.destroy_reruns)),
+    )
 
 
 def _inputs(change: Change, key: str) -> dict[str, str]:

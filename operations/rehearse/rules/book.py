@@ -8,6 +8,7 @@ from simulator.account.consequences import CONSEQUENCES
 from simulator.account.faults import FAULTS
 from simulator.account.judge import ALL_RULES
 from simulator.report.schema import Part
+from simulator.scenario_files import names
 
 STAGES = {
     "create": "when it is made",
@@ -51,7 +52,7 @@ def rule_book() -> RuleBook:
         rules=[RuleLine(name=item.name, when=STAGES[item.stage], says=item.sentence, source=item.source) for item in ALL_RULES],
         consequences=[RuleLine(name=item.name, when="when it is gone", says=item.sentence, source=item.source) for item in CONSEQUENCES],
         faults=[RuleLine(name=item.name, when=_when(item.when), says=item.sentence, source=item.source) for item in FAULTS.values()],
-        scenarios=[ScenarioLine(name=name, says=scenarios.read(name).says) for name in scenarios.names()],
+        scenarios=[ScenarioLine(name=name, says=scenarios.read(name).says) for name in names()],
     )
 
 

@@ -5,11 +5,13 @@ Places on the axis are percentages, so that the chart fits a phone and a sheet o
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
-from simulator.report.drawing.runs import DRAWN_WORDS, Run, Step
-from simulator.report.drawing.tables import prose, table, type_cell
-from simulator.report.drawing.text import duration, escaped, plural, short_type
+from simulator.report.drawing.parts import Part
+from simulator.report.drawing.rows import Rows, shapes, slot_line
+from simulator.report.drawing.runs import Run, Step
+from simulator.report.drawing.tables import table, type_cell
+from simulator.report.drawing.text import duration, escaped, plural
 from simulator.report.schema import CostPoint
 
 MOST_TICKS = 6
@@ -17,21 +19,32 @@ MOST_TICKS = 6
 TICK_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 BEYOND = 1.04
 """The axis is longer than the run, so that marks at the end of bars are visible."""
-_NEAR_LEFT, _NEAR_RIGHT = 26.0, 74.0
-"""Percent of the axis that the words beside a bar need on a phone."""
 _HINT = (
-    "Ctrl and wheel, pinch, + and \u2212 zoom; drag, \u2190 and \u2192 pan; double click and 0 show the whole run; "
-    "\u2191 and \u2193 walk; click and Enter keep a step open"
+    "Keys: \u2191 \u2193 walk, Enter opens, \u2190 \u2192 pan, + \u2212 zoom, 0 shows the whole run, / searches. "
+    "Mouse: Ctrl and wheel zoom, drag pans."
 )
-_SIGNS = {"create": "+", "update": "~", "delete": "-"}
-"""As the engine marks what it does."""
 _LEGEND = (
     ("critical", "critical path"),
     ("", "others"),
+    ("slot", "waits for a free slot"),
     ("refused", "refused"),
     ("retried", "retried until it worked"),
     ("cut", "cut: the run was killed"),
 )
+
+
+_BUTTONS = "".join(
+    f'<button type="button" data-do="{act}" aria-label="{words}" title="{words}">{sign}</button>'
+    for act, sign, words in (
+        ("in", "+", "Zoom in"),
+        ("out", "\u2212", "Zoom out"),
+        ("whole", "Whole run", "Show the whole run"),
+        ("open", "Open all", "Show every step"),
+        ("fold", "Fold", "Show what matters"),
+        ("length", "Longest first", "Longest steps first; press again for the order of start"),
+    )
+)
+_TOOLS = f'<div class="tools">{_BUTTONS}</div>'
 
 
 def slug(title: str) -> str:
@@ -39,24 +52,18 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def run_section(run: Run) -> str:
-    """A run with its heading, its chart, and the tables behind it."""
+def run_section(run: Run, parts: Mapping[str, Part] | None = None) -> str:
+    """A run with its heading, its chart, and the tables behind it. `parts` tells where resources belong, by URN."""
     name = slug(run.title)
-    drawn = sum(1 for step in run.steps if run.is_drawn(step))
     mark = ' class="bad"' if run.failed else ""
-    beside = [f"{plural(len(run.steps), 'step')}"]
-    beside += [f"{plural(run.kept, 'resource')} there already"] if run.kept else []
-    beside += [f"{plural(run.not_started, 'resource')} not begun"] if run.not_started else []
-    retried = sum(1 for step in run.steps if step.trouble == "retried")
-    beside += [f"{retried} retried"] if retried else []
     return "\n".join(
         [
             f'<section class="run" id="{name}" aria-labelledby="{name}-title">',
-            f'<h3 id="{name}-title"{mark}>{escaped(run.title)}: {escaped(run.words)}</h3><p class="muted">{", ".join(beside)}.</p>',
+            f'<h3 id="{name}-title"{mark}>{escaped(run.title)}: {escaped(run.words)}</h3><p class="muted">{_counted(run)}.</p>',
             _before(run),
-            _tools(run, drawn),
-            _chart(run, name),
-            f'<p class="muted hint">{_HINT}.</p>',
+            _TOOLS,
+            _chart(run, name, parts or {}),
+            f'<p class="muted hint">{_HINT}</p>',
             _critical_path(run),
             _levels(run),
             "</section>",
@@ -64,19 +71,32 @@ def run_section(run: Run) -> str:
     )
 
 
+def _counted(run: Run) -> str:
+    """How many resources it was about, and how many steps where one resource took two of them."""
+    resources = len({step.urn for step in run.steps})
+    words = [plural(resources, "resource") + (f" in {len(run.steps)} steps" if len(run.steps) > resources else "")]
+    words += [f"{plural(run.kept, 'resource')} there already"] if run.kept else []
+    words += [f"{plural(run.not_started, 'resource')} not begun"] if run.not_started else []
+    retried = sum(1 for step in run.steps if step.trouble == "retried")
+    return ", ".join(words + ([f"{retried} retried"] if retried else []))
+
+
 def legend(runs: Sequence[Run]) -> str:
     """What colours, patterns and marks mean, once for all charts: those that occur, since red that is always there is not read."""
-    found = {"critical", "", *(step.trouble for run in runs for step in run.steps)}
-    items = [
-        f'<li><svg class="row {style}" width="{38 if style in ("refused", "cut") else 28}" height="22" aria-hidden="true">'
-        f"{_shapes(style, 3.0, 70.0 if style in ('refused', 'cut') else 95.0)}</svg>{words}</li>"
-        for style, words in _LEGEND
-        if style in found
-    ]
+    steps = [step for run in runs for step in run.steps]
+    found = {"critical", "", *(step.trouble for step in steps), *(["slot"] if any(step.slot_wait_seconds for step in steps) else [])}
+    items = [f"<li>{_sample(style)}{words}</li>" for style, words in _LEGEND if style in found]
     if any(run.lower_bound_s is not None for run in runs):
         line = '<svg width="12" height="22" aria-hidden="true"><line class="bound" x1="50%" x2="50%" y2="100%"/></svg>'
         items.append(f"<li>{line}lower bound: the shortest time that AWS&#x27;s own chains allow</li>")
     return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _sample(style: str) -> str:
+    """A bar as it is drawn, with room for the mark at its end."""
+    is_marked = style in ("refused", "cut")
+    drawn = slot_line(3.0, 95.0) if style == "slot" else shapes(style, 3.0, 70.0 if is_marked else 95.0)
+    return f'<svg class="row {style}" width="{38 if is_marked else 28}" height="22" aria-hidden="true">{drawn}</svg>'
 
 
 def _before(run: Run) -> str:
@@ -86,20 +106,8 @@ def _before(run: Run) -> str:
     return f'<div class="before">Done before, because of how the last run ended:<ol>{commands}</ol></div>'
 
 
-def _tools(run: Run, drawn: int) -> str:
-    count = len(run.steps)
-    every = f'<label class="switch"><input type="checkbox" class="every"> Show all {count} steps</label>' if drawn < count else ""
-    buttons = "".join(
-        f'<button type="button" data-do="{act}" aria-label="{words}" title="{words}">{sign}</button>'
-        for act, sign, words in (("in", "+", "Zoom in"), ("out", "\u2212", "Zoom out"), ("whole", "Whole run", "Show the whole run"))
-    )
-    shown = f'<span class="muted shown">{drawn} of {count} drawn: {DRAWN_WORDS}.</span>' if drawn < count else ""
-    return f'<div class="tools"><span class="zoom">{buttons}</span>{every}{shown}</div>'
-
-
-def _chart(run: Run, name: str) -> str:
+def _chart(run: Run, name: str, parts: Mapping[str, Part]) -> str:
     end = run.axis_s * BEYOND
-    places = {id(step): f"{name}-{index}" for index, step in enumerate(run.steps)}
     ticks = _ticks(end)
     axis = "".join(f'<text x="{_percent(at, end)}" dx="4" y="14">{words}</text>' for at, words in ticks if at < 0.9 * end)
     lines = "".join(f'<line class="grid" x1="{_percent(at, end)}" x2="{_percent(at, end)}" y2="100%"/>' for at, words in ticks)
@@ -107,7 +115,7 @@ def _chart(run: Run, name: str) -> str:
     if run.lower_bound_s is not None:
         at = _percent(run.lower_bound_s, end)
         bound = f'<line class="bound" x1="{at}" x2="{at}" y2="100%"><title>lower bound {duration(run.lower_bound_s)}</title></line>'
-    rows = "\n".join(_row(run, step, places, end) for step in run.steps)
+    rows = Rows(run, name, end, parts).html()
     points = json.dumps([[point.at, point.usd_per_hour, point.usd] for point in run.cost], separators=(",", ":"))
     return (
         f'<div class="chart" data-seconds="{end:.1f}" data-ran="{run.seconds:.1f}" data-cost="{escaped(points)}" role="group" '
@@ -117,77 +125,6 @@ def _chart(run: Run, name: str) -> str:
         f'<div class="lane"><svg class="time" aria-hidden="true"><g class="ticks">{axis}</g></svg></div></div>'
         f'<div class="rows">\n{rows}\n</div>{_cost(run.cost, run.seconds, end)}</div>'
     )
-
-
-def _row(run: Run, step: Step, places: dict[int, str], end: float) -> str:
-    style = " ".join(
-        ["row", *(["critical"] if run.is_critical(step) else []), *([step.trouble] if step.trouble else [])]
-        + ([] if run.is_drawn(step) else ["quick"])
-    )
-    tries = [f"{step.attempts} tries"] if step.attempts > 1 else []
-    badge = ", ".join(["refused"] * (step.trouble == "refused") + ["cut"] * step.cut + tries)
-    # What an up makes and a destroy deletes needs no sign; a change does all three.
-    usual = {"up": "create", "destroy": "delete"}.get(run.phase)
-    sign = f'<span class="sign">{_SIGNS[step.operation]}</span>' if step.operation != usual else ""
-    left, right = 100 * step.start / end, 100 * step.end / end
-    return (
-        f'<details class="{style}" id="{places[id(step)]}"><summary><span class="name">{sign}<b>{escaped(step.name)}</b> '
-        f"<i>{escaped(short_type(step.type))}</i>{f'<em>{badge}</em>' if badge else ''}</span>"
-        f'<span class="lane"><svg class="time">{_shapes(style, left, right)}{_label(step, left, right)}</svg></span></summary>'
-        f"{_facts(run, step, places)}</details>"
-    )
-
-
-def _shapes(style: str, left: float, right: float) -> str:
-    """The bar, with the pattern and the mark that tell trouble without colour."""
-    span = f'x1="{left:.2f}%" x2="{right:.2f}%" y1="11" y2="11"'
-    bar = f'<rect class="bar" x="{left:.2f}%" width="{max(right - left, 0.0):.2f}%" y="5" height="12"/>'
-    if "refused" in style:
-        return f'{bar}<line class="stripes" {span}/>' + _mark(right, "M5-4l7 8m0-8l-7 8")
-    if "cut" in style:
-        return bar + _mark(right, "M3-6l5 3-5 3 5 3-5 3")
-    return f'{bar}<line class="dots" {span}/>' if "retried" in style else bar
-
-
-def _mark(right: float, shape: str) -> str:
-    return f'<svg x="{right:.2f}%" y="11" overflow="visible"><path class="mark" d="{shape}"/></svg>'
-
-
-def _label(step: Step, left: float, right: float) -> str:
-    """How long it took, where there is room: behind the bar, before it, or on it."""
-    words = duration(step.seconds)
-    if right <= _NEAR_RIGHT:
-        return f'<text x="{right:.2f}%" dx="{18 if step.trouble in ("refused", "cut") else 7}" y="15">{words}</text>'
-    at = left if left >= _NEAR_LEFT else right
-    return f'<text x="{at:.2f}%" dx="-7" y="15" text-anchor="end">{words}</text>'
-
-
-def _facts(run: Run, step: Step, places: dict[int, str]) -> str:
-    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{words}</dd>' for name, words in _fact_pairs(run, step, places))}</dl>"
-
-
-def _fact_pairs(run: Run, step: Step, places: dict[int, str]) -> Iterator[tuple[str, str]]:
-    """Names and values, as HTML."""
-    if step.error is not None:
-        yield "error", f'<span class="bad">{prose(step.error)}</span>'
-        yield "cause", prose(step.cause or "not known")
-        yield "fix", prose(step.fix or "not known")
-    elif step.cut:
-        yield "cut", "The run was killed while this was under way: how it ended was never written down."
-    yield "type", escaped(step.type)
-    span = f"{duration(step.start)} to {duration(step.end)}, {step.seconds:,.1f} s"
-    yield step.operation, span + (", on the critical path" if run.is_critical(step) else "")
-    if step.attempts > 1:
-        yield "tries", str(step.attempts)
-    if step.level is not None:
-        yield "level", str(step.level)
-    waited = run.waited_for(step)
-    if waited is not None:
-        yield "waited for", f'<a href="#{places[id(waited)]}">{escaped(waited.name)}</a> {type_cell(waited.type)}'
-    elif step.waited_for is None:
-        yield "waited for", "nothing"
-    for name, value in step.inputs.items():
-        yield f"<code>{escaped(name)}</code>", escaped(value)
 
 
 def _ticks(end: float) -> list[tuple[float, str]]:
@@ -226,9 +163,9 @@ def _critical_path(run: Run) -> str:
     links = [step for step in run.steps if run.is_critical(step)]
     if not links:
         return ""
-    rows = [[escaped(step.name), type_cell(step.type), f"{step.start:.1f}", f"{step.seconds:.1f}"] for step in links]
-    words = '<p class="muted">The chain of waits that ends last; only a faster step here makes the run shorter.</p>'
-    body = table(("Name", "Type", "Start, s", "Seconds"), rows, numbers=(2, 3))
+    rows = [[f"{escaped(step.name)} {type_cell(step.type)}", f"{step.start:.1f}", f"{step.seconds:.1f}"] for step in links]
+    words = '<p class="muted">The chain of dependencies that ends last; only a faster step here makes the run shorter.</p>'
+    body = table(("Step", "Start, s", "Seconds"), rows, numbers=(1, 2))
     return f'<details class="more"><summary>Critical path, {plural(len(links), "link")}</summary>{words}{body}</details>'
 
 

@@ -1,8 +1,10 @@
 "use strict";
-// The page is whole without this. It adds: one run at a time, zoom, explanations on hover and focus, sorting and filtering.
+// The page is whole without this. It adds: one run at a time, search, zoom, explanations on hover and focus, and copy buttons.
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 document.documentElement.classList.add("js");
+// What is folded away, or on a run that is not chosen, is not seen.
+const seen = element => element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null;
 
 // As `duration` in text.py, without what is 0.
 function words(seconds) {
@@ -26,7 +28,11 @@ function choose(tab, {focus = false} = {}) {
   }
   if (focus) tab.focus();
   explain(null);
-  charts.forEach(chart => chart.draw());
+  charts.forEach(chart => {
+    chart.draw();
+    chart.enter(chart.stops.find(seen));
+  });
+  count();
 }
 tabs.forEach((tab, index) => {
   tab.addEventListener("click", () => choose(tab));
@@ -93,7 +99,7 @@ class Chart {
     box.chart = this;
     const over = document.createElement("div");
     over.className = "lane over";
-    this.links = shape("svg", {class: "time links"});
+    this.links = shape("svg", {class: "time links", "aria-hidden": "true"});
     this.cursor = document.createElement("div");
     this.cursor.className = "cursor";
     this.cursor.hidden = true;
@@ -101,12 +107,13 @@ class Chart {
     box.append(over);
     this.over = over;
     this.rows = all(".row", box);
-    this.enter(this.rows.find(row => !row.matches(".quick")));
+    this.stops = all(".rows summary", box);
+    this.enter(this.stops.find(seen));
     this.listen();
   }
 
   // One row is reached by the tab key; arrows lead to the others.
-  enter(row) { for (const other of this.rows) other.firstElementChild.tabIndex = other === row ? 0 : -1; }
+  enter(stop) { for (const other of this.stops) other.tabIndex = other === stop ? 0 : -1; }
 
   // From a place on the screen to a part of what is shown, 0 to 1.
   part(x) {
@@ -155,12 +162,14 @@ class Chart {
       if (from) chain.push([from, to]);
       to = from;
     }
-    // Measured first and changed after: each change in between would lay the page out anew. Rows are alike, and what is in
-    // those out of sight is not laid out: only the one that is pointed at tells how far below its top a bar is.
-    const lane = row?.querySelector(".lane").getBoundingClientRect();
-    const below = row && lane.top + lane.height / 2 - row.getBoundingClientRect().top - this.over.getBoundingClientRect().top;
-    const middle = row => row.getBoundingClientRect().top + below;
-    const lines = chain.filter(([from, to]) => from.offsetParent && to.offsetParent).map(([from, to]) => {
+    // Measured first and changed after: each change in between would lay the page out anew. What is in rows far out of sight
+    // is not laid out: of those only the top is known.
+    const top = this.over.getBoundingClientRect().top, phone = row && getComputedStyle(row.firstElementChild).gridTemplateColumns.split(" ").length === 1;
+    const middle = row => {
+      const lane = row.querySelector(".lane").getBoundingClientRect();
+      return (lane.height ? lane.top + lane.height / 2 : row.getBoundingClientRect().top + (phone ? 34 : 12)) - top;
+    };
+    const lines = chain.filter(([from, to]) => seen(from) && seen(to)).map(([from, to]) => {
       const [before, after] = [from, to].map(row => row.querySelector(".bar"));
       const x1 = `${parseFloat(before.getAttribute("x")) + parseFloat(before.getAttribute("width"))}%`;
       return shape("line", {x1, x2: after.getAttribute("x"), y1: middle(from), y2: middle(to)});
@@ -182,14 +191,32 @@ class Chart {
   }
 
   reveal(row) {
-    row.classList.add("found");
+    for (let fold = row.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    row.hidden = false;
     row.firstElementChild.focus({preventScroll: true});
     row.scrollIntoView({block: "center"});
   }
 
-  walk(row, by) {
-    const shown = this.rows.filter(row => row.offsetParent), to = shown[clamp(shown.indexOf(row) + by, 0, shown.length - 1)];
-    if (to) to.firstElementChild.focus();
+  walk(stop, by) {
+    const shown = this.stops.filter(seen), to = shown[clamp(shown.indexOf(stop) + by, 0, shown.length - 1)];
+    if (to) to.focus();
+  }
+
+  // Fold or unfold all but the parts.
+  unfold(open) { all(".rest", this.box).forEach(rest => { rest.open = open; }); }
+
+  // The longest first, or by start: within its part, and within what is folded.
+  order() {
+    this.longest = !this.longest;
+    const length = row => Number(row.querySelector(".bar").getAttribute("width").replace("%", ""));
+    for (const fold of all(".part, .rest", this.box)) {
+      const rows = [...fold.children].filter(child => child.matches(".row")), rest = [...fold.children].find(child => child.matches(".rest"));
+      const number = row => Number(row.id.slice(row.id.lastIndexOf("-") + 1));
+      rows.sort((a, b) => this.longest ? length(b) - length(a) : number(a) - number(b));
+      rows.forEach(row => fold.insertBefore(row, rest || null));
+    }
+    this.stops = all(".rows summary", this.box);
+    return this.longest;
   }
 
   listen() {
@@ -236,10 +263,10 @@ class Chart {
     }, true);
     box.addEventListener("keydown", event => this.key(event));
     box.addEventListener("focusin", event => {
-      const row = event.target.matches("summary") && event.target.closest(".row");
-      if (!row) return;
-      this.enter(row);
-      if (!event.target.matches(":focus-visible")) return;
+      if (!event.target.matches(".rows summary")) return;
+      this.enter(event.target);
+      const row = event.target.parentElement;
+      if (!row.matches(".row") || !event.target.matches(":focus-visible")) return;
       const place = event.target.getBoundingClientRect();
       explain(row, place.left + 24, place.bottom - 14);
     });
@@ -261,13 +288,13 @@ class Chart {
 
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !event.target.matches("summary")) return;
-    const row = event.target.closest(".row");
+    const stop = event.target.matches(".rows summary") && event.target;
     const acts = {
       "+": () => this.zoomAt(1.5), "=": () => this.zoomAt(1.5), "-": () => this.zoomAt(1 / 1.5), "0": () => this.view(1, 0),
-      ArrowLeft: () => this.pan(-.2), ArrowRight: () => this.pan(.2), ArrowUp: () => this.walk(row, -1), ArrowDown: () => this.walk(row, 1),
-      Home: () => this.walk(row, -this.rows.length), End: () => this.walk(row, this.rows.length),
+      ArrowLeft: () => this.pan(-.2), ArrowRight: () => this.pan(.2), ArrowUp: () => this.walk(stop, -1), ArrowDown: () => this.walk(stop, 1),
+      Home: () => this.walk(stop, -this.stops.length), End: () => this.walk(stop, this.stops.length),
     };
-    const act = row && acts[event.key];
+    const act = stop && acts[event.key];
     if (!act) return;
     event.preventDefault();
     act();
@@ -277,8 +304,11 @@ class Chart {
 const charts = all(".chart").map(box => new Chart(box));
 for (const run of all(".run")) {
   const {chart} = run.querySelector(".chart");
-  const acts = {in: () => chart.zoomAt(1.5), out: () => chart.zoomAt(1 / 1.5), whole: () => chart.view(1, 0)};
-  all(".every", run).forEach(every => every.addEventListener("change", () => chart.enter(chart.rows.find(row => row.offsetParent))));
+  const acts = {
+    in: () => chart.zoomAt(1.5), out: () => chart.zoomAt(1 / 1.5), whole: () => chart.view(1, 0),
+    open: () => chart.unfold(true), fold: () => chart.unfold(false),
+    length: event => event.currentTarget.setAttribute("aria-pressed", chart.order()),
+  };
   all("[data-do]", run).forEach(button => button.addEventListener("click", acts[button.dataset.do]));
 }
 // A link to a run chooses it.
@@ -293,9 +323,6 @@ document.addEventListener("click", event => {
   const link = event.target.closest("main > :not(.runs) a");
   if (link) setTimeout(() => follow(link.hash));
 });
-choose(tabs[0]);
-follow(location.hash);
-
 const redraw = () => charts.forEach(chart => chart.draw());
 addEventListener("resize", redraw);
 addEventListener("beforeprint", () => charts.forEach(chart => {
@@ -304,19 +331,81 @@ addEventListener("beforeprint", () => charts.forEach(chart => {
 }));
 addEventListener("afterprint", redraw);
 
-const table = document.getElementById("resources"), rows = [...table.tBodies[0].rows];
-document.getElementById("filter").addEventListener("input", event => {
-  for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(event.target.value.toLowerCase());
+// Search: steps whose name or type holds every word, in all runs; folds open for what is found, and close as they were.
+const box = document.getElementById("search"), found = document.querySelector(".search .found");
+const words_of = new Map();
+let folds = null;
+function search() {
+  const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length && !folds) folds = new Map(all(".part, .rest").map(fold => [fold, fold.open]));
+  const hits = new Set();
+  for (const {rows} of charts) for (const row of rows) {
+    if (!words_of.has(row)) words_of.set(row, `${row.querySelector(".name").textContent} ${row.querySelector("dd").textContent}`.toLowerCase());
+    row.hidden = !wanted.every(word => words_of.get(row).includes(word));
+    if (!row.hidden) for (let fold = row.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details")) hits.add(fold);
+  }
+  for (const [fold, open] of folds ?? []) {
+    fold.hidden = wanted.length > 0 && !hits.has(fold);
+    fold.open = wanted.length ? hits.has(fold) : open;
+  }
+  if (!wanted.length) folds = null;
+  count();
+  charts.forEach(chart => chart.enter(chart.stops.find(seen)));
+}
+function count() {
+  const run = document.querySelector(".run.current");
+  const rows = all(".row", run);
+  found.textContent = folds ? `${rows.filter(row => !row.hidden).length} of ${rows.length} steps` : "";
+}
+box.addEventListener("input", search);
+document.addEventListener("keydown", event => {
+  if (event.key === "Escape" && event.target === box && box.value) {
+    box.value = "";
+    search();
+  }
+  if (event.key !== "/" || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input, textarea")) return;
+  event.preventDefault();
+  box.focus();
 });
-[...table.tHead.rows[0].cells].forEach((head, column) => {
-  const sort = () => {
-    const sign = head.dataset.sign = head.dataset.sign === "1" ? -1 : 1;
-    const text = row => row.cells[column].textContent;
-    head.setAttribute("aria-sort", sign === 1 ? "ascending" : "descending");
-    rows.sort((a, b) => sign * text(a).localeCompare(text(b), "en", {numeric: true}));
-    table.tBodies[0].append(...rows);
-  };
-  head.tabIndex = 0;
-  head.addEventListener("click", sort);
-  head.addEventListener("keydown", event => { if (event.key === "Enter") sort(); });
-});
+
+// Copy buttons. From a file a browser may have no clipboard interface: the old command works there as well.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.style.position = "fixed";
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+function button(text, label) {
+  const made = document.createElement("button");
+  Object.assign(made, {type: "button", className: "copy", textContent: "Copy"});
+  made.setAttribute("aria-label", `Copy ${label}`);
+  made.addEventListener("click", async event => {
+    event.preventDefault();
+    await copy(text);
+    made.textContent = "Copied";
+    setTimeout(() => { made.textContent = "Copy"; }, 1500);
+  });
+  return made;
+}
+all(".asked code, .before code, .then code, .trouble dd code").forEach(code => code.after(button(code.textContent, code.textContent)));
+// What an option such as --fault takes: made when a step is opened, since there may be thousands.
+document.addEventListener("toggle", event => {
+  const row = event.target;
+  if (!row.matches(".row[open]") || row.querySelector(".copy")) return;
+  const target = `${row.querySelector("i").textContent}/${row.querySelector("b").textContent}`;
+  const name = document.createElement("dt"), value = document.createElement("dd"), code = document.createElement("code");
+  name.textContent = "name";
+  code.textContent = target;
+  value.append(code, button(target, target));
+  row.querySelector("dl").append(name, value);
+}, true);
+
+choose(tabs[0]);
+follow(location.hash);

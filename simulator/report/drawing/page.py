@@ -1,64 +1,69 @@
-"""One page about a rehearsal that needs no other file: what a reader judges by, the pictures, and the tables behind them."""
+"""One page about a rehearsal that needs no other file: what it was, what a reader judges it by, the cluster, every run, the bill."""
 
-from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 
-from facts.prices import HOURS_PER_MONTH
 from simulator.recording import Recording
+from simulator.report.drawing.change import ChangeRun, change_section
 from simulator.report.drawing.chart import legend, run_section, slug
-from simulator.report.drawing.network import network_svg
-from simulator.report.drawing.runs import ChangeRun, Run, runs_of
-from simulator.report.drawing.tables import prose, table, type_cell
-from simulator.report.drawing.text import DARK, FONT, LIGHT, duration, escaped, plural
+from simulator.report.drawing.header import figures, header, what
+from simulator.report.drawing.parts import Linked, Part, linked, parts_of
+from simulator.report.drawing.picture import picture
+from simulator.report.drawing.runs import Run, runs_of
+from simulator.report.drawing.style import document
+from simulator.report.drawing.tables import prose, table
+from simulator.report.drawing.text import duration, escaped
 from simulator.report.drawing.trouble import trouble_section
 from simulator.report.schema import CostLine, Report
 
-_VARIABLES, _VARIABLES_DARK = ("".join(f"--{name}:{colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK))
-# Print with light colours, also from a dark screen.
-_THEME = (
-    f":root{{color-scheme:light dark;--font:{FONT};{_VARIABLES}}}"
-    f"@media screen and (prefers-color-scheme:dark){{:root{{{_VARIABLES_DARK}}}}}@media print{{:root{{color-scheme:light}}}}"
+MOST_BILLED = 15
+"""Lines of the bill that are seen before it is unfolded."""
+_AFTER = '<h2 id="after">The cluster after the change</h2>'
+_SEARCH = (
+    '<div class="search"><input id="search" type="search" placeholder="Search steps by name or type" '
+    'aria-label="Search steps by name or type" autocomplete="off"><span class="muted found" role="status"></span></div>'
 )
 
 
 def page_html(report: Report, recording: Recording, change: ChangeRun | None = None) -> str:
-    """The whole page as HTML; it loads nothing, and shows every run without its script, which zooms, explains and switches."""
-    title = escaped(f"Rehearsal of {report.stack}")
+    """The whole page as HTML; it loads nothing, and shows every run without its script, which searches, zooms and switches.
+
+    Of a change, `recording` is the cluster as it is after it.
+    """
     found = runs_of(report)
-    runs = [
-        *(run for run in found if run.phase == "up"),
-        *(change.runs if change is not None else ()),
-        *(run for run in found if run.phase == "destroy"),
+    # A change is what its reader came for: its runs are before those of the cluster that it is tried on.
+    runs = [*(change.runs if change is not None else ()), *found]
+    parts = _parts(report, recording)
+    if change is None:
+        title = f"Rehearsal of {report.stack}"
+        said = f'<p class="scenario">Scenario {"; ".join(escaped(words) for words in report.scenario)}</p>' if report.scenario else ""
+        head = [header(title, said), "<main>", what(report, recording), trouble_section(report, runs), figures(report, runs)]
+    else:
+        title = f"Change of {report.stack}"
+        asked = f'<p class="asked"><code>{escaped(change.words)}</code></p>'
+        head = [header(title, asked), "<main>", change_section(change), trouble_section(report, runs), _AFTER, what(report, recording)]
+    body = [
+        *head,
+        _notices(report),
+        picture(recording),
+        '<section class="runs" aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>',
+        _tabs(runs),
+        _SEARCH,
+        legend(runs),
+        *(run_section(run, parts) for run in runs),
+        "</section>",
+        _cost(report),
+        "</main>",
+        f'<footer class="muted">Seed {report.seed}. The program itself would take {duration(report.program.seconds)}.</footer>',
     ]
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title><style>{_THEME}{_asset('page.css')}</style></head><body>",
-            f"<header><h1>{title}</h1>",
-            '<p class="muted">This is a simulation: nothing was made in AWS, times are modelled, and prices are list prices.</p></header><main>',
-            f'<p class="scenario">Scenario {"; ".join(escaped(said) for said in report.scenario)}</p>' if report.scenario else "",
-            trouble_section(report, runs, change),
-            _figures(report, runs),
-            _notices(report),
-            '<section class="runs" aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>',
-            f'<p class="muted">The change: {escaped(change.words)}.</p>' if change is not None else "",
-            _tabs(runs),
-            legend(runs),
-            *(run_section(run) for run in runs),
-            "</section>",
-            f'<h2>Network and cluster</h2><div class="wide picture">{network_svg(recording)}</div>',
-            _cost(report),
-            _resources(report, runs),
-            f"</main><script>{_asset('page.js')}</script></body></html>\n",
-        ]
-    )
+    return document(title, "\n".join(body), with_script=True)
 
 
-@cache
-def _asset(name: str) -> str:
-    return (files("simulator.report.drawing") / name).read_text()
+def _parts(report: Report, recording: Recording) -> Mapping[str, Part]:
+    """Of what was there before a change as well: a report knows parents and dependencies."""
+    before = [
+        Linked(item.urn, item.type, item.parent, frozenset(item.depends_on)) for up in (report.up, *report.reruns) for item in up.resources
+    ]
+    return parts_of([*before, *(linked(item) for item in recording)])
 
 
 def _tabs(runs: Sequence[Run]) -> str:
@@ -76,78 +81,28 @@ def _tab_words(run: Run) -> str:
     return f"{ending}{duration(run.seconds)}"
 
 
-def _figures(report: Report, runs: Sequence[Run]) -> str:
-    cost = report.cost
-    prices = f"per hour now, {cost.now.usd_per_hour * 24:,.2f} per day; at full size {cost.full_size.words()}; idle {cost.idle.words()}, {cost.idle.usd_per_hour * HOURS_PER_MONTH:,.2f} per month"
-    tiles = [
-        _time_to_ready([run for run in runs if run.phase == "up"]),
-        _figure("Cost", f"USD {cost.now.words()}", prices),
-        _time_to_destroy([run for run in runs if run.phase == "destroy"]),
-        _left_behind(report),
-    ]
-    return f'<div class="figures">{"".join(tiles)}</div>'
-
-
-def _time_to_ready(runs: Sequence[Run]) -> str:
-    return _time("Time to ready", runs, "not ready", _above_bound(runs[0]))
-
-
-def _time_to_destroy(runs: Sequence[Run]) -> str:
-    levels = len({step.level for step in runs[0].steps})
-    beside = ", ".join(part for part in (_above_bound(runs[0]), f"{plural(levels, 'level')}, one after the other") if part)
-    return _time("Time to destroy", runs, "not gone", beside)
-
-
-def _above_bound(run: Run) -> str:
-    if not run.lower_bound_s:
-        return ""
-    return f"{100 * (run.seconds / run.lower_bound_s - 1):.1f} % above the lower bound of {duration(run.lower_bound_s)}"
-
-
-def _time(name: str, runs: Sequence[Run], never: str, beside: str) -> str:
-    """The time of all runs together, where the last one ended well."""
-    stopped = "killed" if runs[-1].ended == "killed" else "stopped by a refusal"
-    if runs[-1].ended != "well":
-        return _figure(name, never, f"{stopped} after {duration(runs[-1].seconds)}", bad=True)
-    if len(runs) > 1:
-        beside = f"in {len(runs)} runs: {', '.join(duration(run.seconds) for run in runs)}"
-    return _figure(name, duration(sum(run.seconds for run in runs)), beside)
-
-
-def _figure(name: str, value: str, beside: str, *, bad: bool = False) -> str:
-    mark = ' class="bad"' if bad else ""
-    return f'<div class="figure"><span class="muted">{name}</span><b{mark}>{escaped(value)}</b><span class="muted">{escaped(beside)}</span></div>'
-
-
-def _left_behind(report: Report) -> str:
-    left = [report.destroy, *report.destroy_reruns][-1].leftovers
-    if not left:
-        return _figure("Left behind", "nothing", "no resource, backup or namespace remains")
-    return _figure("Left behind", plural(len(left), "object"), "named above", bad=True)
-
-
 def _notices(report: Report) -> str:
     if not report.notices:
         return ""
-    return f"<h2>Notices</h2><ul>{''.join(f'<li>{prose(notice)}</li>' for notice in report.notices)}</ul>"
+    return f'<ul class="notices">{"".join(f"<li>{prose(notice)}</li>" for notice in report.notices)}</ul>'
 
 
 def _cost(report: Report) -> str:
     rows = [
-        [
-            _cost_item(line), escaped(line.name), f"{line.quantity:,g}", _usd(line.usd_per_hour), _usd(line.full_size_usd_per_hour),
-            _usd(line.idle_usd_per_hour),
-        ]
+        [_cost_item(line), escaped(line.name), _usd(line.usd_per_hour), _usd(line.full_size_usd_per_hour), _usd(line.idle_usd_per_hour)]
         for line in report.cost.items
-    ]  # fmt: skip
+    ]
     sums = (report.cost.now, report.cost.full_size, report.cost.idle)
-    total = ["Total", "", "", *(f"{found.usd_per_hour:,.4f}{' + what has no known price' * bool(found.without)}" for found in sums)]
+    total = ["Total", "", *(f"{found.usd_per_hour:,.4f}{' + what has no known price' * bool(found.without)}" for found in sums)]
     words = (
-        '<p class="muted">At full size: every autoscaled group at its maximum, and every pool of Karpenter at its limit. '
+        '<p class="muted">USD an hour. At full size: every autoscaled group at its maximum, and every pool of Karpenter at its limit. '
         "Idle: all Neuron node groups at zero nodes. Nothing that bills by use is counted.</p>"
     )
-    heads = ("Item", "Name", "Quantity", "Now, USD per hour", "At full size, USD per hour", "Idle, USD per hour")
-    return "<h2>Cost</h2>" + words + table(heads, rows, numbers=(2, 3, 4, 5), total=total)
+    heads = ("Item", "Name", "Now", "At full size", "Idle")
+    numbers = (2, 3, 4)
+    folded = rows[MOST_BILLED:]
+    rest = f'<details class="fold"><summary>{len(folded)} more</summary>{table(heads, folded, numbers=numbers)}</details>' if folded else ""
+    return f'<h2 id="cost">Cost</h2>{words}{table(heads, rows[:MOST_BILLED], numbers=numbers, total=total)}{rest}'
 
 
 def _cost_item(line: CostLine) -> str:
@@ -158,25 +113,3 @@ def _cost_item(line: CostLine) -> str:
 
 def _usd(price: float | None) -> str:
     return '<span class="bad">no known price</span>' if price is None else f"{price:,.4f}"
-
-
-def _resources(report: Report, runs: Sequence[Run]) -> str:
-    """Every step of every `up`, sorted and filtered by the script."""
-    depends_on = {item.urn: len(item.depends_on) for up in (report.up, *report.reruns) for item in up.resources}
-    rows = [
-        [
-            escaped(step.name), type_cell(step.type), escaped(run.title), f"{step.start:.1f}", f"{step.seconds:.1f}",
-            str(step.attempts), str(depends_on.get(step.urn, 0)),
-        ]
-        for run in runs
-        if run.phase == "up"
-        for step in run.steps
-    ]  # fmt: skip
-    words = (
-        f'<p class="muted">{len(rows)} steps for {plural(report.program.resources, "registration")}: components and providers take no time. '
-        f"Seed {report.seed}. The program itself would take {duration(report.program.seconds)}.</p>"
-    )
-    box = '<input id="filter" type="search" placeholder="Filter by name or type" aria-label="Filter resources by name or type">'
-    heads = ("Name", "Type", "Run", "Start, s", "Seconds", "Tries", "Depends on")
-    body = table(heads, rows, numbers=(3, 4, 5, 6), identity="resources")
-    return f'<details class="more all-steps"><summary><h2>Resources</h2></summary>{words}{box}{body}</details>'

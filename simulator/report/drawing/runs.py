@@ -120,18 +120,6 @@ class Run:
         return found
 
 
-@dataclass(frozen=True)
-class ChangeRun:
-    """A change of a running cluster, as the page shows it."""
-
-    words: str
-    """What is changed."""
-    runs: Sequence[Run]
-    """The first, and those after its failures."""
-    losses: Sequence[str] = ()
-    """What running jobs and stored data lose by it, in sentences."""
-
-
 def runs_of(report: Report) -> list[Run]:
     """Every run of up, then every run of destroy."""
     ups = [report.up, *report.reruns]

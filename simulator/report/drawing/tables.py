@@ -38,3 +38,9 @@ def table(
     body = "\n".join(row(cells) for cells in rows)
     foot = f"<tfoot>{row(total)}</tfoot>" if total else ""
     return f'<div class="wide"><table{mark}><thead>{row(heads, "th")}</thead><tbody>\n{body}\n</tbody>{foot}</table></div>'
+
+
+def tile(name: str, value: str, beside: str, *, bad: bool = False) -> str:
+    """One figure in large digits, with what it is and what belongs to it."""
+    mark = ' class="bad"' if bad else ""
+    return f'<div class="figure"><span class="muted">{name}</span><b{mark}>{escaped(value)}</b><span class="muted">{escaped(beside)}</span></div>'

@@ -9,12 +9,22 @@ FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-se
 
 LIGHT: Mapping[str, str] = {
     "paper": "#ffffff", "ink": "#1b2330", "muted": "#5d6878", "line": "#dfe4ea", "tint": "#f3f6f9", "bad": "#c81e2b", "warn": "#9a5b00",
-    "bar": "#b4bfcd", "critical": "#1f5fd6", "bound": "#0b7a6d",
+    "bar": "#8190a2", "critical": "#1f5fd6", "bound": "#0b7a6d", "edge": "#7a8797", "span": "#dce3eb",
 }  # fmt: skip
 """Colours that every drawing uses, in light mode."""
 DARK: Mapping[str, str] = {
     "paper": "#0f141b", "ink": "#e4e9f0", "muted": "#99a5b5", "line": "#29313c", "tint": "#171e27", "bad": "#ff6f6a", "warn": "#f0b14a",
-    "bar": "#4b5768", "critical": "#5b9bff", "bound": "#3fd0bd",
+    "bar": "#6b7a8d", "critical": "#5b9bff", "bound": "#3fd0bd", "edge": "#6b7a8d", "span": "#263040",
+}  # fmt: skip
+"""The same in dark mode."""
+PICTURE_LIGHT: Mapping[str, str] = {
+    "frame": "#aeb8c5", "ground": "#f6f8fa", "plain": "#eef1f5", "plain_edge": "#8492a5", "control": "#e8f0fe", "control_edge": "#1f5fd6",
+    "gateway": "#f3edfd", "gateway_edge": "#7c4fd0", "storage": "#e6f5ec", "storage_edge": "#1b7f4c", "efa": "#fff1e3", "efa_edge": "#c4610f",
+}  # fmt: skip
+"""Colours of a picture of the cluster, in light mode."""
+PICTURE_DARK: Mapping[str, str] = {
+    "frame": "#4b5768", "ground": "#141b24", "plain": "#202833", "plain_edge": "#7d8b9c", "control": "#15253f", "control_edge": "#5b9bff",
+    "gateway": "#271f3d", "gateway_edge": "#a685f0", "storage": "#122b1f", "storage_edge": "#45b97c", "efa": "#35210f", "efa_edge": "#ee9146",
 }  # fmt: skip
 """The same in dark mode."""
 

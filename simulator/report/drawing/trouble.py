@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from simulator.report.drawing.chart import slug
-from simulator.report.drawing.runs import ChangeRun, Run, Step
+from simulator.report.drawing.runs import Run, Step
 from simulator.report.drawing.tables import prose
 from simulator.report.drawing.text import duration, escaped, plural, short_type
 from simulator.report.schema import CostLine, Incident, Leftover, Problem, Report
@@ -12,10 +12,9 @@ MOST_BILLED = 6
 """Lines of the bill that are named."""
 
 
-def trouble_section(report: Report, runs: Sequence[Run], change: ChangeRun | None) -> str:
+def trouble_section(report: Report, runs: Sequence[Run]) -> str:
     """The section, empty where nothing went wrong. `runs` are in the order in which they happened."""
     parts = [
-        *_losses(change),
         *(_run(report, runs, index) for index, run in enumerate(runs) if run.ended != "well" or any(step.error for step in run.steps)),
         *(_problem(problem) for problem in report.problems),
         *(_incident(incident) for incident in report.incidents),
@@ -133,12 +132,6 @@ def _leftovers(report: Report, left: Sequence[Leftover]) -> Iterator[str]:
         objects = "".join(f'<li class="bad">{escaped(leftover.what)}</li>' for leftover in left)
         price = f"<p>{rate:,.2f} USD an hour until it is gone.</p>" if rate else ""
         yield _card(f"{plural(len(left), 'object')} left behind after the last destroy", f"<ul>{objects}</ul>{price}")
-
-
-def _losses(change: ChangeRun | None) -> Iterator[str]:
-    if change is not None and change.losses:
-        losses = "".join(f'<li class="bad">{escaped(loss)}</li>' for loss in change.losses)
-        yield _card(f"The change deletes or interrupts: {escaped(change.words)}", f"<ul>{losses}</ul>")
 
 
 def _card(heading: str, body: str, *, calm: bool = False) -> str:

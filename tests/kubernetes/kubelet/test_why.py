@@ -61,6 +61,6 @@ def test_a_real_cause_is_named_and_the_job_is_cancelled(control_plane: ControlPl
     view = look(door, namespace)
     (row,) = rows(view)
     assert (row.name, row.wanted, row.running, str(row.phase)) == ("bert", 1, 0, "waiting")
-    outcome = cancel_job(plan_cancel(view.named("bert", namespace), now=True), door, time.sleep, lambda line: None)
+    outcome = cancel_job(plan_cancel(view, view.named("bert", namespace), now=True), door, time.sleep, lambda line: None)
     assert outcome.is_gone
     assert not look(door, namespace).jobs

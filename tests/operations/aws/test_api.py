@@ -196,10 +196,10 @@ def test_tags_are_read_in_both_spellings():
     assert api.tags_of({}) == {}
 
 
-def test_the_commands_that_the_readme_lists_are_taken():
+def test_the_commands_around_a_cluster_are_taken():
     """What a reader copies must run: each line is parsed by the command line itself, up to where it would act."""
     command: Any = typer.main.get_command(app)
-    section = (ROOT / "README.md").read_text().split("## On AWS")[1].split("## ")[0]
+    section = (ROOT / "docs/running.md").read_text().split("## ")[0]
     lines = [line.split("#")[0].split()[2:] for line in section.splitlines() if line.startswith("$ trn ")]
     assert len(lines) >= 5
     for name, *arguments in lines:

@@ -2,37 +2,27 @@
 
 import json
 import re
-import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from facts.catalogue import NEURON_TYPES
 from facts.toolchains import running_on
 from operations.aws.api import BotoApi
-from operations.cli import app
-from operations.cluster.init.answers import (
-    ADDONS,
-    REGIONS,
-    Answers,
-    capacity_kinds,
-    regions_offering,
-    second_zone,
-    stack_file_text,
-    types_in,
-    zones_offering,
-)  # fmt: skip
-from operations.errors import CommandError
+from operations.cluster.init.answers import Answers, quoted, stack_file_text
+from operations.cluster.init.offers import REGIONS, Catalogue, capacity_kinds, regions_offering, second_zone, types_in
+from operations.cluster.init.questions import ADDONS
 from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from stacks.config import parse_settings
 from stacks.stack_yaml import read_yaml
 from tests.operations.aws.healthy import HealthyAccount, block
-from tests.support import ROOT
+from tests.operations.cluster.init_project import empty_project, trn
 
 GOLDEN = Path(__file__).parent / "golden_init.yaml"
 ADDRESS = ("--allow", "198.18.0.7/32")
@@ -40,17 +30,8 @@ ADDRESS = ("--allow", "198.18.0.7/32")
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project without a stack file."""
-    for name in ("Pulumi.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def trn(*arguments: str, answers: str = "") -> tuple[int, str, str]:
-    """Exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, ["init", *arguments], input=answers)
-    return result.exit_code, result.stdout, result.stderr
+    """The project without a stack file, and with a caller whose address cannot be learned."""
+    return empty_project(tmp_path, monkeypatch)
 
 
 def written(project: Path, stack: str = "night") -> dict[str, Any]:
@@ -72,7 +53,7 @@ def test_questions_and_options_that_say_the_same_write_the_same(project: Path):
     """What was asked once can be scripted."""
     said = "us-east-2\ntrn1.32xlarge\nuse2-az3\nmine\n4\ncapacity-block\ncr-0123456789abcdef0\n2400\n198.18.0.7/32, 198.19.0.0/16\nneuron,efa\n"
     code, _, err = trn("night", answers=said)
-    assert code == 0
+    assert code == 0, err
     asked = (project / "Pulumi.night.yaml").read_bytes()
     flags = [
         "--region",
@@ -95,14 +76,14 @@ def test_questions_and_options_that_say_the_same_write_the_same(project: Path):
 
 def test_the_cost_is_shown_as_it_goes(project: Path):
     """After each answer that changes it."""
-    _, _, err = trn("night", answers="\n" * 12)
+    _, _, err = trn("night", answers="\n" * 7 + "later\n\n")
     assert re.findall(r"so far ([\d.]+) USD", err) == ["0.56", "43.58", "43.82"]
 
 
 def test_every_answer_reaches_the_file(project: Path):
     """And what is left out is off."""
     flags = ["--region", "us-east-1", "--instance-type", "trn1n.32xlarge", "--count", "0", "--capacity", "spot", "--fsx-gib", "0"]
-    assert trn("night", *flags, "--addons", "none", "--name", "mine", "--yes", "--json", "made.json")[0] == 0
+    assert trn("night", *flags, "--allow", "private", "--addons", "none", "--name", "mine", "--yes", "--json", "made.json")[0] == 0
     found = written(project)
     assert found["network"]["zones"] == ["use1-az6", "use1-az1"]
     group = found["nodeGroups"]["trn1n-32xl"]
@@ -126,14 +107,31 @@ def test_any_add_on_may_be_asked_for_and_brings_what_it_needs(project: Path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--instance-type", "trn3.48xlarge"], "take one of trn1.2xlarge"),
-        (["--capacity", "barter"], "take one of on-demand, spot, capacity-block"),
+        (["--region", "us-wset-2"], "did you mean us-west-2?"),
+        (["--region", "eu-west-1"], "no Neuron instance type was seen in eu-west-1"),
+        (["--instance-type", "trn3.48xlarge"], "did you mean trn2.48xlarge? it was seen in us-east-2, ap-south-2, not in us-west-2"),
+        (["--instance-type", "trn2.48xlarge"], "seen in us-east-2, ap-south-2"),
+        (["--instance-type", "trn2.48xlarge"], "`--region us-east-2`"),
+        (["--capacity", "barter"], "allowed: on-demand, spot, capacity-block"),
         (["--capacity", "capacity-block"], "--reservation cr-"),
+        (["--reservation", "cr-1"], "17 characters"),
         (["--addons", "volcano,slurms"], "unknown add-on: slurms"),
-        (["--fsx-gib", "1300"], "storage.lustre.capacityGib"),
-        (["--allow", "203.0.113.7/32"], "publicAccessCidrs"),
-        (["--zone", "use1-az4"], "network.zones"),
+        (["--addons", "volcano,slurms"], "did you mean slurm?"),
+        (["--fsx-gib", "1300"], "the nearest are 1200 and 2400"),
+        (["--name", "Mine_1"], "for example mine-1"),
+        (["--count", "1001"], "0 to 1000"),
+        (["--allow", "203.0.113.7/32"], "reserved for documentation"),
+        (["--allow", "198.18.0.7"], "write `198.18.0.7/32` for this one address"),
+        (["--allow", "10.0.0.1/32"], "not a public address"),
+        (["--allow", "0.0.0.0/0"], "the whole internet"),
+        (["--allow", ""], "no address is named"),
+        (["--zone", "use1-az4"], "did you mean usw2-az4?"),
+        (["--zone", "usw2-az9"], "did you mean usw2-az4?"),
+        (["--zone", "us-west-2d"], "zone names such as us-west-2d mean another zone in each account"),
+        (["--region", "us-east-1", "--zone", "use1-az3"], "EKS places no control plane in `use1-az3`"),
         (["--instance-type", "trn1.2xlarge"], "add --live"),
+        (["--from", "lern"], "did you mean learn?"),
+        (["--from", "learn", "--region", "us-east-1"], "--region cannot change the sample learn"),
     ],
 )
 def test_a_slip_exits_with_2_and_writes_nothing(project: Path, arguments: list[str], says: str):
@@ -200,9 +198,8 @@ def test_what_may_be_answered_follows_from_the_catalogue():
     assert "trn2.48xlarge" not in types_in("us-west-2")
     assert types_in("eu-west-1") == list(NEURON_TYPES)
     assert capacity_kinds("trn1n.32xlarge") == ["on-demand", "spot"]
-    assert zones_offering("trn1.32xlarge", "us-west-2") == ["usw2-az4", "usw2-az1"]
-    with pytest.raises(CommandError, match="seen in us-west-2, us-east-1, us-east-2"):
-        zones_offering("trn1.2xlarge", "us-west-2")
+    assert Catalogue().zones("trn1.32xlarge", "us-west-2") == ["usw2-az4", "usw2-az1"]
+    assert Catalogue().zones("trn1.2xlarge", "us-west-2") == []
     assert second_zone("use1-az1", "us-east-1") == "use1-az2"
     assert second_zone("usw1-az1", "us-west-1") == "usw1-az3"
 
@@ -226,3 +223,60 @@ def test_the_file_of_any_type_is_accepted(instance_type: str):
     pairs = read_yaml(stack_file_text(answers))["config"]
     settings = parse_settings({key.removeprefix("trn:"): value for key, value in pairs.items()}, "x", rehearsal=True)
     assert settings.training.toolchain in running_on(NEURON_TYPES[instance_type])
+
+
+def test_all_that_is_wrong_is_said_at_once(project: Path):
+    """One slip after the other would be as many runs."""
+    flags = ("--region", "us-wset-2", "--fsx-gib", "1300", "--allow", "1.2.3.4", "--addons", "volcno", "--name", "A b")
+    code, _, err = trn("night", "--yes", *flags)
+    assert (code, err.count("error: "), err.count("hint: ")) == (2, 5, 5)
+    assert list(project.glob("Pulumi.*.yaml")) == []
+
+
+def test_a_wrong_option_needs_no_program(project: Path):
+    """Whoever mistypes a region waits for no SDK."""
+    script = "import sys\nfrom operations.cli import main\ntry: main()\nexcept SystemExit as end: code = end.code\n"
+    script += "print(code, [name for name in ('pulumi', 'boto3', 'addons', 'simulator') if name in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, "init", "night", "--region", "us-wset-2", "--yes"], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "2 []", ran.stderr
+
+
+def test_the_own_address_is_the_default_of_who_may_reach_the_api(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """Without it the API is closed to the machine that runs `pulumi up`."""
+    monkeypatch.setattr("operations.access.Live.own_address", lambda self: "198.18.0.9\n")
+    assert trn("night", "--yes")[0] == 0
+    assert written(project)["controlPlane"]["publicAccessCidrs"] == ["198.18.0.9/32"]
+    code, _, err = trn("day", answers="\n" * 9)
+    assert (code, "your address is offered" in err, "[198.18.0.9/32]" in err) == (0, True, True)
+    assert written(project, "day")["controlPlane"]["publicAccessCidrs"] == ["198.18.0.9/32"]
+
+
+@pytest.mark.parametrize("answer", ["10.0.0.1", "2001:db8::1", "<html>", ""])
+def test_an_address_that_eks_does_not_take_is_not_offered(project: Path, monkeypatch: pytest.MonkeyPatch, answer: str):
+    """A proxy's page, an IPv6 address, or one behind a VPN: the file then holds an example, and says what to do before `pulumi up`."""
+    monkeypatch.setattr("operations.access.Live.own_address", lambda self: answer)
+    code, out, _ = trn("night", "--yes")
+    assert (code, "before `pulumi up`: pulumi config set --stack night" in out) == (0, True)
+    assert written(project)["controlPlane"]["publicAccessCidrs"] == ["203.0.113.0/24"]
+
+
+def test_private_says_plainly_what_it_takes(project: Path):
+    """The VPC that `pulumi up` must run in is one that it is about to make."""
+    code, _, err = trn("night", answers="\n" * 7 + "private\n\n")
+    assert (code, "must run inside the VPC, which the stack itself makes; docs/private.md" in err) == (0, True)
+    assert written(project)["controlPlane"]["publicAccessCidrs"] == []
+    assert "docs/private.md" in (project / "Pulumi.night.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["no", "true", "null", "on", "y1", "ab"])
+def test_a_value_that_yaml_would_read_as_another_is_quoted(name: str):
+    """A cluster called `no` is not `false`."""
+    assert yaml.safe_load(f"x: {quoted(name)}") == {"x": name}
+
+
+def test_a_name_that_is_a_word_of_yaml_reaches_the_program(project: Path):
+    """Through the whole command."""
+    assert trn("night", "--yes", "--name", "no", *ADDRESS)[0] == 0
+    assert written(project)["name"] == "no"

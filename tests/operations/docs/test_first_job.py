@@ -1,7 +1,8 @@
-"""'Your first job' in the README, and the command that the stack tells its users: they lead to a job file that is there and is taken."""
+"""'Run your first job' in the README, and the command that the stack tells its users: they lead to a job file that is there and is taken."""
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,12 +12,12 @@ from facts.toolchains import TOOLCHAINS
 from operations.cli import app
 from stacks.config import parse_settings
 from stacks.outputs import next_command
-from tests.support import ROOT, dev_configuration, merged
+from tests.support import ROOT, copy_project, dev_configuration, merged
 
 
 def lines() -> list[list[str]]:
     """The words of each command of the section."""
-    section = (ROOT / "README.md").read_text().partition("## Your first job\n")[2].partition("\n## ")[0]
+    section = (ROOT / "README.md").read_text().partition("## 6. Run your first job\n")[2].partition("\n## ")[0]
     return [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.+)$", section, re.MULTILINE)]
 
 
@@ -25,16 +26,19 @@ def test_it_has_five_lines_of_trn():
     assert [line[:2] for line in lines()] == [["trn", verb] for verb in ("submit", "submit", "watch", "why", "cancel")]
 
 
-def test_its_first_line_prints_the_job_that_the_others_name(monkeypatch: pytest.MonkeyPatch):
-    """Run as it is written, in the checkout."""
-    monkeypatch.chdir(ROOT)
+def test_its_first_line_prints_the_job_that_the_others_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Run as it is written, beside the files of the checkout and a stack file of the README's name."""
+    copy_project(tmp_path)
+    (tmp_path / "Pulumi.night.yaml").write_text((ROOT / "Pulumi.dev.yaml").read_text())
+    (tmp_path / "training").symlink_to(ROOT / "training")
+    monkeypatch.chdir(tmp_path)
     first, submit, *others = lines()
     result = CliRunner().invoke(app, first[1:], catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
     job = list(yaml.safe_load_all(result.stdout))[-1]
     assert job["kind"] == "Job"
     assert first == [*submit, "--dry-run"]
-    assert {line[2] for line in others} == {job["metadata"]["name"]}
+    assert {line[3] for line in others} == {job["metadata"]["name"]}
 
 
 def test_the_stack_leads_to_it():

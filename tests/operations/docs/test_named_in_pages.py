@@ -25,6 +25,7 @@ PAGES = (
     "docs/jobs.md",
     "docs/layers.md",
     "docs/practice-kubernetes.md",
+    "docs/private.md",
     *sorted(f"docs/{folder}/{path.name}" for folder in ("launchers", "recipes") for path in (ROOT / "docs" / folder).glob("*.md")),
 )
 ALL = ("README.md", "CONTRIBUTING.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
@@ -97,7 +98,7 @@ def test_every_command_that_a_page_names_in_a_sentence_is_taken(page: str):
     text = re.sub(r"^(```|~~~).*?^\1", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
     lines = re.findall(r"`trn ((?!--practice COMMAND)[a-z-][^`]*)`", text)
     refused = {line: refusal for line in lines if (refusal := refusal_of(re.sub(r"\s(>|\||&&|;).*", "", line)))}
-    lacking = re.compile(r"is missing|are missing|Missing|requires an argument")
+    lacking = re.compile(r"is missing|are missing|Missing|requires an argument|has no name")
     assert {line: refusal for line, refusal in refused.items() if not lacking.search(refusal)} == {}
 
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from addons import volcano
+from facts.kubernetes_kinds import Resource
 from operations.cli import app
 from operations.cluster.drain.kinds import JOBS
 from operations.errors import CommandError
@@ -50,7 +51,8 @@ def put_bert(cluster: FakeCluster, *, checkpoints: bool = True, runs: bool = Tru
 
 def planned(cluster: FakeCluster, *, now: bool = False) -> CancelPlan:
     """The plan for bert."""
-    return plan_cancel(look(cluster, "training").named("bert", "training"), now=now)
+    view = look(cluster, "training")
+    return plan_cancel(view, view.named("bert", "training"), now=now)
 
 
 def test_the_workers_are_asked_for_a_checkpoint_and_their_word_is_read():
@@ -78,7 +80,50 @@ def test_a_pod_of_another_owner_with_the_jobs_label_stays():
     assert cancel_job(planned(cluster, now=True), cluster, lambda seconds: None, told.append).is_gone
     assert cluster.objects[PODS] == [foreign]
     assert [line for line in cluster.log if line.startswith("delete Pod")] == ["delete Pod bert-worker-0 in 1 s"]
-    assert "pod bert-worker-1 bears the job's label and was not made by it: it stays" in told
+    assert "pod bert-worker-1 bears the job's label and was not shown to be made by it: it is left" in told
+
+
+def kind_of(plural: str) -> Resource:
+    """A kind of jobs by its plural."""
+    return next(kind.resource for kind in JOB_KINDS if kind.resource.plural == plural)
+
+
+CHAINS: dict[str, tuple[str, dict[Resource, str], str]] = {
+    "JobSet": ("jobset.sigs.k8s.io/jobset-name", {kind_of("jobsets"): "bert", JOBS: "bert-worker-0"}, "Job"),
+    "TrainJob": (
+        "jobset.sigs.k8s.io/jobset-name",
+        {kind_of("trainjobs"): "bert", kind_of("jobsets"): "bert", JOBS: "bert-node-0"},
+        "Job",
+    ),
+    "RayJob": ("ray.io/cluster", {kind_of("rayjobs"): "bert", kind_of("rayclusters"): "bert-x7f2k"}, "RayCluster"),
+    "MPIJob": ("training.kubeflow.org/job-name", {kind_of("mpijobs"): "bert", JOBS: "bert-launcher"}, "Job"),
+}
+"""Kinds whose pods are made by something that they made: label of the pods, the chain from the job down, and what makes the pods."""
+
+
+@pytest.mark.parametrize("case", CHAINS)
+def test_pods_of_a_long_chain_end_and_those_of_another_controller_stay(case: str):
+    """Under the same label: what leads to the job is its own, whatever else is there is left."""
+    label, chain, maker = CHAINS[case]
+    cluster, above = FakeCluster(), ""
+    kinds = list(chain)
+    for number, (each, name) in enumerate(chain.items()):
+        uid = f"uid-{number}"
+        owned = {"ownerReferences": [{"kind": kinds[number - 1].kind, "name": above, "uid": f"uid-{number - 1}"}]} if above else {}
+        labels = {"ray.io/originated-from-cr-name": "bert"} if each.plural == "rayclusters" else {}
+        cluster.put(each, name, metadata={"uid": uid, "labels": labels, **owned})
+        above = name
+    cluster.objects[PODS] = []
+    makers = {"own": {"uid": f"uid-{len(chain) - 1}", "kind": maker}, "foreign": {"uid": "uid-web", "kind": "ReplicaSet"}}
+    for name, owner in makers.items():
+        metadata = {"labels": {label: above if case == "RayJob" else "bert"}, "ownerReferences": [{**owner, "name": "x"}]}
+        cluster.put(PODS, f"pod-{name}", metadata=metadata, status={"phase": "Running"})
+    view = look(cluster, "training")
+    plan = plan_cancel(view, view.named(f"{kinds[0].qualified}/bert", "training"), now=True)
+    assert {each["metadata"]["name"] for each in plan.job.pods} == {"pod-own", "pod-foreign"}
+    assert cancel_job(plan, cluster, lambda seconds: None, lambda line: None).is_gone
+    assert [line for line in cluster.log if line.startswith("delete Pod")] == ["delete Pod pod-own in 1 s"]
+    assert [each["metadata"]["name"] for each in cluster.objects[PODS]] == ["pod-foreign"]
 
 
 def test_without_time_nothing_is_saved():
@@ -128,11 +173,11 @@ def test_another_owners_job_is_refused():
     cluster = FakeCluster()
     cluster.put(JOBS, "llama-node-0", metadata={"ownerReferences": [{"kind": "TrainJob", "name": "llama", "uid": "u"}]})
     with pytest.raises(CommandError, match="belongs to TrainJob llama") as refused:
-        plan_cancel(look(cluster, "training").named("llama-node-0", "training"), now=False)
+        plan_cancel(look(cluster, "training"), look(cluster, "training").named("llama-node-0", "training"), now=False)
     assert (refused.value.code, refused.value.hint) == (2, "`trn cancel llama`")
     cluster.put(JOBS, "init", "volcano-system")
     with pytest.raises(CommandError, match="a namespace of Kubernetes or of an add-on"):
-        plan_cancel(look(cluster, "volcano-system").named("init", "volcano-system"), now=False)
+        plan_cancel(look(cluster, "volcano-system"), look(cluster, "volcano-system").named("init", "volcano-system"), now=False)
 
 
 def test_ctrl_c_says_what_goes_on():
@@ -146,6 +191,21 @@ def test_ctrl_c_says_what_goes_on():
     with pytest.raises(KeyboardInterrupt):
         cancel_job(planned(cluster), cluster, interrupt, told.append)
     assert "it is being deleted, and its pods have 240 s from the request" in told[-1]
+
+
+@pytest.mark.parametrize("now", [False, True])
+def test_a_second_run_completes_one_that_was_killed(now: bool):
+    """Its process ended when the deletion was asked for, or before the pods were: nothing is kept on this machine."""
+    cluster = FakeCluster(lag=3)
+    put_bert(cluster, checkpoints=False)
+
+    def killed(_: str) -> None:
+        raise SystemExit
+
+    with pytest.raises(SystemExit):
+        cancel_job(planned(cluster, now=now), cluster, lambda seconds: None, killed)
+    assert cancel_job(planned(cluster, now=now), cluster, lambda seconds: None, lambda line: None).is_gone
+    assert (cluster.objects[volcano.JOBS], cluster.objects[PODS]) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -167,8 +227,9 @@ def test_cancel_uses_the_rights_that_are_listed_and_no_others():
     cluster = RunningCluster()
     for kind in JOB_KINDS:
         cluster.put(kind.resource, "theirs")
-    for job in look(cluster, "training").jobs:
-        cancel_job(plan_cancel(job, now=True), cluster, lambda seconds: None, lambda line: None)
+    view = look(cluster, "training")
+    for job in view.jobs:
+        cancel_job(plan_cancel(view, job, now=True), cluster, lambda seconds: None, lambda line: None)
     put_bert(cluster)
     cancel_job(planned(cluster), cluster, lambda seconds: None, lambda line: None)
     put_bert(cluster)

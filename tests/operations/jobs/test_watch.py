@@ -15,7 +15,7 @@ from addons import volcano
 from facts.catalogue import NEURON_TYPES
 from facts.peak_flops import PEAK_BF16_TFLOPS
 from operations.cli import app
-from operations.jobs.watch.page import page, svg
+from operations.jobs.watch.page import page, plot
 from operations.jobs.watch.progress import hardware, read
 from operations.jobs.watch.view import HEIGHT, LEVELS, curve, figures, losses, shown
 from operations.kube.job_pods import PODS
@@ -115,10 +115,14 @@ def test_the_page_stands_alone_and_escapes_names():
 
 def test_curves_are_well_formed_svg():
     """As many points as steps; no more than can be told apart; a sentence where there is nothing to draw."""
-    drawn = ElementTree.fromstring(svg([(1, 9.0), (2, float("nan")), (3, 7.0)], 'a "title"'))
-    assert len((drawn.find("polyline") or drawn[-1]).attrib["points"].split()) == 2
-    assert len(ElementTree.fromstring(svg([(n, float(n)) for n in range(5000)], "x"))[-1].attrib["points"].split()) == 1000
-    assert svg([(1, 1.0)], "x").startswith("<p>")
+
+    def drawn(points: list[tuple[int, float]]) -> list[str]:
+        (line,) = ElementTree.fromstring(plot(points, 'a "title"')).iter("polyline")
+        return line.attrib["points"].split()
+
+    assert drawn([(1, 9.0), (2, float("nan")), (3, 7.0)]) == ["0.0,0.0", "1000.0,100.0"]
+    assert len(drawn([(n, float(n)) for n in range(5000)])) == 1000
+    assert plot([(1, 1.0)], "x").startswith("<p>")
 
 
 def test_the_live_view_has_figures_and_curves():
@@ -146,7 +150,7 @@ def test_a_log_on_disk_needs_no_cluster(tmp_path: Path):
     assert "time left: 0:15:00" in result.stdout
     assert "cost so far: 2.39 USD" in result.stdout
     assert json.loads((tmp_path / "out.json").read_text())["goodput"] == pytest.approx(0.5)
-    assert made.read_text().startswith("<!DOCTYPE html>")
+    assert made.read_text().startswith("<!doctype html>")
     log.write_text("nothing of it")
     assert trn("--log", str(log)).exit_code == 1
     assert trn("--log", str(log), "--instance", "p5.48xlarge").exit_code == 2
@@ -247,7 +251,7 @@ def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
     said = json.dumps(found.as_data(ON), allow_nan=False)
     assert json.loads(said)["loss"] is None
     assert dict(figures(found, ON))["loss"] in ("nan", "inf", "-inf")
-    assert "nan" not in svg(losses(found), "Loss")
+    assert "nan" not in plot(losses(found), "Loss")
     assert len(curve([value for _, value in losses(found)])) == HEIGHT
 
 

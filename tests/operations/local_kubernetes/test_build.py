@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from addons.versions import ETCD_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
+from addons.versions import ETCD_IMAGE, MPI_OPERATOR_IMAGE, NEURON_SCHEDULER_TAGS, TRAINER, TRAINING_OPERATOR_VERSION, VOLCANO
 from operations.local_kubernetes import build
 from operations.local_kubernetes.sources import MODULES
 from stacks.config import parse_settings
@@ -26,6 +26,9 @@ PINS = {
     # Trainer's chart brings the JobSet that it was built with.
     "jobset": MODULES["sigs.k8s.io/jobset"],
     "training-operator": TRAINING_OPERATOR_VERSION,
+    "mpi-operator": f"v{MPI_OPERATOR_IMAGE.rpartition(':')[2]}",
+    # The release before the chart's 1.7.0, whose module the registry did not give on 2026-11-22.
+    "kuberay": "v1.6.2",
     # The Helm that pulumi-kubernetes 4.34 holds (pulumi/pulumi-kubernetes provider/go.mod): what installs the releases.
     "helm": "v3.20.2",
     "kwok": "v0.8.0",

@@ -30,9 +30,9 @@ def bring_up(root: Path) -> Path:
     return root
 
 
-def leftovers() -> list[tuple[str, str]]:
-    """Everything in the account on disk."""
-    account = PracticeAccount(practice_folder("dev")).open()
+def leftovers(stack: str = "dev") -> list[tuple[str, str]]:
+    """Everything in a stack's account on disk."""
+    account = PracticeAccount(practice_folder(stack)).open()
     try:
         return account.world.state.leftovers()
     finally:

@@ -245,3 +245,21 @@ def test_progress_counts_the_same_resources_as_the_summary(project: Path, monkey
     waiting = [int(number) for number in re.findall(r"(\d+) wait\n", err)]
     # All deletions but the first of a destroy wait when it begins.
     assert max(waiting) < count
+
+
+def test_each_number_has_one_word_in_terminal_page_report_and_docs(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """140 resources here, 137 steps there and 189 registrations elsewhere made a reader count by hand."""
+    _, out, _ = rehearse(project, "--quiet", monkeypatch=monkeypatch)
+    report = json.loads((project / "build/rehearsal/report.json").read_text())
+    page, docs = (project / "build/rehearsal/index.html").read_text(), (ROOT / "docs/rehearsal.md").read_text()
+    made = [item for item in report["up"]["resources"] if item["custom"] and not item["type"].startswith("pulumi:providers:")]
+    count = report["program"]["resources"]
+    assert count == len(made)
+    assert f"made     {count} resources\n" in out
+    assert f"<dt>Resources</dt><dd>{count}</dd>" in page
+    assert page.count(f'<p class="muted">{count} resources.</p>') == 2
+    assert report["program"]["registrations"] == len(report["up"]["resources"])
+    for word, key in (("resource", "resources"), ("component", "components"), ("registration", "registrations")):
+        (row,) = [line for line in docs.splitlines() if line.startswith(f"| {word} |")]
+        assert f"| {report['program'][key]} |" in row
+    assert not re.search(r"\d+ (registrations|steps) ", re.sub(r"\d+ of \d+ steps", "", page.split("<script>")[0]))

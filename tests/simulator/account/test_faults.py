@@ -14,7 +14,8 @@ from simulator.engine.state import State
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.incidents import incidents, leave_behind
 from simulator.scenario_effects import need_requests
-from simulator.scenarios import ScenarioError, circumstances, names, read
+from simulator.scenario_files import ScenarioError, names
+from simulator.scenarios import circumstances, read
 from tests.simulator.account.standing import recording
 
 CODES = {

@@ -74,6 +74,7 @@ def cost_line(what: str, usd_per_hour: float | None, *, verified: bool = True) -
         full_size_usd_per_hour=usd_per_hour,
         idle_usd_per_hour=usd_per_hour,
         price_verified=verified,
+        price_source="EKS pricing page, 2026-11",
     )
 
 
@@ -128,7 +129,16 @@ def change_run(title: str = "change") -> Run:
         Step(urn(NODE_GROUP, "train"), NODE_GROUP, "train", "create", 5, 9, waited_for=urn(NODE_GROUP, "train")),
         Step(urn(VPC, "network"), VPC, "network", "update", 9, 20, inputs={"tags": "a to b"}),
     ]
-    return Run(title, "change", 20.0, "well", [], steps, frozenset(), [CostPoint(at=0, usd_per_hour=2.0, usd=0)])
+    return Run(
+        title,
+        "change",
+        20.0,
+        "well",
+        [],
+        steps,
+        frozenset(),
+        [CostPoint(at=0, usd_per_hour=2.0, usd=0), CostPoint(at=20, usd_per_hour=2.0, usd=0.55)],
+    )
 
 
 def report(

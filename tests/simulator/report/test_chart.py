@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.report.drawing.chart import run_section
+from simulator.report.drawing.parts import Part
 from simulator.report.drawing.runs import Run, Step
 from simulator.report.schema import CostPoint
 from tests.simulator.report.builders import NODE_GROUP, VPC, change_run, urn
@@ -31,22 +32,65 @@ def row(page: str, place: int = 0) -> str:
 
 
 def shown(page: str) -> Sequence[str]:
-    """Names of the rows that are drawn from the start."""
-    return re.findall(r'<details class="row(?![^"]*quick)[^"]*" id="[^"]*"><summary>.*?<b>(.*?)</b>', page)
+    """Names of the rows that are seen before anything is unfolded."""
+    open_ones = re.sub(r'<details class="rest">.*?</details></details>', "", page, flags=re.DOTALL)
+    return re.findall(r'<details class="row[^"]*" id="[^"]*"><summary>.*?<b>(.*?)</b>', open_ones)
 
 
-def test_every_step_has_a_row_and_quick_ones_wait_for_the_switch():
-    """The picture shows the main steps, and all of them on request."""
-    page = section(step("slow"), step("quick", 0, 1))
-    assert page.count("<details class=") == 2
+def headings(page: str) -> Sequence[str]:
+    """Parts, with how many resources each has."""
+    return [f"{part} {count}" for part, count in re.findall(r'<details class="part" open><summary>.*?<b>(.*?)</b> <i>(.*?)</i>', page)]
+
+
+QUICK = [step(f"quick-{index}", 0, 1) for index in range(5)]
+
+
+def test_every_step_has_a_row_and_quick_ones_are_folded():
+    """What takes the time is seen first; all others are one click away, and counted."""
+    page = section(step("slow"), *QUICK)
+    assert page.count('<details class="row') == 6
     assert shown(page) == ["slow"]
-    assert "Show all 2 steps" in page
-    assert "1 of 2 drawn" in page
+    assert "5 more, none longer than 1 s" in page
 
 
-def test_there_is_no_switch_where_all_is_drawn():
-    """A switch that does nothing looks broken."""
-    assert "Show all" not in section(step("slow"))
+def test_one_or_two_are_not_worth_a_fold():
+    """A fold around one row takes the place of the row."""
+    page = section(step("slow"), *QUICK[:2])
+    assert shown(page) == ["slow", "quick-0", "quick-1"]
+    assert 'class="rest"' not in page
+
+
+def test_the_critical_path_and_trouble_are_never_folded():
+    """They are what a reader looks for, however short they are."""
+    short = {"quick-1": {"error": "x"}, "quick-2": {"attempts": 2}, "quick-3": {"cut": True}}
+    steps = [step(item.name, 0, 1, **short.get(item.name, {})) for item in QUICK]
+    page = section(step("slow"), *steps, *QUICK, critical=frozenset({(urn(NODE_GROUP, "quick-0"), "create")}))
+    assert set(shown(page)) >= {"slow", "quick-0", "quick-1", "quick-2", "quick-3"}
+
+
+def test_of_a_thousand_long_steps_the_longest_are_shown():
+    """A thousand node groups are as many rows that say the same."""
+    page = section(*(step(f"group-{index:04d}", 0, 100 + index / 100) for index in range(1000)))
+    assert shown(page) == [f"group-{index:04d}" for index in range(994, 1000)]
+    assert "994 more, none longer than 1 min 50 s" in page
+
+
+def test_rows_stand_under_their_part_of_the_cluster():
+    """A reader looks for the network, the control plane, nodes or add-ons, not for the third row at two seconds."""
+    parts: dict[str, Part] = {urn(NODE_GROUP, "role"): "control plane"}
+    items = [step("train"), step("role"), step("vpc", urn=urn(VPC, "vpc"), type=VPC)]
+    usual = Run("up", "up", 100.0, "well", [], items, frozenset(), [])
+    assert headings(run_section(usual, parts)) == ["Network 1 resource", "Control plane 1 resource", "Nodes 1 resource"]
+
+
+def test_a_wait_for_a_free_slot_is_a_line_and_no_bar():
+    """The step did nothing then: drawn as work it would be taken for what makes the run long."""
+    found = row(section(step(start=30, end=40, slot_wait_seconds=10.0)))
+    assert '<line class="slot" x1="19.23%" x2="28.85%"' in found
+    assert '<rect class="bar" x="28.85%"' in found
+    assert "waited 10 s for a free slot" in found
+    assert 'class="row"' in found
+    assert "slot" not in row(section(step()))
 
 
 def test_a_refused_step_shows_in_shape_and_words():
@@ -98,7 +142,7 @@ def test_a_wait_for_what_was_there_already_is_no_link():
 def test_a_change_shows_what_it_does_to_each_resource():
     """`pulumi` marks creation, update and deletion with these signs; in a plain up or destroy they would be noise."""
     signs = re.findall(r'<span class="sign">(.)</span><b>(\w+)</b>', run_section(change_run()))
-    assert signs == [("-", "train"), ("+", "train"), ("~", "network")]
+    assert signs == [("~", "network"), ("-", "train"), ("+", "train")]
     assert "sign" not in section(step())
 
 
@@ -121,7 +165,7 @@ def test_a_run_tells_what_was_done_before_it_and_what_it_left_undone():
     """A second run is understood by the command between it and the first."""
     page = section(step(attempts=2), before=["trn recover", "pulumi up"], kept=3, not_started=4)
     assert "<li><code>trn recover</code></li><li><code>pulumi up</code></li>" in page
-    assert "1 step, 3 resources there already, 4 resources not begun, 1 retried." in page
+    assert "1 resource, 3 resources there already, 4 resources not begun, 1 retried." in page
     assert "Done before" not in section(step())
 
 
@@ -172,10 +216,15 @@ def test_a_run_that_costs_nothing_has_a_flat_line():
 
 def test_an_empty_run_is_a_section():
     """A second run may find nothing to do."""
-    assert "0 steps." in section()
+    assert "0 resources." in section()
 
 
 def test_equal_names_of_different_types_have_rows_of_their_own():
     """Names are unlike each other only within a type: ids must not come from them."""
     page = section(step("network"), step("network", urn=urn(VPC, "network"), type=VPC))
-    assert re.findall(r'<details class="row" id="([^"]+)"', page) == ["up-0", "up-1"]
+    assert sorted(re.findall(r'<details class="row" id="([^"]+)"', page)) == ["up-0", "up-1"]
+
+
+def test_a_replacement_is_one_resource_in_two_steps():
+    """A resource is what the account holds; a step is what is done to it. One word for each."""
+    assert "2 resources in 3 steps." in run_section(change_run())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from simulator.report.drawing.runs import ChangeRun, Run, runs_of
+from simulator.report.drawing.runs import Run, runs_of
 from simulator.report.drawing.trouble import trouble_section
 from simulator.report.schema import CostPoint, Incident, Problem, Report
 from tests.simulator.report.builders import (
@@ -26,9 +26,9 @@ REFUSED = resource(
 )
 
 
-def section(made: Report, change: ChangeRun | None = None, runs: Sequence[Run] | None = None) -> str:
+def section(made: Report, runs: Sequence[Run] | None = None) -> str:
     """The section; `runs` stand for those of the report."""
-    return trouble_section(made, runs or runs_of(made), change)
+    return trouble_section(made, runs or runs_of(made))
 
 
 def missing(words: tuple[str, ...], text: str) -> list[str]:
@@ -112,7 +112,7 @@ def test_a_destroy_that_stopped_pays_for_what_is_not_gone():
 def test_without_prices_there_is_no_bill():
     """An unknown cost is not shown as zero."""
     killed = replace(change_run(), ended="killed", cost=[])
-    assert "USD" not in section(report(), ChangeRun("a change", [killed]), [killed])
+    assert "USD" not in section(report(), [killed])
 
 
 def test_a_long_bill_is_cut_and_says_so():
@@ -176,10 +176,3 @@ def test_what_the_last_destroy_left_is_shown_with_its_price():
     page = section(left)
     assert missing(("1 object left behind", '<li class="bad">file system</li>', "2.50 USD an hour until it is gone"), page) == []
     assert "subnet" not in page
-
-
-def test_what_a_change_takes_away_is_reported():
-    """A file system that is replaced is empty afterwards."""
-    page = section(report(), ChangeRun("capacity 2400 to 1200", [change_run()], losses=["the data on lustre goes"]))
-    assert missing(("capacity 2400 to 1200", '<li class="bad">the data on lustre goes</li>'), page) == []
-    assert section(report(), ChangeRun("nothing much", [change_run()])) == ""
