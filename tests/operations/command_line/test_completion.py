@@ -67,14 +67,15 @@ def test_what_cannot_be_read_is_no_answer(project: Path):
     assert completed("logs dev ") == []
 
 
-@pytest.fixture
-def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A practice account with a job in it."""
-    bring_up(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
-    assert trn("practice job dev bert")[0] == 0
-    yield tmp_path
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A practice account with a job in it, only read."""
+    folder = bring_up(tmp_path_factory.mktemp("up"))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+        assert trn("practice job dev bert")[0] == 0
+        yield folder
 
 
 @pytest.mark.parametrize("command", ["logs", "why", "cancel", "watch", "top", "data status"])
