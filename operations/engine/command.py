@@ -45,6 +45,7 @@ def engine(
     from operations.engine.process import Providers, run_cli
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
     from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
+    from operations.output import errors
     from operations.stack_file import read_stack_file
 
     pulumi = find_cli()
@@ -56,7 +57,9 @@ def engine(
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 
-        start(place, stack_file, has_stack=place.has_stack(stack_file), wanted=kubernetes or ANY)
+        lacks = start(place, stack_file, has_stack=place.has_stack(stack_file), by_pulumi=True, wanted=kubernetes or ANY)
+        if lacks:
+            errors().print("note     the API server is a new one: `pulumi up --refresh` makes again what the state has", markup=False)
     with writing():
         providers = Providers(place, time_scale=time_scale, faults=fault or ())
         try:
