@@ -53,7 +53,7 @@ docs-site: $(STAMP) $(DOCS_STAMP)
 $(DOCS_STAMP): docs-site/requirements.lock
 	@echo "making $(DOCS_VENV) from docs-site/requirements.lock, once"
 	@$(PYTHON) -m venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs-site/requirements.lock
+	@$(DOCS_VENV)/bin/python operations/installation.py docs-site/requirements.lock
 	@touch $@
 
 venv: $(STAMP)
@@ -62,7 +62,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) from requirements.lock, about a minute the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python operations/installation.py requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -46,15 +46,24 @@ def rehearse_stack(
     parallel: int = DEFAULT_PARALLEL,
     watch: Watch | None = None,
     circumstances: Circumstances | None = None,
+    recording: Recording | None = None,
 ) -> Rehearsal:
-    """Rehearse the program with one stack file.
+    """Rehearse the program with one stack file. `recording`: what it registers with this seed, where that is known.
 
     Raises ConfigurationError, or what the program raises.
     """
     settings = settings_of(stack_file)
     met = replace(circumstances or Circumstances(), job=Job(settings.training.toolchain))
     with rehearsing():
-        return rehearse(stack_of(stack_file), seed=seed, parallel=parallel, notices=notices(settings), circumstances=met, watch=watch)
+        return rehearse(
+            stack_of(stack_file),
+            seed=seed,
+            parallel=parallel,
+            notices=notices(settings),
+            circumstances=met,
+            watch=watch,
+            recording=recording,
+        )
 
 
 @contextlib.contextmanager

@@ -81,10 +81,14 @@ def rehearse(
     notices: Sequence[str] = (),
     circumstances: Circumstances | None = None,
     watch: Watch | None = None,
+    recording: Recording | None = None,
 ) -> Rehearsal:
-    """Rehearse a stack: up until it is up, what happens while it runs, destroy until it is gone."""
+    """Rehearse a stack: up until it is up, what happens while it runs, destroy until it is gone.
+
+    `recording`: what the program registers with this seed, where that is known; else the program is run.
+    """
     met = circumstances or Circumstances()
-    recording = record_program(stack, seed)
+    recording = recording if recording is not None else record_program(stack, seed)
     faults = Faults.of(met.faults)
     faults.need_targets(recording)
     need_requests(met.allowances.capacity, recording)

@@ -92,11 +92,15 @@ def main() -> None:
         ["trn", "--help"],
         ["python", "-c", "import kubernetes.client"],
         ["trn", "submit", "docs/samples/jobs/bert.yaml", "--dry-run"],
-        ["trn", "rehearse", "--quiet", "--output", "build/bench"],
+        ["trn", "rehearse", "dev", "--quiet", "--output", "build/bench"],
+        ["trn", "rehearse", "change", "dev", "--set", "nodeGroups.trn1-32xl.size=4", "--output", "build/bench"],
     ]
     if shutil.which("pulumi"):
         engine = ["trn", "engine", "--folder", "build/bench/engine", "--"]
         commands += [[*engine, *step] for step in (["preview"], ["up", "--yes", "--skip-preview"], ["destroy", "--yes", "--skip-preview"])]
+    for command in (["trn", "check", "nosuch"], ["trn", "why", "--bogus"], ["trn", "scale", "dev", "nosuch", "0"]):
+        seconds, _ = _timed(lambda command=command: _run(command, code=2))
+        print(f"{' '.join(command)}, refused: {seconds:.2f} s")
     for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
@@ -219,8 +223,10 @@ def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def _run(command: list[str]) -> None:
-    subprocess.run([os.path.join(os.path.dirname(sys.executable), command[0]), *command[1:]], cwd=ROOT, check=True, capture_output=True)
+def _run(command: list[str], code: int = 0) -> None:
+    path = os.path.join(os.path.dirname(sys.executable), command[0])
+    done = subprocess.run([path, *command[1:]], cwd=ROOT, check=False, capture_output=True)
+    assert done.returncode == code, done.stderr
 
 
 def _peak_mb() -> float:

@@ -116,7 +116,7 @@ def configuration_page() -> str:
     introduction = (
         "What to write in `Pulumi.NAME.yaml`, the stack file: first by what you want, then [every key](#every-key). Made from the code by"
         " `make docs`; each example is read by a test, as an addition to `Pulumi.dev.yaml`. `trn init NAME` writes a whole file from a few"
-        " answers, and `trn rehearse change` says what a change does to a running cluster."
+        " answers, or from a ready-made one (`--from`), and `trn rehearse change` says what a change does to a running cluster."
     )
     before = (
         "# Configuration",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.command_line.slots import ANY
 from operations.options import Stack, WithKubernetes
 
@@ -24,6 +25,7 @@ def engine(
         typer.Option(
             "--fault",
             metavar="NAME@RESOURCE[:TIMES]",
+            autocompletion=completion.faults,
             help="A fault to inject, once or TIMES; may be repeated. RESOURCE is a logical name, or KIND/NAME where two share"
             " one: NodeGroup/trn1-32xl.",
         ),
@@ -54,6 +56,7 @@ def engine(
         with_event_log,
         writing,
     )
+    from operations.output import errors
     from operations.stack_file import read_stack_file
 
     pulumi = find_cli()
@@ -68,7 +71,9 @@ def engine(
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 
-        start(place, stack_file, has_stack=place.has_stack(stack_file), wanted=kubernetes or ANY)
+        lacks = start(place, stack_file, has_stack=place.has_stack(stack_file), by_pulumi=True, wanted=kubernetes or ANY)
+        if lacks:
+            errors().print("note     the API server is a new one: `pulumi up --refresh` makes again what the state has", markup=False)
     with writing():
         providers = Providers(place, time_scale=time_scale, faults=fault or ())
         try:

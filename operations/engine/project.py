@@ -50,6 +50,16 @@ class EngineFolder:
         return (self.kubernetes / "identity").is_dir()
 
     @property
+    def provider_record(self) -> Path:
+        """Names the plug-in of the real Kubernetes provider, where the stack was brought up with it."""
+        return self.kubernetes / "identity" / "provider"
+
+    @property
+    def real_provider(self) -> Path | None:
+        """That plug-in; None where the simulated provider makes the objects."""
+        return Path(self.provider_record.read_text().strip()) if self.provider_record.exists() else None
+
+    @property
     def calls(self) -> Path:
         """What the last run asked of the simulated cloud."""
         return self.root / "calls.jsonl"
@@ -138,7 +148,7 @@ def environment(folder: EngineFolder, stack: str, attach: str, base: Mapping[str
     `attach`: the packages served, as PULUMI_DEBUG_PROVIDERS takes them.
     """
     kept = {key: value for key, value in base.items() if not key.startswith("AWS_")}
-    return kept | {
+    made = kept | {
         "PULUMI_BACKEND_URL": f"file://{folder.state}",
         "PULUMI_CONFIG_PASSPHRASE": "",
         # Without it there is no --event-log; Pulumi's own Automation API sets it for the same reason.
@@ -151,3 +161,9 @@ def environment(folder: EngineFolder, stack: str, attach: str, base: Mapping[str
         "PULUMI_STACK": stack,
         REHEARSAL_VARIABLE: "1",
     }
+    plugin = folder.real_provider
+    if plugin is None:
+        return made
+    from operations.engine.real_provider import environment_with
+
+    return environment_with(folder, plugin, made)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from operations.engine.check import claims, faults_met, summary, unanswered
 from operations.engine.project import EngineFolder
+from operations.engine.real_provider import PACKAGE
 from operations.errors import MISUSE, CommandError
 from operations.output import errors
 from operations.program import record_stack
@@ -40,7 +41,8 @@ def report(code: int, folder: EngineFolder, requests: Sequence[FaultRequest], *,
     """
     progress, calls = errors(), list(read_calls(folder.calls))
     met = faults_met(calls)
-    for sentence in (wrong := unanswered(list(claims(folder.events)), calls)):
+    elsewhere = {PACKAGE} if folder.real_provider else set[str]()
+    for sentence in (wrong := unanswered([claim for claim in claims(folder.events) if claim.package not in elsewhere], calls)):
         progress.print(f"error: {sentence}", markup=False)
     for request in requests:
         if f"{request.name}@{request.resource}" not in met:

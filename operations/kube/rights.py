@@ -68,6 +68,7 @@ _OWN: Mapping[str, Rules] = {
         "pods/log": ("get",),
     },
     "jobs": _JOBS,
+    "plan": _JOBS,
     "why": _JOBS,
     "scale": _JOBS,
     "watch": {**_JOBS, "pods/log": ("get",)},

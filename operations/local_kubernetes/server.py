@@ -25,7 +25,7 @@ from operations.local_kubernetes.authenticator import User
 from operations.local_kubernetes.beside import Beside
 from operations.local_kubernetes.companions import Companions
 from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane, Manner
-from operations.local_kubernetes.eks_tokens import is_eks_token
+from operations.local_kubernetes.eks_tokens import is_bound, secret_in
 from operations.local_kubernetes.ranges import free_ports, is_free
 from operations.local_kubernetes.running import IDENTITY, KUBECONFIG, OPTIONAL, PORT, RECORD, TOOLS, Record, held
 
@@ -54,7 +54,8 @@ def _own(folder: Path) -> int:
         return 1
     manner = Manner(port, folder / IDENTITY, LOG, runs_commands=False, jobs_stay=True)
     control_plane = ControlPlane(build.tools(*TOOLS, *(name for name in OPTIONAL if build.there(name))), manner)
-    control_plane.authenticator.readers.append(lambda token: CREATOR if is_eks_token(token) else None)
+    secret = secret_in(folder / IDENTITY)
+    control_plane.authenticator.readers.append(lambda token: CREATOR if is_bound(token, secret) else None)
     return _serve(folder, control_plane)
 
 

@@ -1,6 +1,7 @@
 """A real control plane behind a practice account: started with the stack, found by every command, ended with it."""
 
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -11,28 +12,33 @@ from typing import Any
 from addons.volcano import VolcanoSettings
 from operations.aws.api import BotoApi
 from operations.command_line.slots import ANY
+from operations.engine import real_provider
 from operations.engine.project import EngineFolder
 from operations.errors import MISUSE, CommandError
 from operations.kube.api import Bearer, KubernetesClient, token
 from operations.local_kubernetes import beside, build, made_cluster, own_nodes, running
 from operations.local_kubernetes.api import Api
 from operations.local_kubernetes.clients import Administrator, admin_client, client_of
+from operations.local_kubernetes.eks_tokens import bound, secret_in
 from operations.local_kubernetes.half import Half
 from operations.local_kubernetes.made_cluster import way_of
 from operations.local_kubernetes.running import Cluster
 from operations.local_kubernetes.ways import chosen
 from operations.output import errors
 from operations.practice.account import PracticeAccount
-from operations.program import settings_of
+from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
+from simulator.account import kinds
 
 GO_PAGE, KWOK_PAGE = "https://go.dev/doc/install", "https://kwok.sigs.k8s.io/docs/user/installation/"
 
 
-def start(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool, wanted: str = ANY) -> None:
+def start(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool, by_pulumi: bool, wanted: str = ANY) -> bool:
     """Have the control plane of a stack run, its programs built or its cluster made where they are missing, with the account's objects in it.
 
-    `wanted`: name of a way to come by it, or ANY. Raises CommandError where it cannot, and for a stack that was brought up without one.
+    `by_pulumi`: whether the Pulumi CLI has the stack, or will have it. `wanted`: name of a way to come by it, or ANY. Gives whether the engine
+    must look again at what is there: a new one lacks what the real provider had made. Raises CommandError where it cannot, and for a stack
+    that was brought up without one.
     """
     name = folder.root.name
     if has_stack and not folder.has_control_plane:
@@ -51,6 +57,17 @@ def start(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool, wante
     if is_new and has_stack:
         _restore(folder)
     _tell(f"Kubernetes {_version(cluster)} by {way.name} {done}: {cluster.server}")
+    if by_pulumi:
+        _choose_provider(folder, stack_file, has_stack=has_stack)
+    return is_new and has_stack and folder.real_provider is not None
+
+
+def _choose_provider(folder: EngineFolder, stack_file: StackFile, *, has_stack: bool) -> None:
+    plugin = None if has_stack else real_provider.plugin_on(os.environ)
+    has_charts = plugin is not None and any(item.type == kinds.RELEASE for item in record_stack(stack_file).registrations.values())
+    found, said = real_provider.chosen(plugin, has_stack=has_stack, kept=folder.real_provider, has_charts=has_charts)
+    real_provider.keep(folder, found)
+    _tell(f"objects of Kubernetes are made {said}")
 
 
 def _version(cluster: Cluster) -> str:
@@ -137,7 +154,8 @@ def client(api: BotoApi, folder: EngineFolder, entry: dict[str, Any]) -> Kuberne
         # It asks no authenticator of ours who a token is.
         return KubernetesClient(cluster.client(), None)
     made = client_of(cluster.server, cluster.authority_file)
-    return KubernetesClient(made, Bearer(lambda: token(api, entry["name"]), time.monotonic))
+    secret = secret_in(cluster.folder / running.IDENTITY)
+    return KubernetesClient(made, Bearer(lambda: bound(token(api, entry["name"]), secret), time.monotonic))
 
 
 def kubeconfig(folder: EngineFolder) -> dict[str, Any]:

@@ -102,13 +102,13 @@ def _outcome(phase: Phase, pending: Sequence[Pending]) -> Outcome:
     return Outcome("rehearsal", phase.ended_well, phase.seconds, changed_count(phase), texts, pending if phase.killed else ())
 
 
-def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str], *, down: bool) -> Outcome:
-    """One run of the real CLI: `pulumi up` or `pulumi destroy`, and `pulumi stack rm` once nothing is left."""
+def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str], *, down: bool, refresh: bool = False) -> Outcome:
+    """One run of the real CLI: `pulumi up` or `pulumi destroy`, and `pulumi stack rm` once nothing is left. `refresh`: look first at what is there."""
     pulumi = find_cli()
     refuse_secrets(stack_file)
     requests = requested_faults(tuple(faults))
     refuse_targets(requests, stack_file, folder)
-    words = ("destroy", "--yes", "--skip-preview") if down else ("up", "--yes", "--skip-preview")
+    words = ("destroy" if down else "up", "--yes", "--skip-preview", *(["--refresh"] if refresh else []))
     providers = Providers(folder, time_scale=0, faults=tuple(faults))
     try:
         variables = environment(folder, stack_file.stack, providers.attach())

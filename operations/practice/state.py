@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.account.world import World
-from simulator.engine.plan import plan
+from simulator.engine.plan import Change, plan
 from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.state import State
 from simulator.recording import Recording, Registration
@@ -58,14 +58,25 @@ def exported(state: State) -> dict[str, Any]:
 
 
 def previewed(state: State, world: World, program: Recording) -> dict[str, Any]:
-    """What the next `up` would create, in the form of `pulumi preview --json`."""
-    changes = plan(state, program, creations=world.state.creations, seed=0)
-    made = [change.new for change in changes.values() if change.kind == "create" and change.new is not None]
-    return {"steps": [{"op": "create", "urn": item.urn, "newState": _resource(item, program)} for item in made]}
+    """What the next `up` would do, in the form of `pulumi preview --json`: like it, without what stays the same."""
+    changes, before = plan(state, program, creations=world.state.creations, seed=0), state.recording()
+    return {"steps": [_step(urn, change, before, program) for urn, change in changes.items() if change.kind != "same"]}
+
+
+def _step(urn: str, change: Change, before: Recording, program: Recording) -> dict[str, Any]:
+    step: dict[str, Any] = {"op": change.kind, "urn": urn}
+    if change.old is not None:
+        step["oldState"] = _resource(change.old, before)
+    if change.new is not None:
+        step["newState"] = _resource(change.new, program)
+    if change.changed:
+        step["detailedDiff"] = {path: {"kind": "update", "inputDiff": True} for path in change.changed}
+    return {**step, "replaceReasons": list(change.because)} if change.because else step
 
 
 def _resource(item: Registration, recording: Recording) -> dict[str, Any]:
     made: dict[str, Any] = {"urn": item.urn, "type": item.type, "custom": item.custom, "inputs": dict(item.inputs), "parent": item.parent}
+    made["dependencies"] = sorted(item.dependencies)
     package = item.type.split(":")[0]
     used = [urn for urn in sorted(item.providers) if f":providers:{package}::" in urn]
     if item.custom and used:

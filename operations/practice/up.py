@@ -93,14 +93,15 @@ def _run(
         raise CommandError(f"nothing of stack `{stack}` is up in practice", f"`trn practice up {stack}` brings it up", code=MISUSE)
     engine = chosen_engine(folder, stack_file, wanted)
     refuse_faults(engine, faults)
+    lacks = False
     if kubernetes or (folder.has_control_plane and not down):
         from operations.practice.control_plane import start
 
-        start(folder, stack_file, has_stack=there is not None, wanted=kubernetes or ANY)
+        lacks = start(folder, stack_file, has_stack=there is not None, by_pulumi=engine == "pulumi", wanted=kubernetes or ANY)
     with writing():
         console = results(json_file)
         if engine == "pulumi":
-            outcome = by_pulumi(folder, stack_file, faults, down=down)
+            outcome = by_pulumi(folder, stack_file, faults, down=down, refresh=lacks)
         else:
             progress = Progress(errors(), quiet=quiet, speed=speed)
             outcome = rehearsed(practice().account(stack), stack_file, faults, progress, down=down)

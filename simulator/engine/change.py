@@ -61,11 +61,6 @@ class Changed:
     """Before and after."""
 
     @property
-    def usd(self) -> float:
-        """Cost of what runs during the change, at the higher of both rates."""
-        return round(max(figures.now.usd_per_hour for figures in self.cost) * self.phase.seconds / 3600, 4)
-
-    @property
     def touched(self) -> list[Change]:
         """Changes of what exists outside the engine, by URN."""
         return [change for change in self.changes.values() if change.kind != "same" and exists_in_cloud(change.registration)]
@@ -85,8 +80,9 @@ def rehearse_change(
     engine.up(before)
     engine.world.faults = faults or Faults()
     changes = plan(engine.state, after, creations=engine.world.state.creations, seed=seed)
-    nodes = [effect for change in changes.values() for effect in _nodes(engine.world, change, seed)]
-    cautions = [caution for change in changes.values() for caution in _cautions(engine.world, change)]
+    account = engine.world.state
+    nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
+    cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
@@ -104,7 +100,8 @@ def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:
         yield Caution("amber", urn, f"left behind: {left[0].what}{more}{end}")
 
 
-def _nodes(world: World, change: Change, seed: int) -> Iterator[NodeEffect]:
+def node_effects(state: AccountState, change: Change, seed: int) -> Iterator[NodeEffect]:
+    """What a change does to the nodes of a group, in an account as it is before the change; nothing for what is no node group."""
     old, new = change.old, change.new
     group = new or old
     if group is None or group.type != kinds.NODE_GROUP or change.kind == "same":
@@ -119,24 +116,25 @@ def _nodes(world: World, change: Change, seed: int) -> Iterator[NodeEffect]:
     elif old is not None and new is not None:
         seconds, rolled = latencies.update_seconds(old, new, seed), latencies.rolled_nodes(old, new)
         if rolled:
-            yield NodeEffect(name, "rolled", rolled, seconds, surge(world.state, old, new), neuron)
+            yield NodeEffect(name, "rolled", rolled, seconds, surge(state, old, new), neuron)
         elif sizes[0] != sizes[1]:
             yield NodeEffect(name, "added" if sizes[1] > sizes[0] else "removed", abs(sizes[1] - sizes[0]), seconds, 0, neuron)
         else:
             yield NodeEffect(name, "stays", sizes[1], seconds, 0, neuron)
 
 
-def _cautions(world: World, change: Change) -> Iterator[Caution]:
+def cautions_of(state: AccountState, change: Change) -> Iterator[Caution]:
+    """What to know before a change is run, in an account as it is before it."""
     old = change.old
     if old is None or change.kind in ("same", "create") or not exists_in_cloud(old):
         return
     gone = change.kind in ("replace", "delete")
-    cautions_of = _CAUTIONS.get(old.type)
-    if cautions_of is not None:
-        yield from cautions_of(world, change, old, gone)
+    of_type = _CAUTIONS.get(old.type)
+    if of_type is not None:
+        yield from of_type(state, change, old, gone)
 
 
-def _file_system(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _file_system(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     if not gone:
         slow = [key for key in change.changed if key in ("storageCapacity", "perUnitStorageThroughput")]
         if slow:
@@ -149,7 +147,7 @@ def _file_system(_world: World, change: Change, old: Registration, gone: bool) -
     yield Caution("red", old.urn, f"file system {old.id} is {_word(change)}{why}: {saved}")
 
 
-def _group(world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _group(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     name, size = old.inputs["nodeGroupName"], view.desired_size(old)
     if not size:
         return
@@ -166,14 +164,14 @@ def _group(world: World, change: Change, old: Registration, gone: bool) -> Itera
         empty = f"set `nodeGroups.{name}.size: 0` and run `pulumi up` first"
         yield Caution("amber", old.urn, f"node group {name} is on a capacity block, whose update must find it empty: {empty}")
     elif rolled:
-        extra = surge(world.state, old, change.new)
+        extra = surge(state, old, change.new)
         how = f"with {extra} more launched first" if extra else "each before its successor is there"
         yield Caution(severity, old.urn, f"node group {name} rolls its {rolled} nodes one after the other, {how}: {stops}")
     elif fewer > 0:
         yield Caution(severity, old.urn, f"node group {name} loses {fewer} of {size} nodes, {stops}")
 
 
-def _cluster(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _cluster(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     if gone:
         why = f" ({', '.join(change.because)})" if change.because else ""
         yield Caution("red", old.urn, f"the control plane is {_word(change)}{why}: all that runs in the cluster is lost")
@@ -181,22 +179,22 @@ def _cluster(_world: World, change: Change, old: Registration, gone: bool) -> It
         yield Caution("amber", old.urn, "the control plane is upgraded; it cannot be taken back")
 
 
-def _volume(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _volume(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     if gone:
         yield Caution("red", old.urn, f"{old.type.rsplit(':', 1)[-1]} {old.id} is {_word(change)}: pods that mount it must end first")
 
 
-def _namespace(world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _namespace(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     if not gone:
         return
     name = old.inputs["metadata"]["name"]
-    if view.is_of_addon(world.state, name):
+    if view.is_of_addon(state, name):
         yield Caution("amber", old.urn, f"namespace {name} is {_word(change)} with its add-on, and everything else in it")
     else:
         yield Caution("red", old.urn, f"namespace {name} is {_word(change)}: all jobs in it are deleted")
 
 
-def _release(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _release(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     from simulator.account.charts import chart_of
 
     chart = chart_of(old)
@@ -205,7 +203,7 @@ def _release(_world: World, change: Change, old: Registration, gone: bool) -> It
         yield Caution("red", old.urn, f"release {old.id} is {_word(change)}, and with it every {kind_names} in the cluster")
 
 
-def _node_pool(_world: World, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
+def _node_pool(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     if gone:
         name, template = old.inputs["metadata"]["name"], old.inputs["spec"]["template"]["spec"]
         severity, stops = ("red", "jobs on them stop") if template.get("taints") else ("amber", "their pods move")
@@ -213,10 +211,10 @@ def _node_pool(_world: World, change: Change, old: Registration, gone: bool) -> 
         yield Caution(severity, old.urn, f"Karpenter pool {name} is {_word(change)}{why}: its nodes are drained, {stops}")
 
 
-def _node_class(world: World, change: Change, old: Registration, _gone: bool) -> Iterator[Caution]:
+def _node_class(state: AccountState, change: Change, old: Registration, _gone: bool) -> Iterator[Caution]:
     """Pools whose budget lets no node go for drift keep their nodes as they are (Karpenter 1.14, disruption budgets)."""
     name = old.inputs["metadata"]["name"]
-    for item in world.state.existing(kinds.NODE_POOL) if any(path.startswith("spec") for path in change.changed) else ():
+    for item in state.existing(kinds.NODE_POOL) if any(path.startswith("spec") for path in change.changed) else ():
         pool = item.registration.inputs
         budgets = pool["spec"].get("disruption", {}).get("budgets", ())
         kept = any(budget["nodes"] == "0" and "Drifted" in budget.get("reasons", ["Drifted"]) for budget in budgets)

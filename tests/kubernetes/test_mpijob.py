@@ -119,12 +119,11 @@ class Run:
 
     def end(self) -> None:
         """Delete it, and wait until its nodes are free."""
+        # With all that it owns: pods of a Job that is gone already wait long for the controller to let them go.
         for item in (*reversed(self.objects), *self.shared):
-            self._api.delete(item, foreground=False)
+            self._api.delete(item)
         label = "training.kubeflow.org/job-name=bert"
-        for pod in pods_of(self._api, self._namespace, label):
-            self._api.delete(pod, grace_s=0, foreground=False)
-        wait(lambda: not pods_of(self._api, self._namespace, label), "its pods are gone")
+        wait(lambda: not pods_of(self._api, self._namespace, label), "its pods are gone", 60)
 
 
 def created(pod: Object) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from operations.engine.project import EngineFolder
 from operations.kube.api import token
-from operations.local_kubernetes.eks_tokens import PREFIX, is_eks_token
+from operations.local_kubernetes.eks_tokens import PREFIX, SECRET, bound, is_bound, is_eks_token, secret_in
 from operations.practice.access import PracticeApi
 from operations.practice.account import PracticeAccount
 from simulator.doors.wire.door import Options, session
@@ -21,6 +21,18 @@ def test_the_commands_own_token_is_one(tmp_path):
     account = PracticeAccount(EngineFolder(tmp_path))
     api = PracticeApi("us-west-2", session(account.world, Options("us-west-2")), account)
     assert is_eks_token(token(api, "trainium-dev"))
+
+
+def test_a_practice_cluster_wants_its_secret_too(tmp_path):
+    """Any signature holds here, so that others on the machine could make one; only the owner may read the file."""
+    account = PracticeAccount(EngineFolder(tmp_path))
+    made = token(PracticeApi("us-west-2", session(account.world, Options("us-west-2")), account), "trainium-dev")
+    secret = secret_in(tmp_path)
+    assert secret == secret_in(tmp_path)
+    assert (tmp_path / SECRET).stat().st_mode & 0o777 == 0o600
+    assert is_bound(bound(made, secret), secret)
+    for other in (made, bound(made, "guessed"), bound("k8s-aws-v1.x", secret), bound("", secret)):
+        assert not is_bound(other, secret)
 
 
 @pytest.mark.parametrize(

@@ -98,12 +98,12 @@ def test_a_full_disk_ends_a_command_with_a_sentence(up: Path, monkeypatch: pytes
 
 def test_a_report_that_meets_a_full_disk_names_its_folder(project: Path, monkeypatch: pytest.MonkeyPatch):
     """The error itself names no file."""
-    monkeypatch.setattr(Path, "write_text", _refuse_to_write)
+    monkeypatch.setattr(Path, "write_bytes", _refuse_to_write)
     code, _, err = trn("rehearse dev --quiet --output build/there")
     assert (code, "error: cannot write `build/there/report.json`: No space left on device" in err) == (1, True)
 
 
-def _refuse_to_write(_path: Path, _text: str, _encoding: str | None = None) -> int:
+def _refuse_to_write(_path: Path, _content: str | bytes, _encoding: str | None = None) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

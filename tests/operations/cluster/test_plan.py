@@ -1,0 +1,141 @@
+"""`trn plan`: classes of what the engine plans, the jobs that stop, and the policy."""
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from operations.cluster.plan.effects import Effect, effects, lower_bound_s, refused
+from operations.cluster.plan.planned import Planned, planned
+from operations.cluster.plan.policy import checked
+from operations.cluster.plan.report import Report, as_data, classes_in, lines, markdown
+from operations.cluster.plan.stopped import StoppedJob
+from operations.errors import CommandError
+from operations.practice.state import exported, previewed
+from simulator import costs
+from simulator.account.world import World
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from tests.support import dev_configuration, merged, record_stack
+
+
+@cache
+def up() -> tuple[State, World]:
+    """The shipped stack, up. Not to be changed."""
+    engine = Engine(World(), State(), 0)
+    engine.up(record_stack(dev_configuration()))
+    return engine.state, engine.world
+
+
+def plan_of(**changes: Any) -> Planned:
+    """What the engine says when the shipped stack's configuration is changed."""
+    state, world = up()
+    program = record_stack(merged(dev_configuration(), **changes))
+    return planned(json.dumps(exported(state)), json.dumps(previewed(state, world, program)), program)
+
+
+def classes(found: Planned) -> dict[str, set[str]]:
+    """Classes by name of the resource; what is safe is left out."""
+    return {item.name: set(item.classes) for item in effects(found) if item.classes != {"safe"}}
+
+
+def test_a_plan_that_changes_nothing_takes_no_time_and_costs_the_same():
+    found = plan_of()
+    assert effects(found) == []
+    assert lower_bound_s(found) == 0
+    before, after = (costs.figures(costs.items(recording)) for recording in (found.before, found.after))
+    assert before == after
+    assert before.now.usd_per_hour > 40
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"nodeGroups": {"trn1-32xl": {"size": 1}}}, {"trn1-32xl": {"restarts"}}),
+        ({"nodeGroups": {"trn1-32xl": {"size": 3, "maxSize": 3}}}, {}),
+        ({"nodeGroups": {"trn1-32xl": {"rootVolumeGib": 200}}}, {"trn1-32xl": {"restarts"}}),
+        ({"storage": {"lustre": {"capacityGib": 2400}}}, {}),
+        ({"storage": {"lustre": {"zoneId": "usw2-az1"}}}, {"lustre": {"data"}, "fsx-claim": {"data"}}),
+        (
+            {
+                "controlPlane": {"kubernetesVersion": "1.36"},
+                "nodeGroups": {name: {"releaseVersion": "1.36.1-20260610"} for name in ("trn1-32xl", "trn1n-32xl")},
+            },
+            {"control-plane-eksCluster": {"final"}, "trn1-32xl": {"restarts"}},
+        ),
+        ({"addons": {"metricsServer": {"enabled": True}}}, {}),
+    ],
+)
+def test_what_a_change_does_is_in_its_class(changes: dict[str, Any], expected: dict[str, set[str]]):
+    found = classes(plan_of(**changes))
+    assert {name: found.get(name) for name in expected} == expected
+    if not expected:
+        assert found == {}
+
+
+def test_time_is_the_longest_chain():
+    """A new group of nodes takes as long as its nodes do; a file system that is replaced, its making and its deletion."""
+    more = plan_of(nodeGroups={"trn1-32xl": {"size": 3, "maxSize": 3}})
+    moved = plan_of(storage={"lustre": {"zoneId": "usw2-az1"}})
+    assert 0 < lower_bound_s(more) < lower_bound_s(moved)
+
+
+def test_metrics_and_logs_that_go_are_data():
+    """A workspace of Managed Prometheus and a log group are deleted with all that is in them."""
+    addons = dev_configuration()["addons"]
+    found = plan_of(
+        addons={
+            key: {"enabled": False} for key in ("grafana", "managedPrometheus", "cloudWatch", "fluentBit", "prometheus") if key in addons
+        }
+    )
+    texts = [text for item in effects(found) if "data" in item.classes for text in item.texts]
+    assert [text for text in texts if "its metrics go with it" in text] != []
+    assert [text for text in texts if "its logs go with it" in text] != []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "no JSON at all"])
+def test_an_answer_that_is_no_plan_is_refused(text: str):
+    with pytest.raises(CommandError, match="gave no JSON"):
+        planned(text, "{}", record_stack(dev_configuration()))
+
+
+def test_a_step_that_is_not_known_is_refused_and_not_passed_over():
+    preview = json.dumps({"steps": [{"op": "transmute", "urn": "urn:pulumi:dev::trn::a:b:C::d"}]})
+    with pytest.raises(CommandError, match="transmute"):
+        planned("{}", preview, record_stack(dev_configuration()))
+
+
+def test_a_policy_names_what_may_happen():
+    assert checked(["restarts,jobs", "data"]) == ("restarts", "jobs", "data")
+    assert refused({"safe", "restarts", "data"}, ("restarts",)) == ["data"]
+    for wrong in ("safe", "everything", ""):
+        with pytest.raises(CommandError, match="--allow takes no"):
+            checked([wrong])
+
+
+def report_of(name: str) -> Report:
+    """A plan whose one step has a name that means something elsewhere, and stops a job."""
+    effect = Effect(f"urn:{name}", "aws:eks/nodeGroup:NodeGroup", name, name, "update", frozenset({"restarts"}), (f"{name} rolls",), ())
+    stopped = {effect.urn: [StoppedJob("jobs/bert", "namespace a, queue b", ("node-1",), certain=False)]}
+    figures = costs.figures([])
+    classes = refused(classes_in([effect], stopped), ())
+    return Report("dev", [effect], stopped, 60, (figures, figures), classes)
+
+
+def test_a_job_that_stops_is_named_and_is_a_class_of_its_own():
+    report = report_of("group")
+    text = "\n".join(f"{label} {line.plain}" for label, line in lines(report))
+    assert "may stop job jobs/bert of namespace a, queue b on node-1" in text
+    assert report.refused == ["restarts", "jobs"]
+    assert as_data(report)["steps"][0]["classes"] == ["restarts", "jobs"]
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a | b", "`$(id)`", "[x](javascript:1)", "line\nbreak"])
+def test_a_name_is_text_in_a_comment(name: str):
+    """It is put into a pull request by a pipeline with rights."""
+    text = markdown(report_of(name))
+    rows = [line for line in text.splitlines() if line.startswith("| restarts")]
+    assert len(rows) == 1
+    assert rows[0].count("|") == 5
+    assert not {"<", "`", "["} & set(rows[0])

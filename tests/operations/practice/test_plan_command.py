@@ -1,0 +1,34 @@
+"""`trn plan` against a practice account, and with Pulumi's answers from files."""
+
+from pathlib import Path
+
+from tests.operations.practice.commands import trn
+
+
+def test_with_a_job_that_runs_the_plan_names_it(up: Path):
+    """In practice, as on AWS: the state, the plan, the nodes and the jobs are asked for."""
+    assert trn("practice job dev bert")[0] == 0
+    assert trn("--practice plan dev")[0] == 0
+    stack = Path("Pulumi.dev.yaml")
+    stack.write_text(stack.read_text().replace("size: 2\n", "size: 2\n      rootVolumeGib: 300\n", 1))
+    code, out, _ = trn("--practice plan dev --markdown plan.md")
+    assert code == 1
+    assert "stops job jobs.batch.volcano.sh/bert of namespace training, queue training on " in out
+    assert "stops job" in Path("plan.md").read_text()
+    assert trn("--practice plan dev --allow restarts")[0] == 1
+    assert trn("--practice plan dev --allow restarts,jobs")[0] == 0
+    # Without a look at the cluster nobody knows whether jobs run.
+    code, out, _ = trn("--practice plan dev --no-cluster --allow restarts")
+    assert (code, "not known" in out) == (1, True)
+
+
+def test_files_of_pulumis_answers_will_do(project: Path):
+    """For a pipeline whose step with credentials is another one; one file alone is refused, and so is one that is not there."""
+    Path("state.json").write_text('{"deployment": {}}')
+    Path("preview.json").write_text('{"steps": []}')
+    code, out, _ = trn("plan dev --no-cluster --state state.json --preview preview.json")
+    assert (code, "nothing: no resource would be touched" in out) == (0, True)
+    code, _, err = trn("plan dev --preview preview.json")
+    assert (code, "belong together" in err) == (2, True)
+    code, _, err = trn("plan dev --state nowhere.json --preview preview.json")
+    assert (code, "cannot read `nowhere.json`" in err) == (2, True)
