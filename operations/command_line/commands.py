@@ -38,7 +38,8 @@ class Command(TyperCommand):
         if option is not None:
             # The placement gives it its value, or refuses the line.
             option.required = False
-            self.params.insert(0, _first_word(option, is_new=self.stack_use is StackUse.NEW))
+            others = [param for param in self.params if isinstance(param, TyperArgument)]
+            self.params.insert(0, _first_word(option, others, is_new=self.stack_use is StackUse.NEW))
 
     @property
     def stack_use(self) -> StackUse:
@@ -184,12 +185,21 @@ def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
 
     if code := run_command(refuse_unknown):
         return code
-    with _practising(stack) if context.meta.get(PRACTICE) else nullcontext():
-        return run_command(lambda: act() or 0)
+    with _practising(stack) if context.meta.get(PRACTICE) else nullcontext() as practice:
+
+        def announced() -> int:
+            try:
+                return act() or 0
+            except BaseException:
+                if practice is not None:
+                    practice.announce(on_standard_error=True)
+                raise
+
+        return run_command(announced)
 
 
 @contextmanager
-def _practising(stack: str | None) -> Iterator[None]:
+def _practising(stack: str | None) -> Iterator[Any]:
     """Everything that a command does, it does to the practice accounts."""
     from operations.access import using
     from operations.practice.access import Practice
@@ -199,7 +209,7 @@ def _practising(stack: str | None) -> Iterator[None]:
         try:
             if stack is not None:
                 given.acts_on(stack)
-            yield
+            yield given
         finally:
             # Of a command that printed no result.
             given.announce(on_standard_error=True)
@@ -260,7 +270,7 @@ def _slot(param: Any) -> Slot:
     return Slot(name_of(param), param.required, param.nargs == -1, param.name in NEED_MARK, fits, tuple(choices or ()), exists)
 
 
-def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
+def _first_word(option: Any, others: list[Any], *, is_new: bool) -> TyperArgument:
     """The stack as the first word, for help and completion; the option of the same name takes the value."""
     word = TyperArgument(
         param_decls=["stack"],
@@ -270,7 +280,13 @@ def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
         expose_value=False,
         show_default=False,
     )
-    word._custom_shell_complete = option._custom_shell_complete
+
+    def complete(context: Any, _param: Any, incomplete: str) -> list[Any]:
+        """Stacks, and what the next argument can be: it may stand first."""
+        offered = [] if is_new else option.shell_complete(context, incomplete)
+        return [*offered, *(others[0].shell_complete(context, incomplete) if others else [])]
+
+    word._custom_shell_complete = complete
     return word
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.command_line.slots import ANY
 from operations.options import Stack, WithKubernetes
 
@@ -24,6 +25,7 @@ def engine(
         typer.Option(
             "--fault",
             metavar="NAME@RESOURCE[:TIMES]",
+            autocompletion=completion.faults,
             help="A fault to inject, once or TIMES; may be repeated. RESOURCE is a logical name, or KIND/NAME where two share"
             " one: NodeGroup/trn1-32xl.",
         ),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import ClusterName, JsonFile, Namespace, Stack, StateFile, Yes
 
 
@@ -144,7 +145,7 @@ def export(
 
 def status(
     stack: Stack,
-    job: Annotated[str | None, typer.Argument(help="Job whose checkpoints are asked about.")] = None,
+    job: Annotated[str | None, typer.Argument(help="Job whose checkpoints are asked about.", autocompletion=completion.jobs)] = None,
     namespace: Namespace = None,
     state: StateFile = None,
     json_file: JsonFile = None,
