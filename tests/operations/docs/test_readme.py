@@ -55,7 +55,7 @@ def _rehearsed(line: str) -> tuple[int, str]:
 
 
 def _practised(line: str) -> tuple[int, str]:
-    """As it is typed in practice; with the defaults of all questions; `watch` looks once, where nobody could end it."""
+    """As it is typed in practice; with the defaults of all questions; `watch` looks once, since it would never end."""
     words = shlex.split(in_practice(line, "night"))[1:]
     if words[0] != "--practice" and words[0] != "practice":
         words = ["--practice", *words]
