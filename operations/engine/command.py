@@ -46,7 +46,16 @@ def engine(
     """
     from operations.engine.process import Providers, run_cli
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
-    from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
+    from operations.engine.run import (
+        find_cli,
+        make_stack,
+        refuse_arguments,
+        refuse_targets,
+        report,
+        requested_faults,
+        with_event_log,
+        writing,
+    )
     from operations.existing.stand_in import seed
     from operations.output import errors
     from operations.program import settings_of
@@ -58,6 +67,9 @@ def engine(
     place = EngineFolder(folder.absolute()) if folder else practice_folder(stack)
     stack_file = read_stack_file(stack)
     refuse_secrets(stack_file)
+    # A value of the command line may make what the file does not name.
+    if not {"-c", "--config"} & set(arguments):
+        refuse_targets(requests, stack_file, place)
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 
