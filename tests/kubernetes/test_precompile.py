@@ -35,6 +35,14 @@ for place in sorted(Path(os.environ["NEURON_COMPILE_CACHE_URL"]).glob("neuronxcc
 sys.exit(code)
 """
 CACHE = "/fsx/cache/warm"
+ELSEWHERE = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "other",
+    "contexts": [{"name": "other", "context": {"cluster": "other", "user": "other"}}],
+    "clusters": [{"name": "other", "cluster": {"server": "https://127.0.0.1:9"}}],
+    "users": [{"name": "other", "user": {"token": "none"}}],
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +70,9 @@ def trn(
 ) -> Iterator[Trn]:
     """The command line, in whose folder the job file is."""
     with trn_on(control_plane, practised, tmp_path, monkeypatch) as made:
+        # A kubeconfig of another cluster, which nothing here reads: the way into the cluster is the stack's own.
+        (tmp_path / "kubeconfig").write_text(yaml.safe_dump(ELSEWHERE))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         keys = {
             "name": "warm",
             "toolchain": "xla-2.30",

@@ -8,7 +8,7 @@ import pytest
 
 from operations.docs.practice_page import page
 from operations.engine.project import practice_folder
-from operations.practice.access import LINE
+from operations.practice.access import ADDRESS, LINE
 from simulator.account.disk import held
 from simulator.engine.disk import StateFolder
 from tests.operations.practice.commands import UP, leftovers, trn
@@ -50,6 +50,14 @@ def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn("--practice destroy dev --yes")[0] == 0
     assert leftovers() == []
+
+
+def test_the_address_that_practice_offers_is_taken(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is one of documentation, which `init` refuses elsewhere: Enter to every question must end in a stack file."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
+    code, out, err = trn("--practice init night", answer="\n" * 30)
+    assert (code, "wrote Pulumi.night.yaml" in out + err) == (0, True)
+    assert f"{ADDRESS}/32" in Path("Pulumi.night.yaml").read_text()
 
 
 def test_a_bundle_holds_all_that_the_account_shows(up: Path):
