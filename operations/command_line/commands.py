@@ -15,7 +15,7 @@ from operations.command_line.groups import Group, choose, unknown_hint
 from operations.command_line.help import arguments_of, name_of, options_of, sections_of
 from operations.command_line.placement import Line, Slot, StackUse, Unplaced, Words, guessed, place
 from operations.command_line.slots import ANY, EXISTS, FITS, NEED_MARK, STACK_USES, UNNEEDED_WITH
-from operations.command_line.usage import UsageProblem, ended
+from operations.command_line.usage import Stopped, UsageProblem, ended
 from operations.run_command import run_command
 from operations.stack_names import stack_path, stacks_here
 
@@ -80,6 +80,16 @@ class Command(TyperCommand):
 
 class CommandGroup(TyperGroup):
     """A group of commands, in the sections of the help."""
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        """The line as read so far."""
+        with _stopped():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """The exit code of the command below it."""
+        with _stopped():
+            return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options, then commands."""
@@ -196,6 +206,15 @@ def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
                 raise
 
         return run_command(announced)
+
+
+@contextmanager
+def _stopped() -> Iterator[None]:
+    """Ctrl-C as an error of our own."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Stopped from error
 
 
 @contextmanager

@@ -23,6 +23,10 @@ EXIT_CODES: tuple[tuple[int, str], ...] = (
 """Exit codes of all commands by their causes. `trn shell` and `trn engine` end as what they ran."""
 
 
+class Stopped(Exception):
+    """Ctrl-C outside of a command: typer would end the process by its code, without a word."""
+
+
 class UsageProblem(UsageError):
     """A line that the grammar refuses, with what would be right."""
 
@@ -58,7 +62,7 @@ def ended(run: Callable[[], Any]) -> int:
     except UsageError as error:
         sys.stderr.write(f"{escaped(str(as_command_error(error)))}\n")
         return MISUSE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         sys.stderr.write(INTERRUPTION)
         return INTERRUPTED
     except Abort as error:

@@ -146,6 +146,14 @@ def test_ctrl_c_is_130_and_one_line(name: str, monkeypatch: pytest.MonkeyPatch):
     assert result.stderr.count("\n") == INTERRUPTION.count("\n") + ("practice:" in result.stderr)
 
 
+@pytest.mark.parametrize("place", ["stacks_here", "refuse_early"])
+def test_ctrl_c_before_a_command_begins_is_130_too(place: str, monkeypatch: pytest.MonkeyPatch):
+    """While its line is read, and while its names are looked up."""
+    monkeypatch.setattr(f"operations.command_line.commands.{place}", raising(KeyboardInterrupt()))
+    result = trn("check", "dev")
+    assert (result.exit_code, result.stderr) == (130, INTERRUPTION)
+
+
 def _is_group(command: Any, context: Any) -> bool:
     return hasattr(command, "commands") and bool(context._protected_args)
 
