@@ -81,6 +81,7 @@ def readme(text: str) -> str:
     printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
     text = between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
     text = between(text, "running", f"{report.cost.now.usd_per_hour:.2f}")
+    text = between(text, "full", f"{report.cost.full_size.usd_per_hour:.2f}")
     return between(text, "idle", f"{report.cost.idle.usd_per_hour:.2f}")
 
 
