@@ -33,7 +33,12 @@ BlockHours = Annotated[int, typer.Option("--block-hours", help="Length of the ca
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all latencies and ids.")]
 Faults = Annotated[
     list[str] | None,
-    typer.Option("--fault", help="A fault to inject, NAME[@resource][:times]; may be repeated. `trn rehearse rules` lists them."),
+    typer.Option(
+        "--fault",
+        metavar="NAME[@RESOURCE][:TIMES]",
+        help="A fault to inject, NAME[@resource][:times]; may be repeated. `trn rehearse rules` lists them.",
+        autocompletion=completion.faults,
+    ),
 ]
 Output = Annotated[Path, typer.Option("--output", help="Folder for the files that are written.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress while it runs.")]

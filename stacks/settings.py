@@ -198,7 +198,7 @@ class Budget(Section):
     """What the stack may cost."""
 
     limit_usd_per_hour: float | None = Field(default=None, ge=0)
-    """Most that the stack may cost by the hour with all groups at their size; `trn check` fails above it. None by default."""
+    """Most that the stack may cost by the hour; `trn check` fails where it costs more now, and warns where it may at full size. None by default."""
 
 
 class Settings(Section):

@@ -15,7 +15,7 @@ from operations.command_line.groups import Group, choose, unknown_hint
 from operations.command_line.help import arguments_of, name_of, options_of, sections_of
 from operations.command_line.placement import Line, Slot, StackUse, Unplaced, Words, guessed, place
 from operations.command_line.slots import ANY, EXISTS, FITS, NEED_MARK, STACK_USES, UNNEEDED_WITH
-from operations.command_line.usage import UsageProblem, ended
+from operations.command_line.usage import Stopped, UsageProblem, ended
 from operations.run_command import run_command
 from operations.stack_names import stack_path, stacks_here
 
@@ -38,7 +38,8 @@ class Command(TyperCommand):
         if option is not None:
             # The placement gives it its value, or refuses the line.
             option.required = False
-            self.params.insert(0, _first_word(option, is_new=self.stack_use is StackUse.NEW))
+            others = [param for param in self.params if isinstance(param, TyperArgument)]
+            self.params.insert(0, _first_word(option, others, is_new=self.stack_use is StackUse.NEW))
 
     @property
     def stack_use(self) -> StackUse:
@@ -79,6 +80,16 @@ class Command(TyperCommand):
 
 class CommandGroup(TyperGroup):
     """A group of commands, in the sections of the help."""
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        """The line as read so far."""
+        with _stopped():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """The exit code of the command below it."""
+        with _stopped():
+            return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options, then commands."""
@@ -184,12 +195,30 @@ def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
 
     if code := run_command(refuse_unknown):
         return code
-    with _practising(stack) if context.meta.get(PRACTICE) else nullcontext():
-        return run_command(lambda: act() or 0)
+    with _practising(stack) if context.meta.get(PRACTICE) else nullcontext() as practice:
+
+        def announced() -> int:
+            try:
+                return act() or 0
+            except BaseException:
+                if practice is not None:
+                    practice.announce(on_standard_error=True)
+                raise
+
+        return run_command(announced)
 
 
 @contextmanager
-def _practising(stack: str | None) -> Iterator[None]:
+def _stopped() -> Iterator[None]:
+    """Ctrl-C as an error of our own."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Stopped from error
+
+
+@contextmanager
+def _practising(stack: str | None) -> Iterator[Any]:
     """Everything that a command does, it does to the practice accounts."""
     from operations.access import using
     from operations.practice.access import Practice
@@ -199,7 +228,7 @@ def _practising(stack: str | None) -> Iterator[None]:
         try:
             if stack is not None:
                 given.acts_on(stack)
-            yield
+            yield given
         finally:
             # Of a command that printed no result.
             given.announce(on_standard_error=True)
@@ -260,7 +289,7 @@ def _slot(param: Any) -> Slot:
     return Slot(name_of(param), param.required, param.nargs == -1, param.name in NEED_MARK, fits, tuple(choices or ()), exists)
 
 
-def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
+def _first_word(option: Any, others: list[Any], *, is_new: bool) -> TyperArgument:
     """The stack as the first word, for help and completion; the option of the same name takes the value."""
     word = TyperArgument(
         param_decls=["stack"],
@@ -270,7 +299,13 @@ def _first_word(option: Any, *, is_new: bool) -> TyperArgument:
         expose_value=False,
         show_default=False,
     )
-    word._custom_shell_complete = option._custom_shell_complete
+
+    def complete(context: Any, _param: Any, incomplete: str) -> list[Any]:
+        """Stacks, and what the next argument can be: it may stand first."""
+        offered = [] if is_new else option.shell_complete(context, incomplete)
+        return [*offered, *(others[0].shell_complete(context, incomplete) if others else [])]
+
+    word._custom_shell_complete = complete
     return word
 
 

@@ -9,6 +9,23 @@ from typer._click.exceptions import NoSuchOption, UsageError
 from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError
 
+EXIT_CODES: tuple[tuple[int, str], ...] = (
+    (0, "done; also help, and a list that is empty"),
+    (1, "refused or failed: a check failed, AWS or the cluster refused something, a job is not as it should be, something is left"),
+    (1, "the answer to a question was no, or nothing could be asked"),
+    (1, "a result or a file could not be written, or its reader was gone"),
+    (2, "a command, an option or a word that there is not, is missing, or can be read in two ways"),
+    (2, "a name that there is not: of a stack, a node group, a job, a fault, a scenario, a file"),
+    (2, "a stack file, a job file or another input with a mistake, or none at all: no project here"),
+    (2, "credentials that do not work, a region that does not answer, no such cluster"),
+    (130, "Ctrl-C, or the end of the pipeline: what was done is listed, the lock is given up, and the command can be run again"),
+)
+"""Exit codes of all commands by their causes. `trn shell` and `trn engine` end as what they ran."""
+
+
+class Stopped(Exception):
+    """Ctrl-C outside of a command: typer would end the process by its code, without a word."""
+
 
 class UsageProblem(UsageError):
     """A line that the grammar refuses, with what would be right."""
@@ -45,7 +62,7 @@ def ended(run: Callable[[], Any]) -> int:
     except UsageError as error:
         sys.stderr.write(f"{escaped(str(as_command_error(error)))}\n")
         return MISUSE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         sys.stderr.write(INTERRUPTION)
         return INTERRUPTED
     except Abort as error:

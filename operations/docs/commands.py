@@ -15,6 +15,7 @@ from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.verify import bandwidth, file_system
 from operations.cluster.verify.trials import TRIALS
 from operations.command_line.help import name_of
+from operations.command_line.usage import EXIT_CODES
 from operations.kube.rights import DRAIN, RIGHTS, Rules, drain_rights
 
 _BEFORE = """# Operations
@@ -24,12 +25,9 @@ What Pulumi does not see. Made from the command line itself by `make docs`.
 Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stack's region with the credentials that the AWS CLI would use, and takes
 `--json FILE` (`-` for standard output). Results go to standard output, questions and progress to standard error.
 
-| exit code | meaning |
-| --- | --- |
-| 0 | done |
-| 1 | refused or failed: a check failed, AWS refused something, something is left |
-| 2 | misuse: a slip in the command line or the configuration, credentials that do not work, a wrong region, no such cluster |
-| 130 | stopped by Ctrl-C, or with its pipeline: what was done is listed, the lock is given up, and the command can be run again |
+The stack is the first word (`trn logs dev bert`), or an option anywhere on the line (`trn logs bert --stack dev`, or `-s`). It may be left out where
+one stack has a file here, or one of several is called dev. What can be read in two ways is refused, with both lines. The option `--install-completion` of trn
+has the shell complete commands, options, stacks, node groups, faults, scenarios and jobs.
 """
 
 
@@ -37,7 +35,9 @@ def operations_page() -> str:
     """The page."""
     command: Any = typer.main.get_command(app)
     lines = [line for name, entry in _all(command) for line in _command(name, entry)]
-    return "\n".join([_BEFORE, *lines, *_details()]) + "\n"
+    codes = ["| exit code | cause |", "| --- | --- |", *(f"| {code} | {cause} |" for code, cause in EXIT_CODES), ""]
+    codes += ["`trn shell` and `trn engine` end with the exit code of what they ran.", ""]
+    return "\n".join([_BEFORE, *codes, *lines, *_details()]) + "\n"
 
 
 def _all(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:

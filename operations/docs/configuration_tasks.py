@@ -22,8 +22,8 @@ TASKS = (
     Task(
         "How do I let myself in?",
         {"controlPlane": {"publicAccessCidrs": ["198.51.100.7/32"]}},
-        "Your own address with `/32`, as `curl -s https://checkip.amazonaws.com` prints it. Without any address there is no public endpoint, and"
-        " `pulumi up` must run inside the VPC.",
+        "Your own address with `/32`, as `curl -s https://checkip.amazonaws.com` prints it. Without any address there is no public endpoint:"
+        " [private](private.md) has the steps.",
     ),
     Task(
         "How do I let a colleague in?",

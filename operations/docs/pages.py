@@ -81,6 +81,7 @@ def readme(text: str) -> str:
     printed = "\n".join(line.rstrip() for line in captured.get().strip().splitlines())
     text = between(text, "rehearsal", f"\n```text\n{printed}\n```\n")
     text = between(text, "running", f"{report.cost.now.usd_per_hour:.2f}")
+    text = between(text, "full", f"{report.cost.full_size.usd_per_hour:.2f}")
     return between(text, "idle", f"{report.cost.idle.usd_per_hour:.2f}")
 
 
@@ -116,7 +117,7 @@ def configuration_page() -> str:
     introduction = (
         "What to write in `Pulumi.NAME.yaml`, the stack file: first by what you want, then [every key](#every-key). Made from the code by"
         " `make docs`; each example is read by a test, as an addition to `Pulumi.dev.yaml`. `trn init NAME` writes a whole file from a few"
-        " answers, and `trn rehearse change` says what a change does to a running cluster."
+        " answers, or from a ready-made one (`--from`), and `trn rehearse change` says what a change does to a running cluster."
     )
     before = (
         "# Configuration",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.command_line.slots import ANY
 from operations.options import Stack, WithKubernetes
 
@@ -24,6 +25,7 @@ def engine(
         typer.Option(
             "--fault",
             metavar="NAME@RESOURCE[:TIMES]",
+            autocompletion=completion.faults,
             help="A fault to inject, once or TIMES; may be repeated. RESOURCE is a logical name, or KIND/NAME where two share"
             " one: NodeGroup/trn1-32xl.",
         ),
@@ -44,7 +46,16 @@ def engine(
     """
     from operations.engine.process import Providers, run_cli
     from operations.engine.project import EngineFolder, environment, practice_folder, refuse_secrets
-    from operations.engine.run import find_cli, make_stack, refuse_arguments, report, requested_faults, with_event_log, writing
+    from operations.engine.run import (
+        find_cli,
+        make_stack,
+        refuse_arguments,
+        refuse_targets,
+        report,
+        requested_faults,
+        with_event_log,
+        writing,
+    )
     from operations.output import errors
     from operations.stack_file import read_stack_file
 
@@ -54,6 +65,9 @@ def engine(
     place = EngineFolder(folder.absolute()) if folder else practice_folder(stack)
     stack_file = read_stack_file(stack)
     refuse_secrets(stack_file)
+    # A value of the command line may make what the file does not name.
+    if not {"-c", "--config"} & set(arguments):
+        refuse_targets(requests, stack_file, place)
     if kubernetes or place.has_control_plane:
         from operations.practice.control_plane import start
 

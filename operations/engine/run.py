@@ -11,6 +11,7 @@ from operations.engine.project import EngineFolder
 from operations.engine.real_provider import PACKAGE
 from operations.errors import MISUSE, CommandError
 from operations.output import errors
+from operations.program import record_stack
 from operations.stack_file import StackFile
 from simulator.account.faults import Faults
 from simulator.doors.providers.calls import read_calls
@@ -80,6 +81,14 @@ def requested_faults(texts: Sequence[str]) -> list[FaultRequest]:
     requests = [parse_fault(text) for text in texts]
     Faults.of(requests)
     return requests
+
+
+def refuse_targets(requests: Sequence[FaultRequest], stack_file: StackFile, folder: EngineFolder) -> None:
+    """Raises FaultSyntaxError, with near names, for a fault whose resource neither the program makes nor the account has."""
+    if not requests:
+        return
+    there = list(Cloud.load(folder.account).world.state)
+    Faults.of(requests).need_targets([*record_stack(stack_file), *(item.registration for item in there)])
 
 
 def refuse_arguments(arguments: Sequence[str]) -> None:

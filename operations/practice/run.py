@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from operations.engine.process import Providers, run_cli
 from operations.engine.project import EngineFolder, environment, refuse_secrets
-from operations.engine.run import find_cli, make_stack, report, requested_faults, with_event_log
+from operations.engine.run import find_cli, make_stack, refuse_targets, report, requested_faults, with_event_log
 from operations.errors import MISUSE, CommandError
 from operations.practice.account import PracticeAccount
 from operations.practice.engines import EngineName, engine_for, engine_of
@@ -107,6 +107,7 @@ def by_pulumi(folder: EngineFolder, stack_file: StackFile, faults: Sequence[str]
     pulumi = find_cli()
     refuse_secrets(stack_file)
     requests = requested_faults(tuple(faults))
+    refuse_targets(requests, stack_file, folder)
     words = ("destroy" if down else "up", "--yes", "--skip-preview", *(["--refresh"] if refresh else []))
     providers = Providers(folder, time_scale=0, faults=tuple(faults))
     try:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import Faults, Quiet, Seed, Stack
 
 
@@ -19,7 +20,9 @@ def rehearse(
     seed: Seed = 0,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Operations that the engine runs at once.")] = 16,
     fault: Faults = None,
-    scenario: Annotated[str | None, typer.Option("--scenario", help="A scenario to rehearse: a name, or a file.")] = None,
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", help="A scenario to rehearse: a name, or a file.", autocompletion=completion.scenarios)
+    ] = None,
     speed: Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view.")] = 500,
     quiet: Quiet = False,
 ) -> int:

@@ -61,11 +61,6 @@ class Changed:
     """Before and after."""
 
     @property
-    def usd(self) -> float:
-        """Cost of what runs during the change, at the higher of both rates."""
-        return round(max(figures.now.usd_per_hour for figures in self.cost) * self.phase.seconds / 3600, 4)
-
-    @property
     def touched(self) -> list[Change]:
         """Changes of what exists outside the engine, by URN."""
         return [change for change in self.changes.values() if change.kind != "same" and exists_in_cloud(change.registration)]

@@ -169,25 +169,38 @@ def _destroy_bound(recording: Recording, phase: Phase, seed: int) -> float:
     return destroy_bound(Recording(recording.project, recording.stack, there), seed).seconds
 
 
-def cost_points(recording: Recording, phase: Phase) -> list[report.CostPoint]:
-    """Price per hour over the run: a resource is paid for from the request that makes it until its deletion has ended."""
-    prices: dict[str, float] = {}
-    for line in costs.items(recording):
-        prices[line.urn] = prices.get(line.urn, 0.0) + (line.now.usd_per_hour or 0.0)
-    standing = sum(price for urn, price in prices.items() if _stands(phase, urn))
+def cost_points(recording: Recording, phase: Phase, before: Recording | None = None) -> list[report.CostPoint]:
+    """Price per hour over the run: a resource is paid for from the request that makes it until its deletion has ended.
+
+    `before` is what stood when the run began, where that differs from the recording: what an update makes dearer is paid for
+    from its request, what it makes cheaper until its end.
+    """
+    new = _prices(recording)
+    old = _prices(before) if before is not None else new
+    standing = sum(price for urn, price in old.items() if _stands(phase, urn))
     moments: list[tuple[float, float]] = []
     for step in phase.steps.values():
-        price = prices.get(step.urn, 0.0)
-        if price and step.operation == "create" and not (step.refusal and (step.refusal.leaves == "nothing" or not step.refusal.runs)):
-            moments.append((step.start, price))
-        elif price and step.operation == "delete" and step.refusal is None:
-            moments.append((step.end, -price))
+        added, removed = new.get(step.urn, 0.0), old.get(step.urn, 0.0)
+        if step.operation == "create" and not (step.refusal and (step.refusal.leaves == "nothing" or not step.refusal.runs)):
+            moments.append((step.start, added))
+        elif step.operation == "delete" and step.refusal is None:
+            moments.append((step.end, -removed))
+        elif step.operation == "update" and step.refusal is None:
+            moments.append((step.start if added > removed else step.end, added - removed))
     points, rate, spent, last = [report.CostPoint(at=0.0, usd_per_hour=round(standing, 4), usd=0.0)], standing, 0.0, 0.0
-    for at, change in sorted([*moments, (phase.seconds, 0.0)]):
+    for at, change in sorted([*(moment for moment in moments if moment[1]), (phase.seconds, 0.0)]):
         spent += rate * (at - last) / 3600
         rate, last = rate + change, at
         points.append(report.CostPoint(at=at, usd_per_hour=round(abs(rate), 4), usd=round(spent, 4)))
     return points
+
+
+def _prices(recording: Recording) -> dict[str, float]:
+    """USD an hour now, by URN."""
+    prices: dict[str, float] = {}
+    for line in costs.items(recording):
+        prices[line.urn] = prices.get(line.urn, 0.0) + (line.now.usd_per_hour or 0.0)
+    return prices
 
 
 def _stands(phase: Phase, urn: str) -> bool:

@@ -17,7 +17,7 @@ from simulator.faults_syntax import parse_fault
 from simulator.rehearsal import Circumstances
 from simulator.report.drawing.page import page_html
 from tests.browser.chromium import CHROMIUM, Browser
-from tests.simulator.report.builders import NODE_GROUP, VPC, recording, report, resource, urn
+from tests.simulator.report.builders import HOSTILE, NODE_GROUP, VPC, recording, report, resource, urn
 from tests.support import ROOT
 
 
@@ -69,6 +69,13 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = "n" * 63
     made = [resource(VPC, name, 0, 9), resource(NODE_GROUP, name, 9, 20, waited_for=urn(VPC, name), attempts=2)]
     return _written(tmp_path_factory, page_html(report(stack=name, resources=made), recording(groups=[(name, "use2-az1")])))
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page on which every name is markup and quotes."""
+    made = [resource(VPC, HOSTILE, 0, 9, error=f"{HOSTILE}: x", fix=f"`{HOSTILE}`"), resource(NODE_GROUP, HOSTILE, 9, 20, attempts=2)]
+    return _written(tmp_path_factory, page_html(report(stack=HOSTILE, resources=made), recording(groups=[(HOSTILE, "use2-az1")])))
 
 
 @pytest.fixture(scope="session")

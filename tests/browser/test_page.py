@@ -447,3 +447,20 @@ def test_names_are_never_cut(browser: Browser, long_names: Path):
         cut = "[...document.querySelectorAll('.name, .name b, .chip, .chip b')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)"
         assert browser.run(f"{cut}.map(e => e.textContent)") == []
         assert overflow(browser) <= 0
+
+
+def test_markup_in_names_stays_text_whatever_is_done_with_them(browser: Browser, hostile: Path):
+    """Opened, pointed at, searched and copied: a name is read from the page and written to it again."""
+    browser.open(hostile)
+    browser.run("window.alert = () => { throw new Error('a name was run'); }")
+    browser.mouse("Moved", *browser.place("#up .refused .lane", 0.2))
+    assert "<script>" in card(browser)
+    browser.click(*browser.place("#up .refused summary", 0.1))
+    browser.run("document.getElementById('search').focus()")
+    browser.ask("Input.insertText", text="<script>alert('x')</script>")
+    assert len(visible(browser, "#up .row")) == 2
+    assert browser.run("document.querySelector('#up .row dl .copy').previousSibling.textContent").startswith(
+        "Vpc/<script>alert('x')</script>"
+    )
+    assert browser.run("document.scripts.length") == 1
+    assert browser.errors == []

@@ -26,7 +26,7 @@ def wrong(browser: Browser) -> Mapping[str, Sequence[str]]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("name", ["page", "troubled", "changed", "long_names", "watched"])
+@pytest.mark.parametrize("name", ["page", "troubled", "changed", "long_names", "hostile", "watched"])
 def test_every_page_keeps_the_rules_on_every_screen(browser: Browser, name: str, colours: str, width: int, request: pytest.FixtureRequest):
     """As it is opened: folded to what matters, on a screen, a tablet and a phone, by day and by night."""
     browser.open(request.getfixturevalue(name), width=width, prefers_color_scheme=colours)

@@ -119,12 +119,17 @@ class Run:
 
     def end(self) -> None:
         """Delete it, and wait until its nodes are free."""
-        for item in (*reversed(self.objects), *self.shared):
-            self._api.delete(item, foreground=False)
+        made = self.objects[-1]
+        self._api.delete(made, foreground=False)
+        # The garbage collector does not know the kind yet: what it would delete is deleted here, the Job before the pod that it would make.
+        own = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "bert-launcher", "namespace": self._namespace}}
+        self._api.delete(own)
         label = "training.kubeflow.org/job-name=bert"
         for pod in pods_of(self._api, self._namespace, label):
             self._api.delete(pod, grace_s=0, foreground=False)
         wait(lambda: not pods_of(self._api, self._namespace, label), "its pods are gone")
+        for item in (*self.objects[:-1], *self.shared):
+            self._api.delete(item, foreground=False)
 
 
 def created(pod: Object) -> str:

@@ -35,6 +35,14 @@ for place in sorted(Path(os.environ["NEURON_COMPILE_CACHE_URL"]).glob("neuronxcc
 sys.exit(code)
 """
 CACHE = "/fsx/cache/warm"
+ELSEWHERE = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "other",
+    "contexts": [{"name": "other", "context": {"cluster": "other", "user": "other"}}],
+    "clusters": [{"name": "other", "cluster": {"server": "https://127.0.0.1:9"}}],
+    "users": [{"name": "other", "user": {"token": "none"}}],
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +70,9 @@ def trn(
 ) -> Iterator[Trn]:
     """The command line, in whose folder the job file is."""
     with trn_on(control_plane, practised, tmp_path, monkeypatch) as made:
+        # A kubeconfig of another cluster, which nothing here reads: the way into the cluster is the stack's own.
+        (tmp_path / "kubeconfig").write_text(yaml.safe_dump(ELSEWHERE))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         keys = {
             "name": "warm",
             "toolchain": "xla-2.30",
@@ -118,8 +129,8 @@ def gone(cluster: JobCluster, name: str) -> None:
 
 def test_a_job_that_was_compiled_before_starts_warm(trn: Trn, cluster: JobCluster, cold: Path):
     """Its short run removes the lock and the failed entry, compiles what is not compiled, and the job then compiles nothing."""
-    text = trn("precompile job.yaml --stack dev --arg=--max_steps=10")
-    assert "`trn submit job.yaml --stack dev` starts warm" in text.replace("trn --practice", "trn")
+    text = trn("precompile dev job.yaml --arg=--max_steps=10")
+    assert "`trn submit dev job.yaml` starts warm" in text.replace("trn --practice", "trn")
     said = succeeded(cluster, "warm-precompile")
     repaired, done = (next(line for line in said if line.get("precompile") == event) for event in ("repaired", "done"))
     assert repaired == {"precompile": "repaired", "locks": 1, "failed": 1, "compiled": 1}
@@ -130,7 +141,7 @@ def test_a_job_that_was_compiled_before_starts_warm(trn: Trn, cluster: JobCluste
         "collected": 0,
     }
     assert [line["steps"] for line in said if line.get("worker") == "done"] == [["--max_steps=10"]] * 2
-    trn("submit job.yaml --stack dev")
+    trn("submit dev job.yaml")
     warm = [line for line in succeeded(cluster, "warm") if line.get("worker") == "done"]
     assert warm == [{"worker": "done", "compiled": [], "steps": []}] * 2
     assert not list(cold.rglob("*.lock"))
@@ -143,9 +154,9 @@ def test_nothing_is_compiled_beside_a_pod_that_uses_the_cache(trn: Trn, cluster:
     keys = yaml.safe_load(Path("job.yaml").read_text())
     keys["command"] = ["python3", "-c", "import time; time.sleep(600)"]
     Path("job.yaml").write_text(yaml.safe_dump(keys))
-    trn("submit job.yaml --stack dev")
+    trn("submit dev job.yaml")
     wait(lambda: [pod["status"]["phase"] for pod in cluster.pods("trn/job=warm")] == ["Running"] * 2, "the job runs", 60)
-    text = trn("precompile job.yaml --stack dev --arg=--max_steps=10", code=1)
+    text = trn("precompile dev job.yaml --arg=--max_steps=10", code=1)
     assert f"uses the cache {CACHE}; nothing was submitted" in " ".join(text.split())
     assert not cluster.api.exists(job("warm-precompile"))
     assert list(cold.rglob("*.lock"))
@@ -166,7 +177,7 @@ USED: set[Right] = {
 
 def test_it_works_with_the_documented_rights_and_each_is_needed(trn: Trn, cluster: JobCluster, cold: Path, control_plane: ControlPlane):
     """Both ways: what is listed is enough, and without one of those that this job uses the API server refuses it."""
-    command = "precompile job.yaml --stack dev --arg=--max_steps=10"
+    command = "precompile dev job.yaml --arg=--max_steps=10"
     rules = {resource: set(verbs) for resource, verbs in RIGHTS["precompile"].items()}
     trn.be(User("reader"))
     for resource, verb in sorted(USED):

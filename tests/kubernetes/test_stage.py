@@ -21,7 +21,7 @@ from tests.kubernetes.trn import Trn, trn_on
 
 pytestmark = pytest.mark.kubernetes
 NAMES = ("part-0.npy", "part-1.npy")
-STAGE = "data stage s3://the-bucket/tokens/ /fsx/data/tokens --stack dev --yes"
+STAGE = "data stage dev s3://the-bucket/tokens/ /fsx/data/tokens --yes"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """What launchers make of a job: the same pod everywhere, in objects that the API server accepts."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import yaml
 
 from tests.training.objects import errors, pods
-from tests.training.sites import NEWEST, group, job, site
+from tests.training.sites import EVERYTHING, NEEDED, NEWEST, group, job, site
 from training import launchers
 from training.launchers.base import Launcher
 from training.phase import Phase
@@ -158,3 +159,14 @@ def test_a_launcher_that_there_is_not_is_an_error():
     """A name is checked before it is imported."""
     with pytest.raises(KeyError):
         launchers.launcher("base")
+
+
+def test_a_thousand_jobs_are_rendered_within_a_second():
+    """Of processor time, by all launchers in turn: it reads no file and asks nothing."""
+    chosen = [each for each in launchers.launchers() if each.resource is not None]
+    asked = [(each, job(name=f"j{n}", launcher=each.name, **NEEDED.get(each.name, {}))) for n in range(100) for each in chosen][:100]
+    began = time.process_time()
+    for _ in range(10):
+        for each, made in asked:
+            each.render(made, EVERYTHING)
+    assert time.process_time() - began < 1

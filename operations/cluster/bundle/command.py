@@ -1,5 +1,6 @@
 """`trn bundle`: one archive for a bug report or a colleague."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -58,7 +59,11 @@ def bundle(
     for note in made.notes:
         console.print(f"note     {note}", markup=False, soft_wrap=True)
     for it in made.missing:
-        console.print(f"missing  {it.part.file}: {it.why}", markup=False, soft_wrap=True)
+        if not it.is_skipped:
+            console.print(f"missing  {it.part.file}: {it.why}", markup=False, soft_wrap=True)
+    skipped = Counter(it.part.door for it in made.missing if it.is_skipped)
+    for door, count in skipped.items():
+        console.print(f"missing  {count} more of {door}, which were not asked for after that", markup=False)
     console.print(f"wrote    {path}", markup=False, soft_wrap=True)
     console.print(
         f"         {len(made.files)} files, {len(data) / 1024:,.0f} KiB, readable by you alone; its index.md says what each is",

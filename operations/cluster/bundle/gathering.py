@@ -38,7 +38,7 @@ class Gathering:
     """Longest that one part may take."""
     outcomes: list[Outcome] = field(default_factory=list)
     shut: dict[Door, str] = field(default_factory=dict)
-    """Doors that gave no answer, and what was asked of them."""
+    """Doors that gave no answer, and the part that found it."""
 
     def take(self, part: Part) -> Outcome:
         """Read one part."""
@@ -48,7 +48,7 @@ class Gathering:
 
     def _taken(self, part: Part) -> Outcome:
         if part.door in self.shut:
-            return Outcome(part, why=f"not asked for: {part.door} gave no answer to {self.shut[part.door]}")
+            return Outcome(part, why=f"not asked for, since {self.shut[part.door]} could not be read", is_skipped=True)
         try:
             found = in_time(lambda: bounded(written(part.read(), part.file, self.redactor), part.file), self.patience_s)
             return Outcome(part, text=found.text, why=found.cut)

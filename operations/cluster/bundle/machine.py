@@ -5,6 +5,7 @@ import platform
 import re
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from operations.cluster.bundle.part import YAML, Absent, Part
@@ -20,6 +21,7 @@ TOOLS = {
     "kubectl": ("kubectl", "version", "--client", "--output=json"),
     "checkout": ("git", "describe", "--always", "--dirty", "--abbrev=12"),
 }
+CHECKOUT = Path(__file__).resolve().parents[3]
 _SET = re.compile(r"(?:AWS|PULUMI|KUBE|TRN)\w*|(?:HTTPS?|NO|ALL)_PROXY", re.IGNORECASE)
 """Variables that change what commands do. Only their names are kept."""
 
@@ -60,7 +62,8 @@ def _installed(name: str) -> str:
 
 def _told(subject: Subject, command: tuple[str, ...]) -> str:
     try:
-        return " ".join(subject.tools.answer(command, subject.patience_s / (len(TOOLS) + 1)).split())
+        # git speaks of the checkout of trn, wherever the command is typed.
+        return " ".join(subject.tools.answer(command, subject.patience_s / (len(TOOLS) + 1), folder=CHECKOUT).split())
     except CommandError as error:
         return f"not known: {error.args[0]}"
 

@@ -42,5 +42,7 @@ class Outcome:
     """Why there is none, or what is missing in it."""
     is_absent: bool = False
     """There is nothing to have."""
+    is_skipped: bool = False
+    """It was not asked for: its door gave no answer before."""
     trace: str = ""
     """Of an error that is a bug of this program."""

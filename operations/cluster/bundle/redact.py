@@ -50,6 +50,10 @@ _SHORT_OPTION = re.compile(
 _SECRET_OF_PULUMI = "4dabf18193072939515e22adb298388d"
 """Key of the objects by which Pulumi's state marks special values, secrets among them (pulumi/pulumi sdk/go/common/resource)."""
 _VARIABLES = ("env", "envs", "env_vars", "environment")
+_PAIRS = (("name", "value"), ("key", "value"), ("Key", "Value"), ("Name", "Value"))
+"""A name and its value side by side: variables, headers, tags."""
+_ALIAS = re.compile(r"(?<![\w])\*\w")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _COPY = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -62,6 +66,8 @@ class Redactor:
 
     def text(self, text: str, *, is_yaml: bool = False) -> str:
         """A text without its secrets. `is_yaml`: what is indented below a secret's key belongs to its value."""
+        # Colours of a terminal stand between a name and its value.
+        text = _COLOURS.sub("", text)
         text = self._yaml(text) if is_yaml else text
         text = _without_pem(text)
         text = _URL_USER.sub(f"{REDACTED}@", text)
@@ -82,6 +88,9 @@ class Redactor:
             return self._kept_back(value)
         if value[:1] in ("{", "[") and (inner := _parsed(value)) is not None:
             return json.dumps(self.value(inner), ensure_ascii=False)
+        if name.endswith("YAML") and (inner := _parsed_yaml(value)) is not None:
+            # Aliases can make a small text endlessly large.
+            return REDACTED if _ALIAS.search(value) else yaml.safe_dump(self.value(inner))
         return self.text(value)
 
     def everywhere(self, text: str) -> str:
@@ -101,9 +110,10 @@ class Redactor:
     def _mapping(self, value: Mapping[str, Any], name: str) -> Any:
         if _SECRET_OF_PULUMI in value or "secure" in value or value.get("kind") == "Secret":
             return REDACTED
-        if isinstance(value.get("name"), str) and isinstance(value.get("value"), str):
-            kept = name in _VARIABLES and not SAFE_VARIABLES.fullmatch(value["name"])
-            return {**value, "value": self._variable(value["name"], value["value"], kept_back=kept)}
+        for named, valued in _PAIRS:
+            if isinstance(value.get(named), str) and isinstance(value.get(valued), str):
+                kept = name in _VARIABLES and not SAFE_VARIABLES.fullmatch(value[named])
+                return {**value, valued: self._variable(value[named], value[valued], kept_back=kept)}
         if name in _VARIABLES and "valueFrom" not in value:
             return {key: self._variable(key, item, kept_back=not SAFE_VARIABLES.fullmatch(key)) for key, item in value.items()}
         inner = {key: item for key, item in value.items() if key not in (_COPY, "managedFields")}
@@ -225,6 +235,15 @@ def _parsed(text: str) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict | list) else None
+
+
+def _parsed_yaml(text: str) -> Any:
+    """Such as a RayJob's `runtimeEnvYAML`."""
+    try:
+        found = {} if _ALIAS.search(text) else yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):
         return None
     return found if isinstance(found, dict | list) else None
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from operations.access import access
@@ -56,7 +56,7 @@ def gathered(subject: Subject, at: datetime, patience_s: float, shown: Shown) ->
 def _redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """Without the secrets that were met in other parts."""
     text = None if outcome.text is None else redactor.everywhere(outcome.text)
-    return Outcome(outcome.part, text, redactor.everywhere(outcome.why), outcome.is_absent, outcome.trace)
+    return replace(outcome, text=text, why=redactor.everywhere(outcome.why))
 
 
 def _within(most: int, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from operations.access import access
 from operations.cluster.init.answers import Answers, stack_file_text
 from operations.cluster.init.asked import Interview
 from operations.cluster.init.offers import second_zone
@@ -77,7 +78,7 @@ class File:
         from stacks.problems import ConfigurationError
 
         try:
-            settings_of(self._stack_file(interview), rehearsal=self._is_example(interview))
+            settings_of(self._stack_file(interview), rehearsal=access().is_practice or self._is_example(interview))
         except ConfigurationError as error:
             return Mistakes(error, tuple(problem.path for problem in error.problems))
         return None
@@ -101,7 +102,7 @@ class File:
         from stacks.rules import notices
 
         stack_file, stack = self._stack_file(interview), self.request.stack
-        settings = settings_of(stack_file, rehearsal=self._is_example(interview))
+        settings = settings_of(stack_file, rehearsal=access().is_practice or self._is_example(interview))
         found = figures(items(record_stack(stack_file)))
         path = self.root / f"Pulumi.{stack}.yaml"
         write_text(path, self.text(interview), "make room there, or change into a folder that you may write to")

@@ -195,7 +195,7 @@ def _fsx_gib(text: str, _draft: Draft, _offers: Offers) -> int:
     return size
 
 
-def _allow(text: str, _draft: Draft, _offers: Offers) -> tuple[str, ...]:
+def _allow(text: str, draft: Draft, _offers: Offers) -> tuple[str, ...]:
     if text.strip().lower() in (PRIVATE, LATER):
         return () if text.strip().lower() == PRIVATE else (EXAMPLE_BLOCK,)
     blocks = parts(text)
@@ -207,7 +207,8 @@ def _allow(text: str, _draft: Draft, _offers: Offers) -> tuple[str, ...]:
         refused = why_closed(block)
         if refused is not None:
             raise WrongAnswer(f"`{block}`: {refused.wrong}", refused.allowed, refused.hint)
-        if is_documentation(block) and block != EXAMPLE_BLOCK:
+        # The address that practice offers is one of them.
+        if is_documentation(block) and block not in (EXAMPLE_BLOCK, draft.get("own_address")):
             raise WrongAnswer(
                 f"`{block}` is reserved for documentation: no host has it", "your own address", f"`{LATER}` writes an example"
             )

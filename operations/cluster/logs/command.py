@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.errors import MISUSE, CommandError
 from operations.options import JsonFile, Namespace, Stack
 
@@ -11,7 +12,11 @@ from operations.options import JsonFile, Namespace, Stack
 def logs(
     stack: Stack,
     job: Annotated[
-        str, typer.Argument(help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...")
+        str,
+        typer.Argument(
+            help="Name of a job of any kind: Volcano Job, PyTorchJob, MPIJob, TrainJob, RayJob, Kubernetes Job, ...",
+            autocompletion=completion.jobs,
+        ),
     ],
     namespace: Namespace = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,

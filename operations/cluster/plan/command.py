@@ -9,7 +9,7 @@ from operations.options import JsonFile, Stack
 
 
 def plan(
-    stack: Stack = "dev",
+    stack: Stack,
     allow: Annotated[
         list[str] | None,
         typer.Option("--allow", help="What may happen beside what is safe: restarts, jobs, data, final; may be repeated."),

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.command_line.early import no_group
 from operations.errors import CommandError
 from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
@@ -11,7 +12,7 @@ from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFil
 
 def scale(
     stack: Stack,
-    group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.")],
+    group: Annotated[str, typer.Argument(help="Neuron node group, as in the stack file.", autocompletion=completion.groups)],
     count: Annotated[int, typer.Argument(min=0, help="Nodes wanted; 0 empties the group.")],
     state: StateFile = None,
     yes: Yes = False,

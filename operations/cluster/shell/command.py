@@ -4,13 +4,16 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import ClusterName, JsonFile, Stack, StateFile
 
 
 def shell(
     stack: Stack,
     command: Annotated[list[str] | None, typer.Argument(help="Run this in place of a shell, behind --.")] = None,
-    node_group: Annotated[str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.")] = None,
+    node_group: Annotated[
+        str | None, typer.Option("--node-group", help="Neuron node group to run on. Else any node.", autocompletion=completion.groups)
+    ] = None,
     neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
     image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
     hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this time, even if this machine is lost.")] = 8,

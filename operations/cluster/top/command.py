@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import JsonFile, Namespace, Stack
 
 
 def top(
     stack: Stack,
-    job: Annotated[str | None, typer.Argument(help="Volcano Job or Kubernetes Job. Else every Neuron node.")] = None,
+    job: Annotated[
+        str | None, typer.Argument(help="Volcano Job or Kubernetes Job. Else every Neuron node.", autocompletion=completion.jobs)
+    ] = None,
     namespace: Namespace = None,
     every: Annotated[float, typer.Option("--every", min=1, help="Seconds between two looks; the exporter itself looks every 5.")] = 5,
     once: Annotated[bool, typer.Option("--once", help="Look once, as in a pipe and with --json.")] = False,

@@ -2,7 +2,8 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,19 @@ class Build:
             copy = context / FILES / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy, follow_symlinks=False)
+
+
+def shown(planned: Build, folder: Path, files: Sequence[Path]) -> str:
+    """The Dockerfile of a build, and how it would be run."""
+    how = f"# {len(files)} files of {folder} are below {FILES}/; run with:\n# {' '.join(planned.command(Path('CONTEXT')))}"
+    return dockerfile(planned.toolchain.name) + how
+
+
+def built(planned: Build, folder: Path, files: Iterable[Path]) -> None:
+    """Build it in a context of its own, which is gone afterwards. Raises CommandError where the tool fails."""
+    with tempfile.TemporaryDirectory(prefix="trn-image-") as context:
+        planned.prepare(Path(context), folder, files)
+        run(planned.command(Path(context)))
 
 
 def run(command: list[str], given: str | None = None) -> None:

@@ -42,13 +42,11 @@ def push(
     """
     from operations.access import access
     from operations.asking import consent
-    from operations.aws.ecr import login, registry_host
     from operations.errors import MISUSE, CommandError
-    from operations.jobs.image.layer import make_layer, selected
-    from operations.jobs.image.place import image_place, need_base, need_into
+    from operations.jobs.image.layer import make_layer, selected_for_push
+    from operations.jobs.image.place import image_place, need_base, need_into, registries
     from operations.jobs.image.push import made_of, plan_push
     from operations.jobs.image.push import push as carry_out
-    from operations.jobs.image.registry import Registry, parsed
     from operations.output import errors, results, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
@@ -57,10 +55,7 @@ def push(
     settings = settings_of(stack_file)
     chosen, start = need_base(settings, toolchain, base)
     need_into(into)
-    files = selected(folder, exclude or ())
-    if folder / "requirements.txt" in files:
-        hint = "`trn image build` installs what it names; `--exclude requirements.txt` pushes without it"
-        raise CommandError("a push installs nothing, and the folder has a requirements.txt", hint, code=MISUSE)
+    files = selected_for_push(folder, exclude or ())
     if access().is_practice:
         raise CommandError("a practice account has no registry that takes images", "`trn image build` needs no account", code=MISUSE)
     progress = errors()
@@ -70,33 +65,20 @@ def push(
 
     api = access().aws(stack, settings.region)
     place = image_place(api, stack_file, settings, state, repository)
-    host = registry_host(place.account, settings.region)
-    target = Registry(host, lambda: login(api), access().pause)
-    source = target if parsed(start).host == host else Registry(parsed(start).host, pause=access().pause)
+    target, source = registries(place, start)
     made = made_of(start, source, make_layer(folder, into, files), into)
-    sources = [
-        name for name in dict.fromkeys((parsed(start).repository if source is target else "", place.usual)) if name and place.has(name)
-    ]
-    plan = plan_push(made, target, place.name, tag or made.tag(chosen.name), sources, exists=place.repository is not None)
-    image = f"{host}/{place.name}:{plan.tag}"
+    new_tag, others = tag or made.tag(chosen.name), place.others(start, target)
+    plan = plan_push(made, target, place.name, new_tag, others, exists=place.repository is not None)
+    image = f"{target.host}/{place.name}:{plan.tag}"
     for line in (*plan.lines, *place.lines):
         tell(line)
-    sent = {step.blob.digest: step.way for step in plan.steps}
-    said = {
-        "image": image,
-        "digest": made.manifest.digest,
-        "base": start,
-        "toolchain": chosen.name,
-        "blobs": sent,
-        "bytes": plan.size("copy", "send"),
-    }
     if not dry_run:
         if not plan.is_named:
             consent(yes).agree(f"Push {image}?")
         place.refuse_change()
         place.make()
         carry_out(plan, target, source, tell)
-    write_json({**said, "pushed": not dry_run}, json_file)
+    write_json({"image": image, "base": start, "toolchain": chosen.name, **plan.said, "pushed": not dry_run}, json_file)
     console = results(json_file)
     if dry_run:
         console.print(f"nothing was sent; it would be {image}", markup=False, soft_wrap=True)
@@ -129,53 +111,33 @@ def build(
 
     Example: trn image build src --toolchain xla-2.30 --dry-run, or: trn image build src --tag 1.0 --push
     """
-    import tempfile
-
-    from operations.access import access
-    from operations.errors import MISUSE, CommandError
-    from operations.jobs.image.build import Build, run, tool_of
+    from operations.jobs.image.build import Build, built, shown, tool_of
     from operations.jobs.image.layer import selected
-    from operations.jobs.image.place import need_into, need_toolchain, usual_repository
+    from operations.jobs.image.place import need_into, need_push, need_toolchain, push_built, usual_repository
     from operations.output import results, write_json
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
-    from training.images import dockerfile
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     chosen = need_toolchain(settings, toolchain)
     need_into(into)
     files = selected(folder, exclude or ())
-    name = repository or usual_repository(settings.name)
-    if push_it and tag == "latest-build":
-        raise CommandError(
-            "a pushed image needs a tag of its own: ECR keeps each tag with its image", "add --tag 1.0, or another", code=MISUSE
-        )
-    if push_it and access().is_practice:
-        raise CommandError("a practice account has no registry that takes images", "leave --push out", code=MISUSE)
+    image = f"{repository or usual_repository(settings.name)}:{tag}"
+    if push_it:
+        need_push(tag)
     if dry_run:
-        planned = Build(tool or "docker", chosen, base, into, f"{name}:{tag}")
-        write_json({"image": planned.image, "command": planned.command(Path("CONTEXT")), "files": len(files), "built": False}, json_file)
-        console = results(json_file)
-        console.print(dockerfile(chosen.name), markup=False, soft_wrap=True, end="")
-        console.print(f"# {len(files)} files of {folder} are below files/; run with:", markup=False, soft_wrap=True)
-        console.print(f"# {' '.join(planned.command(Path('CONTEXT')))}", markup=False, soft_wrap=True)
+        planned = Build(tool or "docker", chosen, base, into, image)
+        write_json({"image": image, "command": planned.command(Path("CONTEXT")), "files": len(files), "built": False}, json_file)
+        results(json_file).print(shown(planned, folder, files), markup=False, soft_wrap=True)
         return 0
-    found = tool_of(tool)
-    image, digest = f"{name}:{tag}", ""
-    with tempfile.TemporaryDirectory(prefix="trn-image-") as context:
-        made = Build(found, chosen, base, into, image)
-        made.prepare(Path(context), folder, files)
-        run(made.command(Path(context)))
+    made = Build(tool_of(tool), chosen, base, into, image)
+    built(made, folder, files)
+    digest = ""
     if push_it:
-        from operations.jobs.image.place import push_built
-
-        image, digest = push_built(stack_file, settings, state, repository, found, image, tag, yes=yes)
+        image, digest = push_built(stack_file, settings, state, repository, made.tool, image, tag, yes=yes)
     write_json({"image": image, "digest": digest, "toolchain": chosen.name, "built": True, "pushed": push_it}, json_file)
-    console = results(json_file)
-    if push_it:
-        console.print(f"image: {image}", markup=False, soft_wrap=True)
-        console.print(f"digest: {digest}", markup=False, soft_wrap=True)
-    else:
-        console.print(f"{image} is built, and is on this machine only: --push sends it to ECR", markup=False, soft_wrap=True)
+    here = [f"{image} is built, and is on this machine only: --push sends it to ECR"]
+    for line in [f"image: {image}", f"digest: {digest}"] if push_it else here:
+        results(json_file).print(line, markup=False, soft_wrap=True)
     return 0

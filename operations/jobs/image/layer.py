@@ -55,6 +55,15 @@ def selected(folder: Path, exclude: Iterable[str] = ()) -> list[Path]:
     return found
 
 
+def selected_for_push(folder: Path, exclude: Iterable[str] = ()) -> list[Path]:
+    """The same for a layer that is pushed as it is. Raises CommandError also for a folder whose requirements would have to be installed."""
+    files = selected(folder, exclude)
+    if folder / "requirements.txt" in files:
+        hint = "`trn image build` installs what it names; `--exclude requirements.txt` pushes without it"
+        raise CommandError("a push installs nothing, and the folder has a requirements.txt", hint, code=MISUSE)
+    return files
+
+
 def _walk(folder: Path, top: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         relative = path.relative_to(top).as_posix()

@@ -13,11 +13,14 @@ from operations.aws import ecr
 from operations.aws.api import Api
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.jobs.image.build import run
-from operations.jobs.image.registry import Registry
+from operations.jobs.image.registry import Registry, parsed
 from operations.ownership import StackCluster, read_ownership, refuse_change, refuse_mismatch, refuse_other_stack
 from operations.stack_file import StackFile
 from stacks.settings import Settings
 from training.job import PATH
+
+UNNAMED = "latest-build"
+"""Tag of an image that is built without one: for this machine alone."""
 
 
 def usual_repository(cluster: str) -> str:
@@ -88,6 +91,12 @@ class ImagePlace:
             self._known[name] = ecr.repository(self.api, name) is not None
         return self._known[name]
 
+    def others(self, base: str, target: Registry) -> list[str]:
+        """Repositories of the registry that may have layers: the base's own, where it is there too, and the cluster's usual one."""
+        start = parsed(base)
+        names = (start.repository if start.host == target.host else "", self.usual)
+        return [name for name in dict.fromkeys(names) if name and self.has(name)]
+
     def make(self) -> None:
         """Make the repository where it is missing."""
         if self.repository is None:
@@ -112,6 +121,24 @@ def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path
     tags = cluster_tags(settings.name, stack) if stack else {CLUSTER_TAG: settings.name}
     usual = usual_repository(settings.name)
     return ImagePlace(api, account, name, usual, found, tags, lambda: refuse_change(api, ownership))
+
+
+def registries(place: ImagePlace, base: str) -> tuple[Registry, Registry]:
+    """The account's registry, and the one that has the base, which may be the same."""
+    host, pause = ecr.registry_host(place.account, place.api.region), access().pause
+    target = Registry(host, lambda: ecr.login(place.api), pause)
+    start = parsed(base).host
+    return target, target if start == host else Registry(start, pause=pause)
+
+
+def need_push(tag: str) -> None:
+    """Raises CommandError where an image that is built cannot be pushed."""
+    if tag == UNNAMED:
+        raise CommandError(
+            "a pushed image needs a tag of its own: ECR keeps each tag with its image", "add --tag 1.0, or another", code=MISUSE
+        )
+    if access().is_practice:
+        raise CommandError("a practice account has no registry that takes images", "leave --push out", code=MISUSE)
 
 
 def push_built(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from urllib3.exceptions import HTTPError
 
@@ -56,6 +56,12 @@ class PushPlan:
     def size(self, *ways: Way) -> int:
         """Bytes of what goes these ways."""
         return sum(step.blob.size for step in self.steps if step.way in ways)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Digest, blobs by their way, and bytes that are sent, for `--json`."""
+        sent = {step.blob.digest: step.way for step in self.steps}
+        return {"digest": self.made.manifest.digest, "blobs": sent, "bytes": self.size("copy", "send")}
 
     @property
     def lines(self) -> list[str]:

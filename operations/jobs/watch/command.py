@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import JsonFile, Namespace, Stack
 
 
 def watch(
     stack: Stack,
-    job: Annotated[str | None, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.")] = None,
+    job: Annotated[
+        str | None, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.", autocompletion=completion.jobs)
+    ] = None,
     namespace: Namespace = None,
     log: Annotated[Path | None, typer.Option("--log", help="Read this file in place of a job's pods. Needs no cluster.")] = None,
     instance: Annotated[str | None, typer.Option("--instance", help="With --log: instance type, for cost and share of the peak.")] = None,

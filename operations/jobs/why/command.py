@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from operations.command_line import completion
 from operations.options import JsonFile, Namespace, Stack
 
 
 def why(
     stack: Stack,
-    job: Annotated[str, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.")],
+    job: Annotated[str, typer.Argument(help="Name of a job of any kind, or KIND/NAME as kubectl has it.", autocompletion=completion.jobs)],
     namespace: Namespace = None,
     json_file: JsonFile = None,
 ) -> int:

@@ -1,6 +1,6 @@
 """The page of a rehearsed change: up, the change, destroy, each as a run with its timeline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,10 @@ def change_run(changed: Changed, words: str, sides: tuple[Rehearsal, Rehearsal] 
         phase="change",
         seconds=phase.seconds,
         ended=ending(phase),
-        before=[f"pulumi up, with {words}"],
+        before=[],
         steps=steps,
         critical=frozenset((step.urn, step.operation) for step in critical_steps(phase)),
-        cost=cost_points(graph, phase),
+        cost=cost_points(changed.after, phase, changed.before),
         kept=sum(1 for change in changed.changes.values() if change.kind == "same" and change.registration.custom),
     )
     return ChangeRun(
@@ -56,17 +56,18 @@ def change_run(changed: Changed, words: str, sides: tuple[Rehearsal, Rehearsal] 
         [run],
         losses=[caution.text for caution in changed.cautions if caution.severity == "red"],
         cautions=[caution.text for caution in changed.cautions if caution.severity == "amber"],
-        touched=[_touched(change) for change in changed.touched],
-        nodes=[_nodes(effect) for effect in changed.nodes if effect.kind != "stays"],
+        touched=[_touched(change, steps) for change in changed.touched],
+        nodes=[_nodes(effect) for effect in changed.nodes if effect.kind != "stays" and effect.nodes],
         sides=(_side(sides[0]), _side(sides[1])) if sides is not None else None,
-        usd=changed.usd,
     )
 
 
-def _touched(change: Change) -> Touched:
+def _touched(change: Change, steps: Sequence[Step]) -> Touched:
     item = change.registration
     assert change.kind != "same"
-    return Touched(change.kind, item.type, item.name, change.because or change.changed, change.kind == "replace" and change.delete_first)
+    seconds = sum(step.seconds for step in steps if step.urn == item.urn)
+    is_first = change.kind == "replace" and change.delete_first
+    return Touched(change.kind, item.type, item.name, change.because or change.changed, is_first, seconds)
 
 
 def _nodes(effect: NodeEffect) -> NodesTouched:

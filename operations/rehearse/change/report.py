@@ -77,11 +77,12 @@ class ChangeReport(Part):
     cost_before: Figures
     cost_after: Figures
     usd: float
-    """Cost of what runs during the change, at the higher of both rates."""
+    """Spent by the time it has ended: the last point of `cost`."""
 
 
 def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeReport:
     """The report of a rehearsed change."""
+    cost = cost_points(changed.after, changed.phase, changed.before)
     return ChangeReport(
         schema_version=SCHEMA,
         before=before,
@@ -97,10 +98,10 @@ def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeRep
         seconds=changed.phase.seconds,
         ended=ending(changed.phase),
         steps=steps_of(changed),
-        cost=cost_points(both(changed.before, changed.after), changed.phase),
+        cost=cost,
         cost_before=changed.cost[0],
         cost_after=changed.cost[1],
-        usd=changed.usd,
+        usd=cost[-1].usd,
     )
 
 

@@ -26,6 +26,8 @@ class Touched:
     why: Sequence[str]
     """Dotted paths of inputs: of a replacement those that force it, of an update those that differ."""
     delete_first: bool = False
+    seconds: float = 0.0
+    """How long its steps take."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,6 @@ class ChangeRun:
     nodes: Sequence[NodesTouched] = ()
     sides: tuple[Side, Side] | None = None
     """Before and after; None where they were not rehearsed."""
-    usd: float = 0.0
-    """Cost of what runs during the change."""
 
 
 def change_section(change: ChangeRun) -> str:
@@ -79,7 +79,7 @@ def change_section(change: ChangeRun) -> str:
         tile("Takes", duration(seconds), "not done: see below" if failed else "of virtual time", bad=failed),
         tile("Resources", *_counted(change.touched)),
         tile("Jobs", *_jobs(stopping, change.losses), bad=bool(stopping or change.losses)),
-        tile("Costs meanwhile", f"USD {change.usd:,.2f}", _rates(change)),
+        tile("Costs meanwhile", f"USD {sum(run.cost[-1].usd for run in change.runs if run.cost):,.2f}", _rates(change)),
     ]
     return (
         f'<section class="change" aria-label="The change"><div class="figures">{"".join(figures)}</div>'
@@ -142,10 +142,10 @@ def _sides(sides: tuple[Side, Side] | None) -> str:
 
 
 def _list(touched: Sequence[Touched]) -> str:
-    """Every resource that is touched, the worst first."""
+    """Every resource that is touched, the worst first, and of these the longest."""
     if not touched:
         return ""
-    ordered = sorted(touched, key=lambda item: (KINDS.index(item.kind), item.type, item.name))
+    ordered = sorted(touched, key=lambda item: (KINDS.index(item.kind), -item.seconds, item.type, item.name))
     rows = [
         [
             f'<span class="done{" bad" if item.kind in ("replace", "delete") else ""}">{_DONE[item.kind]}</span>',

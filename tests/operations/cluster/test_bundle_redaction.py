@@ -40,6 +40,8 @@ TEXTS = {
     "PEM without its beginning": ("\n".join(PEM.splitlines()[1:]) + "\nafter", "canary"),
     "PEM without its end": ("\n".join(PEM.splitlines()[:-1]), "canary"),
     "CA in base64": ("certificate: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURCVENDQWUyZ0F3SUJBZ0lJ", "RVJUSUZJQ0FURS0tLS0"),
+    "coloured": ("\x1b[1mpassword\x1b[0m=\x1b[31mc4nary\x1b[0m", "c4nary"),
+    "kubeconfig": ("users:\n- name: a\n  user:\n    client-key-data: c4nary\n    token: c4nary\n", "c4nary"),
     "YAML block": ("password: |\n  c4nary\n  c4nary\nnext: 1", "c4nary"),
 }
 KEPT = (
@@ -94,6 +96,8 @@ def test_objects_keep_their_form_and_lose_their_secrets():
             "imagePullSecrets": [{"name": "registry"}],
             "volumes": [{"secret": {"secretName": "wandb"}}],
             "runtime": {"env_vars": {"HOST": "c4nary", "RANK": "0"}},
+            "runtimeEnvYAML": "env_vars:\n  GREETING: c4nary\n",
+            "tags": [{"Key": "db-password", "Value": "c4nary"}, {"key": "aws.amazon.com/neuron", "value": "true"}],
             "credentials": {"value": "c4nary", "username": "train", "pin": 1234},
         },
         "other": [
@@ -111,6 +115,7 @@ def test_objects_keep_their_form_and_lose_their_secrets():
     assert spec["command"][2] == f"login --password {REDACTED} && train --lr 3"
     assert (spec["imagePullSecrets"], spec["volumes"]) == (pod["spec"]["imagePullSecrets"], pod["spec"]["volumes"])
     assert spec["runtime"]["env_vars"] == {"HOST": REDACTED, "RANK": "0"}
+    assert spec["tags"] == [{"Key": "db-password", "Value": REDACTED}, {"key": "aws.amazon.com/neuron", "value": "true"}]
     assert spec["credentials"] == {"value": REDACTED, "username": "train", "pin": REDACTED}
     assert json.loads(redacted["metadata"]["annotations"]["note"])["kept"] == 1
 
@@ -127,6 +132,12 @@ def test_short_and_common_values_are_not_looked_for():
     """`true` or `default` would take half of the bundle with it; so would the folder that $PWD names."""
     redactor = Redactor(known=["true", "default", "/work/project", "$SECRET"])
     assert redactor.everywhere("true default /work/project $SECRET") == "true default /work/project $SECRET"
+
+
+def test_a_text_of_yaml_that_grows_without_end_is_not_read():
+    """A page of aliases stands for a terabyte."""
+    levels = "\n".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(9))
+    assert Redactor().value({"runtimeEnvYAML": f"a0: &a0 [x]\n{levels}\n"}) == {"runtimeEnvYAML": REDACTED}
 
 
 WORDS = st.lists(st.integers(1, 99).map(lambda number: f"c4nary{number}"), min_size=1, max_size=12)

@@ -1,15 +1,22 @@
 """`trn init` in conversation: wrong answers are explained and asked again, `q` and Ctrl-C leave no file, and the answers wait."""
 
+import fcntl
 import json
 import os
+import pty
 import stat
+import subprocess
+import sys
+import termios
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from operations.aws.api import BotoApi
 from operations.cluster.init.kept import DAYS, Kept
 from operations.stack_file import read_stack_file
+from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.cluster.init_project import empty_project, trn
 
 RESERVATION = "cr-0123456789abcdef0"
@@ -47,7 +54,6 @@ def test_a_wrong_answer_is_explained_and_asked_again(project: Path, case: str):
     lines, says = WRONG[case]
     code, _, err = trn("night", answers=typed(*lines))
     assert (code, says in err) == (0, True), err
-    trn("other", answers=typed(*[""] * 7, lines[-2] if lines[-2] else "later", ""))
     night = read_stack_file("night", project).configuration
     assert (night["region"], night["nodeGroups"]["trn1-32xl"]["size"]) == ("us-west-2", 2)
 
@@ -59,9 +65,9 @@ def test_a_type_that_the_region_has_not_leads_to_regions_that_have_it(project: P
     )
     assert (code, "the region is us-east-2" in err) == (0, True), err
     assert read_stack_file("night", project).configuration["network"]["zones"] == ["use2-az3", "use2-az1"]
-    code, _, err = trn("day", answers=typed("", "trn2.48xlarge", "", "trn1.32xlarge", *[""] * 5, "later", ""))
+    code, _, err = trn("night", "--force", answers=typed("", "trn2.48xlarge", "", "trn1.32xlarge", *[""] * 5, "later", ""))
     assert code == 0, err
-    assert read_stack_file("day", project).configuration["region"] == "us-west-2"
+    assert read_stack_file("night", project).configuration["region"] == "us-west-2"
 
 
 def test_what_only_the_whole_shows_leads_back_to_its_question(project: Path):
@@ -171,3 +177,51 @@ def test_ctrl_c_while_the_cost_is_counted_is_the_same(project: Path, monkeypatch
     code, _, err = trn("night", answers=typed("us-east-1", "", "", "", ""))
     assert (code, "interrupted: nothing was written; 4 answers are kept" in err) == (130, True)
     assert os.listdir(project / "state" / "trn" / "init") == [Kept.of(project, "night").path.name]
+
+
+def until(terminal: int, words: str) -> str:
+    """What the terminal shows until these words, or its end."""
+    shown = ""
+    while words not in shown:
+        try:
+            shown += os.read(terminal, 4096).decode()
+        except OSError:
+            break
+    return shown
+
+
+def test_ctrl_c_on_a_terminal_ends_in_one_line_and_130(project: Path):
+    """On a real one, where the key is a signal."""
+    own, other = pty.openpty()
+    command = [sys.executable, "-c", "from operations.cli import main; main()", "init", "night", "--allow", "198.18.0.7/32"]
+    running = subprocess.Popen(
+        command, stdin=other, stdout=other, stderr=other, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    )
+    os.close(other)
+    try:
+        until(own, "[us-west-2]:")
+        os.write(own, b"us-east-1\n")
+        until(own, "Instance type")
+        os.write(own, b"\x03")
+        shown = until(own, "--fresh` forgets them")
+        assert running.wait(30) == 130
+    finally:
+        running.kill()
+        running.wait()
+        os.close(own)
+    assert "interrupted: nothing was written; 2 answers are kept until" in shown
+    assert "Traceback" not in shown
+    assert Kept.of(project, "night").read() == {"region": "us-east-1", "allow": "198.18.0.7/32"}
+
+
+def test_live_zones_are_asked_for_again_too(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """What the account does not offer cannot be had, wherever the catalogue has seen it."""
+    aws = HealthyAccount()
+    aws.around.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
+    code, _, err = trn(
+        "night", "--live", answers=typed("", "inf2.xlarge", "", "trn1.2xlarge", "usw2-az4", "usw2-az2", *[""] * 4, "later", "")
+    )
+    assert (code, "inf2.xlarge is not offered in us-west-2" in err) == (0, True), err
+    assert ("Zone of the nodes (usw2-az3, usw2-az2)" in err, "did you mean usw2-az" in err) == (True, True)
+    assert read_stack_file("night", project).configuration["network"]["zones"][0] == "usw2-az2"

@@ -14,6 +14,7 @@ LINES = (
     "rehearse nosuch", "rehearse crsh dev", "rehearse dev --fault nosuch", "rehearse dev --scenario nosuch", "rehearse change nosuch",
     "rehearse change dev --to nosuch", "cost dev --compare nosuch", "submit dev nosuch.yaml", "lint nosuch.yaml", "watch --log nosuch.log",
     "practice up nosuch", "--practice status nosuch", "practice event lod-balancer", "engine nosuch -- up", "shell nosuch", "init",
+    "init dev --region us-west-2 --yes", "init a/b --yes", "init new --region us-wset-2 --yes", "init new --instance-type trn9 --yes",
 )  # fmt: skip
 """Each is a mistake that needs no look at anything but names."""
 LOADED = f"""
@@ -27,7 +28,7 @@ for line in {LINES!r}:
             app(line.split())
         except SystemExit as ended:
             code = ended.code
-    loaded = sorted({{name.split(".")[0] for name in sys.modules}} & {{"boto3", "botocore", "pulumi", "pulumi_aws", "kubernetes", "rich"}})
+    loaded = sorted({{name.split(".")[0] for name in sys.modules}} & {{"boto3", "botocore", "pulumi", "pulumi_aws", "kubernetes"}})
     loaded += sorted({{"stacks.settings", "stacks.config", "training.job", "simulator.rehearsal"}} & set(sys.modules))
     if code != 2 or not said.getvalue().startswith("error: ") or loaded:
         sys.exit(f"{{line}}: {{code}}, {{loaded}}, {{said.getvalue()}}")

@@ -54,7 +54,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
     **{
         f"trn {name}": {"dev": ("dev",), "--stack night": ("night",), "": ("dev",), "dev --stack dev": ("dev",), "nosuch": ("nosuch",)}
         for name in (
-            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
@@ -116,7 +116,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     **{
         f"trn {name}": {"dev night": ("too many words: `night`",), "dev --stack night": ("two stacks are named, `dev` and `night`",)}
         for name in (
-            "check", "cost", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
@@ -262,3 +262,10 @@ def test_a_line_that_is_not_whole_is_guessed_for_the_shell():
     assert guessed(line_of("trn scale"), words_of("dev"), STACKS).stack == "dev"
     assert guessed(line_of("trn scale"), words_of("trn1-32xl"), STACKS).stack is None
     assert guessed(line_of("trn scale"), words_of("trn1-32xl --stack night"), STACKS).values == ("trn1-32xl", None)
+
+
+def test_no_signature_has_a_stack_of_its_own():
+    """A default there would never be used: the placement says which is meant."""
+    for command in COMMANDS.values():
+        given = [param for param in command.params if param.name == "stack"]
+        assert [param.default for param in given] in ([], [None, None])

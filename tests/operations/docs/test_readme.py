@@ -55,12 +55,12 @@ def _rehearsed(line: str) -> tuple[int, str]:
 
 
 def _practised(line: str) -> tuple[int, str]:
-    """As it is typed in practice; with the defaults of all questions; `watch` looks once, where nobody could end it."""
+    """As it is typed in practice; with the defaults of all questions; `watch` looks once, since it would never end."""
     words = shlex.split(in_practice(line, "night"))[1:]
     if words[0] != "--practice" and words[0] != "practice":
         words = ["--practice", *words]
     more = {"watch": ["--once"], "destroy": ["--yes"], "cancel": ["--yes"]}.get(words[1], [])
-    return _trn([*words, *more], "\n" * 20)
+    return _trn([*words, *more], "\n" * 30)
 
 
 def _made(line: str) -> tuple[int, str]:
@@ -102,6 +102,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Run]]:
     copy_project(root)
     (root / "training").symlink_to(ROOT / "training")
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(root):
+        patch.setenv("XDG_STATE_HOME", str(root / "state"))
         patch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
         patch.setattr("operations.cluster.check.tools.tool_answer", lambda command: TOOLS[command[0]])
         # Each kill is a run of its own; all 840 of them take a minute.

@@ -38,7 +38,7 @@ def in_menu(entries: Any) -> Iterator[str]:
 
 
 def test_every_page_is_in_the_menu_once():
-    """A page that no menu shows is found by nobody who does not know of it."""
+    """A page that no menu shows is not found."""
     named = list(in_menu(SETTINGS["nav"]))
     written = {name for name in site.written() if name.endswith(".md")}
     assert sorted(written - set(named)) == [], "add them to `nav` in mkdocs.yml"

@@ -240,11 +240,21 @@ def test_a_wrong_fault_stops_before_anything_runs(project: Path):
     assert not (project / "build").exists()
 
 
+def test_a_fault_without_a_resource_to_strike_stops_before_anything_runs(project: Path):
+    """A slip in the resource's name would look like a success; values of the command line may make what the file does not name."""
+    code, error = engine("--fault", "no-capacity@trn1-32x", "--", "up")
+    assert code == 2
+    assert "`no-capacity@trn1-32x` strikes nothing" in error
+    assert "hint: near: NodeGroup/trn1-32xl" in error
+    assert not (project / "build" / "practice" / "dev" / "account").exists()
+    assert engine("--fault", "no-capacity@other", "--", "up", "--config-path", "-c", "trn:nodeGroups.other.size=1")[0] == 0
+
+
 def test_a_fault_that_met_nothing_is_reported(project: Path):
-    """A slip in the resource's name would look like a success."""
-    code, error = engine("--fault", "no-capacity@no-such-group:2", "--", "up")
+    """The stand-in makes no group."""
+    code, error = engine("--fault", "no-capacity@trn1-32xl:2", "--", "up")
     assert code == 0
-    assert "note: the fault no-capacity@no-such-group:2 did not happen: no no-such-group was made" in error
+    assert "note: the fault no-capacity@trn1-32xl:2 did not happen: no trn1-32xl was made" in error
 
 
 def test_a_change_that_the_simulator_never_saw_fails_the_run(project: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ import pytest
 
 from operations.docs.practice_page import page
 from operations.engine.project import practice_folder
-from operations.practice.access import LINE
+from operations.practice.access import ADDRESS, LINE
 from simulator.account.disk import held
 from simulator.engine.disk import StateFolder
 from tests.operations.practice.commands import UP, leftovers, trn
@@ -26,6 +26,18 @@ def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):
     assert (code, "sweep    0 deleted, 0 left" in out) == (0, True)
     assert leftovers() == []
     assert not StateFolder(practice_folder("dev").rehearsal).exists
+
+
+@pytest.mark.parametrize("brought_up", [False, True])
+def test_a_check_finds_nothing_wrong_but_the_tools_of_the_machine(project: Path, brought_up: bool):
+    """What is up belongs to the stack, whose state is practice's own, and is no leftover of an earlier cluster."""
+    if brought_up:
+        assert trn(UP)[0] == 0
+    _, out, _ = trn("--practice check dev --json -")
+    findings = json.loads(out)["findings"]
+    wrong = {item["check"] for item in findings if item["verdict"] != "pass"}
+    assert wrong <= {"pulumi", "aws", "kubectl"}
+    assert {"add-on", "leftovers", "quota"} <= {item["check"] for item in findings}
 
 
 def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
@@ -50,6 +62,14 @@ def test_what_a_killed_run_left_is_not_swept_while_the_stack_knows_of_it(project
     assert trn("--practice recover dev --yes")[0] == 0
     assert trn("--practice destroy dev --yes")[0] == 0
     assert leftovers() == []
+
+
+def test_the_address_that_practice_offers_is_taken(project: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is one of documentation, which `init` refuses elsewhere: Enter to every question must end in a stack file."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
+    code, out, err = trn("--practice init night", answer="\n" * 30)
+    assert (code, "wrote Pulumi.night.yaml" in out + err) == (0, True)
+    assert f"{ADDRESS}/32" in Path("Pulumi.night.yaml").read_text()
 
 
 def test_a_bundle_holds_all_that_the_account_shows(up: Path):

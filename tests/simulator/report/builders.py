@@ -129,7 +129,16 @@ def change_run(title: str = "change") -> Run:
         Step(urn(NODE_GROUP, "train"), NODE_GROUP, "train", "create", 5, 9, waited_for=urn(NODE_GROUP, "train")),
         Step(urn(VPC, "network"), VPC, "network", "update", 9, 20, inputs={"tags": "a to b"}),
     ]
-    return Run(title, "change", 20.0, "well", [], steps, frozenset(), [CostPoint(at=0, usd_per_hour=2.0, usd=0)])
+    return Run(
+        title,
+        "change",
+        20.0,
+        "well",
+        [],
+        steps,
+        frozenset(),
+        [CostPoint(at=0, usd_per_hour=2.0, usd=0), CostPoint(at=20, usd_per_hour=2.0, usd=0.55)],
+    )
 
 
 def report(

@@ -78,7 +78,6 @@ CHANGE = ChangeRun(
         NodesTouched("core", "2 nodes added in 2 min", False),
     ],
     sides=(Side({"trn1.32xlarge": 2}, cost(43.82), 1066.0, 1322.0), Side({"trn1n.32xlarge": 2}, cost(50.38), 1070.0, 1322.0)),
-    usd=12.55,
 )
 
 
@@ -229,7 +228,7 @@ def test_a_change_shows_time_and_cost_before_and_after():
     assert rows["Now, USD an hour"] == ("43.82", "<b>50.38</b>")
     assert rows["Idle, USD an hour"] == ("0.80", "0.80")
     assert rows["Time to ready"] == ("17 min 46 s", "<b>17 min 50 s</b>")
-    assert "USD 12.55" in page
+    assert "<b>USD 0.55</b>" in page
 
 
 def test_a_change_that_stops_no_job_says_so_without_red():
