@@ -17,7 +17,7 @@ test: $(STAMP)
 # Two real control planes, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m operations.local_kubernetes.build
-	@$(BIN)/pytest -m kubernetes -n 2 --dist loadgroup --no-loadscope-reorder
+	@$(BIN)/pytest -m kubernetes -n 2 --dist loadfile --no-loadscope-reorder
 
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)

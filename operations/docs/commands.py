@@ -24,6 +24,10 @@ What Pulumi does not see. Made from the command line itself by `make docs`.
 
 Every command reads `Pulumi.NAME.yaml` as the program does, asks AWS in the stack's region with the credentials that the AWS CLI would use, and takes
 `--json FILE` (`-` for standard output). Results go to standard output, questions and progress to standard error.
+
+The stack is the first word (`trn logs dev bert`), or an option anywhere on the line (`trn logs bert --stack dev`, or `-s`). It may be left out where
+one stack has a file here, or one of several is called dev. What can be read in two ways is refused, with both lines. The option `--install-completion` of trn
+has the shell complete commands, options, stacks, node groups, faults, scenarios and jobs.
 """
 
 

@@ -1,11 +1,12 @@
 """How a command reaches the practice account in place of AWS: boto3 and Kubernetes clients that end in the simulated account."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console
 
+from addons.versions import managed_addon_version
 from operations.access import access, kubeconfig_for
 from operations.aws.api import Api, BotoApi
 from operations.engine.project import PRACTICE, practice_folder
@@ -23,6 +24,7 @@ from operations.stack_file import read_stack_file
 from simulator.account.disk import AccountInUse
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire.door import Options, session
+from simulator.doors.wire.surroundings import Surroundings
 
 LINE = f"practice: this is a simulated account in {PRACTICE}/, not AWS"
 PAGE_SIZE = 100
@@ -83,7 +85,8 @@ class Practice:
         account = self.account(stack)
         if put_missing(account.world.state, settings_of(read_stack_file(stack))):
             account.save()
-        options = Options(region, page_size=PAGE_SIZE, after_call=lambda _operation: account.save())
+        around = replace(Surroundings.of_region(region, account.world.state.allowances), other_addons=_pinned_version)
+        options = Options(region, page_size=PAGE_SIZE, surroundings=around, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 
     def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
@@ -140,6 +143,14 @@ class Practice:
     def words(self, text: str, /) -> str:
         """With practice's own commands."""
         return in_practice(text, self._stack)
+
+
+def _pinned_version(addon: str, kubernetes_version: str) -> str | None:
+    """What the program asks for is what EKS has here; the account itself refuses no version."""
+    try:
+        return managed_addon_version(addon, kubernetes_version)
+    except KeyError:
+        return None
 
 
 def practice() -> Practice:

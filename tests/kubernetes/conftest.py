@@ -27,24 +27,17 @@ from tests.stacks.test_addons import recorded
 os.environ.setdefault("GOGC", "200")
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
-TOGETHER = ("test_accepted.py", "test_drain.py")
-"""Files that want every kind that there is: making all of them takes an API server 11 s of a core, so one worker has both."""
 LONGEST_FIRST = (
-    "test_launchers.py", *TOGETHER, "test_practice.py", "test_objects.py", "test_charts.py", "test_commands.py", "test_volcano.py",
+    "test_launchers.py", "test_practice.py", "test_objects.py", "test_charts.py", "test_accepted.py", "test_drain.py", "test_other_tools.py",
+    "test_commands.py", "test_volcano.py", "test_mpijob.py",
 )  # fmt: skip
 """Files of more than 20 s on two cores. One of them at the end would leave the other worker with nothing to do."""
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files begin: workers take whole files in this order (`--dist loadgroup --no-loadscope-reorder`).
-
-    First of all, since pytest-xdist reads the groups at the same moment.
-    """
+    """The longest files begin: workers take whole files in this order (`--dist loadfile --no-loadscope-reorder`)."""
     ranks = {Path(__file__).with_name(name): rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("all kinds" if item.path.name in TOGETHER else item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")

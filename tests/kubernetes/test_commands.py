@@ -106,10 +106,10 @@ def test_status_finds_everything_well(trn: Trn):
 
 def test_logs_of_a_job(trn: Trn, bert: Object):
     """Of each worker, with its node; and which jobs there are, where there is no such job."""
-    text = trn("logs bert --stack dev --tail 1")
+    text = trn("logs dev bert --tail 1")
     assert text.count(POD_LOG[-1]) == 2
     assert POD_LOG[0] not in text
-    assert "jobs with pods there: bert" in trn("logs nobert --stack dev", code=2)
+    assert "jobs with pods there: bert" in trn("logs dev nobert", code=2)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_verify_starts_its_pods_where_they_belong_and_removes_them(trn: Trn, clu
 
 def test_scale_to_zero_and_the_job_that_is_left_waits(trn: Trn):
     """The account's half of it; what EKS then does to nodes is the account's own model."""
-    assert "is set to 0 nodes" in trn(f"scale {GROUP} 0 --stack dev")
+    assert "is set to 0 nodes" in trn(f"scale dev {GROUP} 0")
 
 
 Right = tuple[str, str]
@@ -213,7 +213,7 @@ USED: Mapping[str, set[Right]] = {
         ("persistentvolumeclaims", "get"),
         ("services/proxy", "get"),
     },
-    "logs bert --stack dev": {("pods", "list"), ("pods/log", "get"), RAY_CLUSTERS},
+    "logs dev bert": {("pods", "list"), ("pods/log", "get"), RAY_CLUSTERS},
     "top dev bert --once": {("nodes", "list"), ("pods", "list"), ("pods/proxy", "get"), RAY_CLUSTERS},
     SHELL: {("nodes", "list"), *(("pods", verb) for verb in ("create", "delete", "get", "list")), ("pods/exec", "create")},
     "verify dev --only driver": {("nodes", "list"), ("pods/log", "get"), *OF_JOBS},

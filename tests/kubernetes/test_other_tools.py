@@ -130,10 +130,10 @@ def test_a_job_runs_on_the_stacks_nodes_and_the_commands_see_it(folder: EngineFo
         return [item["status"]["phase"] for item in found]
 
     wait(lambda: workers() == ["Running", "Running"], "both workers run")
-    code, said, errors = trn("--practice jobs --stack dev")
+    code, said, errors = trn("--practice jobs dev")
     assert code == 0, said + errors
     assert "bert" in said
-    code, said, errors = trn("--practice cancel bert --stack dev --yes")
+    code, said, errors = trn("--practice cancel dev bert --yes")
     assert code == 0, said + errors
     wait(lambda: workers() == [], "they are gone")
 

@@ -73,11 +73,11 @@ def test_a_job_runs_on_them_and_the_commands_see_it(folder: EngineFolder):
         return [item["status"]["phase"] for item in found]
 
     wait(lambda: workers() == ["Running", "Running"], "both workers run")
-    code, said, errors = trn("--practice logs bert --stack dev")
+    code, said, errors = trn("--practice logs dev bert")
     assert code == 0, said + errors
     assert "no container runs" in said
     assert "bert" in "".join(trn("--practice drain dev")[1:])
-    code, said, errors = trn("--practice cancel bert --stack dev --yes")
+    code, said, errors = trn("--practice cancel dev bert --yes")
     assert code == 0, said + errors
 
 
@@ -105,7 +105,7 @@ def test_scaling_in_the_account_is_seen_in_the_cluster(folder: EngineFolder, too
     """Nodes follow node groups, whatever changes them."""
     selector = ("nodes", "--selector", "eks.amazonaws.com/nodegroup=trn1-32xl")
     for count in (3, 2):
-        code, said, errors = trn(f"--practice scale trn1-32xl {count} --stack dev --yes")
+        code, said, errors = trn(f"--practice scale dev trn1-32xl {count} --yes")
         assert code == 0, said + errors
         assert len(kubectl(folder, tools, *selector)) == count
 

@@ -19,6 +19,7 @@ from operations.cluster.drain.run import Drain
 from operations.jobs.listing.look import look
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
+from operations.local_kubernetes import volcano_webhook
 from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, settled, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.nodes import csi_node
@@ -60,6 +61,19 @@ def test_its_pods_land_on_core_nodes(volcano: Volcano):
     """Neuron nodes are for training."""
     found = [pod for app in PROGRAMS for pod in pods(volcano.api, volcano.namespace, app=app)]
     assert nodes_of(volcano.api, found) == {"core"}
+
+
+def test_practices_webhook_is_asked_what_the_charts_is(volcano: Volcano):
+    """A practice cluster has no chart: its configurations are a table, which must be the pinned chart's."""
+    ours = list(volcano_webhook.configurations(volcano.namespace, 1, b"", answers=True))
+    paths = {item["kind"]: volcano.api.path(item) for item in ours}
+    theirs = {item["metadata"]["name"]: item for path in paths.values() for item in volcano.api.items(path)}
+    assert {item["metadata"]["name"] for item in ours} == {name for name in theirs if name.startswith("volcano-")}
+    for item in ours:
+        (hook,), (own,) = item["webhooks"], theirs[item["metadata"]["name"]]["webhooks"]
+        assert own["failurePolicy"] == hook["failurePolicy"]
+        assert own["clientConfig"]["service"]["path"] == hook["clientConfig"]["url"].partition(":1")[2]
+        assert [rule.items() <= found.items() for rule, found in zip(hook["rules"], own["rules"], strict=True)] == [True]
 
 
 def admitted(api: Api, queues: dict[str, dict[str, Any]]) -> Answer | None:

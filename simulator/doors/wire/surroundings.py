@@ -1,7 +1,7 @@
 """What a region and an account offer before anything is made: zones, types, quotas, versions, prices, and who is asking."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from botocore.utils import parse_timestamp
@@ -36,6 +36,8 @@ class Surroundings:
     """Quota code to value."""
     addons: dict[str, str] = field(default_factory=dict)
     """Managed add-on to the version that EKS has of it."""
+    other_addons: Callable[[str, str], str | None] = lambda _name, _minor: None
+    """Version of any other add-on, from its name and the Kubernetes minor; None for none."""
     images: set[str] = field(default_factory=set)
     """Names of public images."""
     recommended: dict[str, str] = field(default_factory=dict)
@@ -180,7 +182,7 @@ class Surroundings:
         return {"clusterVersions": entries if ends else []}
 
     def _addon(self, given: Entry) -> Entry:
-        version = self.addons.get(given["addonName"])
+        version = self.addons.get(given["addonName"]) or self.other_addons(given["addonName"], given.get("kubernetesVersion", ""))
         versions = [{"addonVersion": version}, {"addonVersion": "v0.1.0-eksbuild.1"}] if version else []
         return {"addons": [{"addonName": given["addonName"], "addonVersions": versions}]}
 

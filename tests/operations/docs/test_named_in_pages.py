@@ -11,6 +11,7 @@ from typer._click.exceptions import NoArgsIsHelpError, UsageError
 
 from operations.cli import app
 from tests.addons.test_kubernetes_objects import objects
+from tests.simulator.account.standing import recording
 from tests.support import ROOT
 
 PAGES = (
@@ -55,6 +56,15 @@ def test_the_warning_that_comes_with_every_up_is_explained():
     assert [item.inputs["spec"]["storageClassName"] for item in claims] == [""]
     warning = f'no storage class found for "{claims[0].inputs["metadata"]["name"]}"'
     assert f"`{warning}`" in (ROOT / "docs/recovery.md").read_text()
+
+
+def test_the_update_that_another_profile_brings_is_explained():
+    """The real component's provider of its own has the profile in its kubeconfig; nothing of the stack goes through it."""
+    stack = recording()
+    own = {item.urn for item in stack.of_type("pulumi:providers:kubernetes") if "$eks:index:Cluster$" in item.urn}
+    assert len(own) == 1
+    assert [item.name for item in stack.registrations.values() if item.type.startswith("kubernetes:") and own & set(item.providers)] == []
+    assert "another `AWS_PROFILE`" in (ROOT / "docs/recovery.md").read_text()
 
 
 def test_the_pages_name_many_paths():

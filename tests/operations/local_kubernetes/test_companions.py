@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from operations.local_kubernetes import volcano_webhook
 from operations.local_kubernetes.companions import etcd_program, volcano_programs
 
 TOOLS = {name: Path("/tools") / name for name in ("etcd", "vc-controller-manager", "vc-scheduler", "vc-webhook-manager")}
@@ -45,3 +46,16 @@ def test_volcanos_programs_share_no_port():
     addresses = [flag for program in programs.values() for flag in program.argv if "127.0.0.1:" in flag]
     assert sorted(flag.rpartition(":")[2] for flag in addresses) == ["1", "2", "3", "4"]
     assert "--scheduler-conf=/conf" in programs["vc-scheduler"].argv
+
+
+def test_volcanos_webhook_is_fail_closed_once_it_answers():
+    """Before, a queue of the stack's own would be refused for its sake; each path is asked at the program's port."""
+    for answers, policy in ((False, "Ignore"), (True, "Fail")):
+        made = list(volcano_webhook.configurations("volcano-system", 8443, b"authority", answers=answers))
+        hooks = [hook for item in made for hook in item["webhooks"]]
+        assert {hook["failurePolicy"] for hook in hooks} == {policy}
+        assert {hook["clientConfig"]["url"] for hook in hooks} == {f"https://127.0.0.1:8443{hook.path}" for hook in volcano_webhook.HOOKS}
+        assert len({item["metadata"]["name"] for item in made}) == len(made)
+    argv = volcano_webhook.arguments(TOOLS, Path("/admin"), Path("/pki"), 8443, 5)
+    assert argv[0] == "/tools/vc-webhook-manager"
+    assert {"--port=8443", "--healthz-address=127.0.0.1:5", "--tls-private-key-file=/pki/tls.key"} <= set(argv)

@@ -28,6 +28,18 @@ def test_a_stack_comes_up_is_well_and_goes_without_a_trace(project: Path):
     assert not StateFolder(practice_folder("dev").rehearsal).exists
 
 
+@pytest.mark.parametrize("brought_up", [False, True])
+def test_a_check_finds_nothing_wrong_but_the_tools_of_the_machine(project: Path, brought_up: bool):
+    """What is up belongs to the stack, whose state is practice's own, and is no leftover of an earlier cluster."""
+    if brought_up:
+        assert trn(UP)[0] == 0
+    _, out, _ = trn("--practice check dev --json -")
+    findings = json.loads(out)["findings"]
+    wrong = {item["check"] for item in findings if item["verdict"] != "pass"}
+    assert wrong <= {"pulumi", "aws", "kubectl"}
+    assert {"add-on", "leftovers", "quota"} <= {item["check"] for item in findings}
+
+
 def test_a_run_that_was_killed_is_recovered_and_destroyed(project: Path):
     """What the killed run was making is found in the account, imported, and deleted with the rest."""
     code, out, _ = trn(KILLED)
