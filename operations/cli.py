@@ -94,10 +94,8 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
     return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
 
 
-# Plain help: rich's takes longer to load than all commands together. Commands below take the names of the option from here.
-app = typer.Typer(
-    name="trn", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]}
-)
+# Plain help: rich's takes longer to load than all commands together.
+app = typer.Typer(name="trn", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None)
 practice_app = typer.Typer(
     help="A simulated account that is kept on disk, for trying every command.",
     epilog="Example: trn practice up dev",

@@ -28,6 +28,10 @@ def path_of(context: Any) -> str:
     return " ".join((*((path_of(context.parent),) if context.parent else ()), str(context.info_name)))
 
 
+HELP = ["--help", "-h"]
+"""Names of the option. Each command says them: what a command finds in its context it keeps, and a context of its own has one name."""
+
+
 class Command(TyperCommand):
     """A command whose stack may be its first word, an option, or left out. What its function returns is the exit code."""
 
@@ -40,6 +44,10 @@ class Command(TyperCommand):
             option.required = False
             others = [param for param in self.params if isinstance(param, TyperArgument)]
             self.params.insert(0, _first_word(option, others, is_new=self.stack_use is StackUse.NEW))
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:  # noqa: ARG002 (the base class names it)
+        """The same everywhere."""
+        return HELP
 
     @property
     def stack_use(self) -> StackUse:
@@ -80,6 +88,10 @@ class Command(TyperCommand):
 
 class CommandGroup(TyperGroup):
     """A group of commands, in the sections of the help."""
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:  # noqa: ARG002 (the base class names it)
+        """The same everywhere."""
+        return HELP
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         """The line as read so far."""

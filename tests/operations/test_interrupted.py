@@ -18,6 +18,7 @@ from operations.cli import app
 from operations.docs import pages
 from operations.errors import INTERRUPTION
 from operations.text_files import write_text
+from tests import sharing
 from tests.support import copy_project
 
 OLD = "what was there before\n"
@@ -68,6 +69,8 @@ def stopped(*words: str) -> Result:
 )
 def test_a_rehearsal_that_is_stopped_writes_nothing(project: Path, monkeypatch: pytest.MonkeyPatch, place: str, call: int):
     """While the file is read, the program runs, the cluster is destroyed, the page is drawn."""
+    # A recording that is kept would not be made.
+    sharing.forget()
     press_at(monkeypatch, place, call)
     stopped("rehearse", "dev", "-q")
     assert not (project / "build").exists()

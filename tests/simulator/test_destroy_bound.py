@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from operations.existing.stand_in import account_for
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.destroy_bound import destroy_bound
 from simulator.engine.schedule import run_destroy, run_up
-from tests.stacks.samples import SAMPLES, recorded
+from stacks.config import parse_settings
+from tests.stacks.samples import SAMPLES, configurations, recorded
 from tests.support import dev_configuration, record_stack
 
 
@@ -26,7 +28,8 @@ def test_the_bound_does_not_look_at_recorded_dependencies():
 @pytest.mark.parametrize("seed", range(3))
 def test_no_destroy_is_faster_than_the_bound(sample: str, seed: int):
     """A bound that can be beaten is none; one that is far below says nothing."""
-    world, recording = World(), recorded(sample)
+    recording = recorded(sample)
+    world = World(account_for(parse_settings(configurations()[sample], "test", rehearsal=True)))
     run_up(recording, world, seed=seed, parallel=1000)
     took, bound = run_destroy(recording, world, seed=seed, parallel=1000).seconds, destroy_bound(recording, seed).seconds
     assert bound <= took <= 3 * bound

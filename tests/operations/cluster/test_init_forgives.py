@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import stat
 import subprocess
 import sys
@@ -179,10 +180,16 @@ def test_ctrl_c_while_the_cost_is_counted_is_the_same(project: Path, monkeypatch
     assert os.listdir(project / "state" / "trn" / "init") == [Kept.of(project, "night").path.name]
 
 
-def until(terminal: int, words: str) -> str:
-    """What the terminal shows until these words, or its end."""
+def until(terminal: int, words: str, again: bytes = b"") -> str:
+    """What the terminal shows until these words, or its end. `again`: typed whenever nothing comes for a while.
+
+    A signal that comes just before Python begins to read is seen when something is typed: a person presses the key once more.
+    """
     shown = ""
     while words not in shown:
+        if not select.select([terminal], [], [], 5)[0]:
+            os.write(terminal, again)
+            continue
         try:
             shown += os.read(terminal, 4096).decode()
         except OSError:
@@ -203,7 +210,7 @@ def test_ctrl_c_on_a_terminal_ends_in_one_line_and_130(project: Path):
         os.write(own, b"us-east-1\n")
         until(own, "Instance type")
         os.write(own, b"\x03")
-        shown = until(own, "--fresh` forgets them")
+        shown = until(own, "--fresh` forgets them", again=b"\x03")
         assert running.wait(30) == 130
     finally:
         running.kill()

@@ -1,5 +1,6 @@
 """What a killed run made is found by its name, place or tags; no object of another owner is."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -29,6 +30,7 @@ from tests.stacks.samples import SAMPLES, recorded
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
 OTHERS = ("trainium-dev-2", "my-trainium-dev", "trainium-de")
+CIDR = re.compile(r"[0-9.]+/(?!0$)[0-9]+")
 IMPORTED_AS: Mapping[str, str] = {
     ec2_network.ROUTE.token: "{routeTableId}_{destinationCidrBlock}",
     ec2_network.ROUTE_TABLE_ASSOCIATION.token: "{subnetId}/{routeTableId}",
@@ -67,7 +69,10 @@ def remade(item: Registration, inputs: Mapping[str, Any], which: str, tags: Mapp
 
 
 def altered(value: Any) -> Any:
-    """Almost the same value."""
+    """Almost the same value, of the same form: a subnet of no block cannot be."""
+    if isinstance(value, str) and CIDR.fullmatch(value):
+        address, _, length = value.partition("/")
+        return f"{address}/{int(length) + 1}"
     if isinstance(value, Mapping):
         return {key: altered(each) if key in ("Name", "key") else each for key, each in value.items()}
     return value + 1 if isinstance(value, int) and not isinstance(value, bool) else f"{value}2" if isinstance(value, str) else value
