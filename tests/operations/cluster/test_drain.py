@@ -503,6 +503,7 @@ def test_a_cluster_is_reached_by_what_eks_says_of_it():
     configuration = client._client.configuration
     assert configuration.host == "https://example"
     assert Path(configuration.ssl_ca_cert).read_text() == "CA"
+    assert client._bearer is not None
     assert client._bearer().startswith("k8s-aws-v1.")
 
 
