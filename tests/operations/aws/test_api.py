@@ -88,6 +88,8 @@ def test_clients_retry_adaptively():
 def test_a_throttled_call_is_made_again(monkeypatch: pytest.MonkeyPatch):
     """On the wire: two refusals, then the answer."""
     monkeypatch.setattr("time.sleep", lambda _: None)
+    # What the rate limiter lets through after a refusal is botocore's own business, and takes seconds.
+    monkeypatch.setattr("botocore.retries.bucket.TokenBucket.acquire", lambda *_, **__: True)
     session = boto3.Session(aws_access_key_id="x", aws_secret_access_key="y")
     answers = [
         (503, "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>slow down</Message></Error></Errors></Response>"),
