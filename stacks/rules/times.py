@@ -6,6 +6,7 @@ from datetime import timedelta
 from addons.karpenter import KarpenterSettings
 from facts import capacity_blocks, cron
 from facts.capacity_blocks import Window
+from facts.names import SCHEDULED_GROUP_NAME_LIMIT
 from facts.problems import Problem
 from stacks.settings import NodeGroup, Settings, sized_by_time
 
@@ -72,6 +73,10 @@ def sizes_by_time(settings: Settings) -> Iterator[Problem]:
             hint = f"set it to false, or remove `{base}.{key}`"
             wrong = f"an autoscaler would undo what `{key}` does to the group's size"
             yield Problem(f"{base}.autoscaled", True, wrong, "false", hint)
+        if len(name) > SCHEDULED_GROUP_NAME_LIMIT:
+            hint = "take a shorter one: the names of schedules are built from it, and EventBridge Scheduler takes 64 characters"
+            wrong, allowed = f"a name too long for a group with `{key}`", f"at most {SCHEDULED_GROUP_NAME_LIMIT} characters"
+            yield Problem("nodeGroups", name, wrong, allowed, hint)
         if group.schedule is not None:
             yield from _schedule(base, group)
 

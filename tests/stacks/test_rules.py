@@ -289,6 +289,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         at_night(schedule={"downAt": "0 7 * * MON", "upAt": "0 7 * * MON-FRI"}),
         "a schedule that goes up and down at one time, `nodeGroups.g.schedule.upAt`",
     ),
+    "a name too long for a schedule's": (
+        {"nodeGroups": {"n" * 60: at_night()["nodeGroups"]["g"]}},
+        f"a name too long for a group with `schedule`, `nodeGroups` is `{'n' * 60}`\n  allowed: at most 59 characters",
+    ),
     "a weekday by number": (at_night(schedule={"downAt": "0 20 * * 1-5"}), "not a valid cron expression"),
     "a time zone that there is not": (at_night(schedule={"downAt": "0 20 * * *", "timeZone": "Europe/Bonn"}), "not a valid time zone"),
     "label that kubelet refuses": (group(labels={"node-role.kubernetes.io/worker": "x"}), "nodes with it never join"),
