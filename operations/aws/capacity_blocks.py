@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from facts.capacity_blocks import DAYS_H_MAX, WEEKS_H_MAX, WINDOW, is_sold
+from facts.block_sales import DAYS_H_MAX, WEEKS_H_MAX, WINDOW, is_sold
 from operations.aws.api import Api, Call
 from operations.aws.zones import zones
 from operations.errors import MISUSE, CommandError

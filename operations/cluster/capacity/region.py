@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from facts.capacity_blocks import sold_count, sold_hours
+from facts.block_sales import sold_count, sold_hours
 from facts.catalogue import NEURON_TYPES, QUOTA_CODES
 from operations.aws.api import Api
 from operations.aws.capacity_blocks import Offering, block_offerings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from facts.capacity_blocks import COUNTS, WEEKS_H_MAX, sold_count, sold_hours
+from facts.block_sales import COUNTS, WEEKS_H_MAX, sold_count, sold_hours
 from facts.catalogue import NEURON_TYPES
 from facts.prices import PRICED_REGIONS
 from operations.aws.capacity_blocks import Offering

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from botocore.utils import parse_timestamp
 
-from facts.capacity_blocks import is_sold
+from facts.block_sales import is_sold
 from simulator.account.offers import offers, spot_price, spot_score
 from simulator.account.world import World
 from simulator.doors.wire.entries import Entry, arn, made_id

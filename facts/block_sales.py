@@ -10,8 +10,6 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64)
 """Instances of one block (EC2 user guide, capacity blocks, 2026-10)."""
 PAYMENT_H = 12
 """Within which a block must be paid; after them EC2 releases it (EC2 API, CapacityReservationState `payment-failed`)."""
-EMPTIED = timedelta(minutes=30)
-"""Before the end of a block EC2 begins to end its instances (EC2 user guide, capacity blocks, 2026-10)."""
 
 
 def is_sold(hours: int) -> bool:
