@@ -13,6 +13,7 @@ from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.repositories import Repositories
 from simulator.doors.wire.repository_tasks import RepositoryTasks
+from simulator.doors.wire.schedules import Schedules
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -47,6 +48,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(services.handlers())
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Schedules(inventory).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Repositories(inventory).handlers())
     handlers |= dict(RepositoryTasks(inventory).handlers())
