@@ -68,6 +68,11 @@ def interruption_queue_name(cluster: str) -> str:
     return f"{cluster}-karpenter"
 
 
+def budget_name(cluster: str, region: str) -> str:
+    """The budget of a cluster; holds the region because names of budgets are unique per account."""
+    return role_name(cluster, region, "budget")
+
+
 def secrets_alias(cluster: str) -> str:
     """Alias of the key that encrypts the secrets of Kubernetes."""
     return f"alias/{cluster}-secrets"

@@ -14,6 +14,7 @@ from addons.shared_storage import SharedStorage, SharedStorageArgs
 from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
+from components.budget_alarm import BudgetAlarm, BudgetAlarmArgs
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
@@ -71,6 +72,7 @@ class TrainiumCluster(Component):
         self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
+        self._make_budget_alarm()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._lustre)
@@ -166,6 +168,21 @@ class TrainiumCluster(Component):
         for name in settings.node_groups:
             NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
         return group
+
+    def _make_budget_alarm(self) -> None:
+        alarm = self._settings.budget.alarm
+        if alarm is None:
+            return
+        args = BudgetAlarmArgs(
+            cluster_name=self._settings.name,
+            region=self._settings.region,
+            limit_usd_per_month=alarm.limit_usd_per_month,
+            actual_percent=alarm.actual_percent,
+            forecast_percent=alarm.forecast_percent,
+            emails=alarm.emails,
+            sns_topic_arn=alarm.sns_topic_arn,
+        )
+        BudgetAlarm("budget-alarm", args, self._child)
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything
