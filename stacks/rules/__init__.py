@@ -31,6 +31,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),
     node_groups.efa: ("nodeGroups",),
     node_groups.capacity: ("nodeGroups",),
+    node_groups.node_versions: ("controlPlane", "coreNodes", "nodeGroups"),
     node_groups.ami_releases: ("region", "controlPlane", "coreNodes", "nodeGroups", "training"),
     node_groups.toolchain: ("nodeGroups", "training", "addons"),
     node_groups.labels: ("nodeGroups",),
