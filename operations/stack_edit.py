@@ -22,7 +22,7 @@ class Edit:
     path: tuple[str, ...]
     """From the section on, without the namespace: `("controlPlane", "kubernetesVersion")`."""
     value: str | None
-    """Text that it is set to, written in quotes; None removes the key."""
+    """Text that it is set to, in quotes where YAML needs them or the old one had them; None removes the key."""
 
     @property
     def key(self) -> str:
@@ -75,12 +75,13 @@ def _set(text: str, node: yaml.Node, value: str) -> str:
     start, end = node.start_mark.index, node.end_mark.index
     # A key without a value has no text of its own: its node begins and ends behind the colon.
     space = " " if start == end and text[start - 1] == ":" else ""
-    return f'{text[:start]}{space}"{value}"{text[end:]}'
+    is_plain = isinstance(node, yaml.ScalarNode) and start < end and text[start] not in "'\"" and yaml.safe_load(value) == value
+    return f"{text[:start]}{space}{value if is_plain else _quoted(value)}{text[end:]}"
 
 
 def _inserted(text: str, place: yaml.MappingNode, keys: Sequence[str], value: str) -> str:
     """A key at the end of a section's first entry's line, or in the braces: before the section's other entries and their comments."""
-    nested = f'"{value}"'
+    nested = _quoted(value)
     for key in reversed(keys[1:]):
         nested = f"{{{key}: {nested}}}"
     new = f"{keys[0]}: {nested}"
@@ -90,6 +91,11 @@ def _inserted(text: str, place: yaml.MappingNode, keys: Sequence[str], value: st
         rest = ", " if place.value else ""
         return f"{text[: start + 1]}{new}{rest}{text[start + 1 :]}"
     return f"{text[:start]}{new}\n{' ' * place.start_mark.column}{text[start:]}"
+
+
+def _quoted(value: str) -> str:
+    """In quotes: `1.30` alone would be a number."""
+    return f'"{value}"'
 
 
 def _removed(text: str, place: yaml.MappingNode, name: yaml.Node, value: yaml.Node) -> str:

@@ -25,6 +25,14 @@ def test_a_value_is_set_in_its_place():
     assert (gone, came) == (['    kubernetesVersion: "1.35"'], ['    kubernetesVersion: "1.36"'])
 
 
+def test_a_value_keeps_its_form():
+    """A release that stood without quotes gets none."""
+    pin = ("nodeGroups", "trn1-32xl", "releaseVersion")
+    gone, came = lines_changed(DEV, edited(DEV, [Edit(pin, "1.36.1-20260610")]))
+    assert came == ["      releaseVersion: 1.36.1-20260610"]
+    assert edited("config:\n  trn:a:\n    b: 1.35\n", [Edit(("a", "b"), "1.36")]) == 'config:\n  trn:a:\n    b: "1.36"\n'
+
+
 def test_a_key_comes_and_goes_without_a_trace():
     """What an upgrade holds and lets go of leaves the file as it was, in sections of lines and of braces alike."""
     paths = [("coreNodes", "kubernetesVersion"), ("nodeGroups", "trn1-32xl", "kubernetesVersion"), ("addons", "volcano", "x")]

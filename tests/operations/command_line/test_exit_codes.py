@@ -52,7 +52,7 @@ def line(name: str, stack: str | None = "dev", *options: str) -> list[str]:
     given = [*name.split()[1:], *([stack] if stack and (name in ABOUT_A_STACK or name == "trn init") else [])]
     command = COMMANDS.get(name)
     words = [ARGUMENTS.get(slot.name, ()) for slot in command.line(command_context(command, name)).slots] if command is not None else []
-    choice = ["--operator"] if name == "trn iam" else []
+    choice = ["--operator"] if name == "trn iam" else ["--to", "1.36"] if name.endswith(" upgrade") else []
     return [*given, *options, *choice, *(word for group in words for word in group)]
 
 
