@@ -42,7 +42,7 @@ def _kubelets(state: AccountState, plane: int) -> Insight:
         if group.inputs.get("version")
     }
     too_old = sorted(name for name, minors in behind.items() if minors + 1 > KUBELET_SKEW)
-    late = sorted(name for name, minors in behind.items() if 0 < minors)
+    late = sorted(name for name, minors in behind.items() if minors > 0)
     status = "ERROR" if too_old else "WARNING" if late else "PASSING"
     reason = f"node groups {', '.join(too_old or late)} run older kubelets" if late else "no kubelet version skew detected"
     return Insight(

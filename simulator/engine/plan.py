@@ -54,7 +54,9 @@ def targeted(changes: Mapping[str, Change], targets: Collection[str]) -> dict[st
         if urn in targets:
             found[urn] = change
         elif change.old is not None and change.new is not None:
-            found[urn] = Change("same", change.old, replace(change.new, inputs=change.old.inputs, id=change.old.id, outputs=change.old.outputs))
+            found[urn] = Change(
+                "same", change.old, replace(change.new, inputs=change.old.inputs, id=change.old.id, outputs=change.old.outputs)
+            )
         elif change.new is not None and not exists_in_cloud(change.new):
             found[urn] = change
     return found

@@ -28,7 +28,7 @@ def test_a_value_is_set_in_its_place():
 def test_a_value_keeps_its_form():
     """A release that stood without quotes gets none."""
     pin = ("nodeGroups", "trn1-32xl", "releaseVersion")
-    gone, came = lines_changed(DEV, edited(DEV, [Edit(pin, "1.36.1-20260610")]))
+    _, came = lines_changed(DEV, edited(DEV, [Edit(pin, "1.36.1-20260610")]))
     assert came == ["      releaseVersion: 1.36.1-20260610"]
     assert edited("config:\n  trn:a:\n    b: 1.35\n", [Edit(("a", "b"), "1.36")]) == 'config:\n  trn:a:\n    b: "1.36"\n'
 
@@ -37,7 +37,11 @@ def test_a_key_comes_and_goes_without_a_trace():
     """What an upgrade holds and lets go of leaves the file as it was, in sections of lines and of braces alike."""
     paths = [("coreNodes", "kubernetesVersion"), ("nodeGroups", "trn1-32xl", "kubernetesVersion"), ("addons", "volcano", "x")]
     flow = "config:\n  trn:nodeGroups:\n    a: {size: 2, instanceType: trn1.32xlarge} # kept\n    b: {}\n"
-    for text, path in [*((DEV, path) for path in paths), (flow, ("nodeGroups", "a", "kubernetesVersion")), (flow, ("nodeGroups", "b", "x"))]:
+    for text, path in [
+        *((DEV, path) for path in paths),
+        (flow, ("nodeGroups", "a", "kubernetesVersion")),
+        (flow, ("nodeGroups", "b", "x")),
+    ]:
         there = edited(text, [Edit(path, "1.35")])
         place = yaml.safe_load(there)["config"][f"trn:{path[0]}"]
         for key in path[1:]:

@@ -39,6 +39,7 @@ class Found:
 
 def look(api: Api, settings: Settings, watching: Watching) -> Found:
     """What there is, once nothing of it is being changed any more. Raises CommandError where there is no cluster, or it does not settle."""
+    busy = list[str]()
     for number in range(ROUNDS):
         entry = described(api, settings.name)
         if entry is None:

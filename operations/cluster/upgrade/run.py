@@ -87,19 +87,22 @@ def up_command(stack: str, targets: Sequence[str], *, refresh: bool) -> tuple[st
 
 def _agree_to_roll(group: Group, ways: Ways, choices: Choices, consent: Consent, watching: Watching) -> None:
     """Nodes with jobs are rolled only once the jobs have ended, or the caller has said so of these jobs."""
-    for look in range(choices.looks if choices.wait else 1):
+    there = ways.occupants(group)
+    if not there.jobs:
+        return
+    ways.show(group.name, there)
+    if choices.wait:
+        watching.tell(f"waiting for {there.counts} on {group.name} to end")
+    for _ in range(choices.looks if choices.wait else 0):
+        watching.pause(WAIT_S)
         there = ways.occupants(group)
         if not there.jobs:
             return
-        if choices.wait:
-            if look == 0:
-                ways.show(group.name, there)
-                watching.tell(f"waiting for {there.counts} on {group.name} to end")
-            watching.pause(WAIT_S)
-    ways.show(group.name, there)
     named = ", ".join(row.name for row in there.jobs)
     if choices.wait:
-        raise CommandError(f"jobs still run on {group.name}: {named}", "run it again with --wait, or with --interrupt once their teams agree")
+        raise CommandError(
+            f"jobs still run on {group.name}: {named}", "run it again with --wait, or with --interrupt once their teams agree"
+        )
     if choices.interrupt:
         watching.tell(f"{group.name} is rolled though {named} runs there: --interrupt")
         return

@@ -124,7 +124,11 @@ def nodes_stay_within_skew(state: AccountState, request: Registration) -> Refusa
     return None
 
 
-@rule("create", kinds.ADDON, source="EKS API, CreateAddon, InvalidParameterException; EKS user guide, managing-kube-proxy: one version per minor")
+@rule(
+    "create",
+    kinds.ADDON,
+    source="EKS API, CreateAddon, InvalidParameterException; EKS user guide, managing-kube-proxy: one version per minor",
+)
 def addon_of_the_minor(state: AccountState, request: Registration) -> Refusal | None:
     """A version of kube-proxy is for one minor, that of the control plane."""
     found = view.cluster(state)

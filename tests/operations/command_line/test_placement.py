@@ -56,7 +56,8 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change", "rehearse upgrade",
+            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade",
         )
     },
     "trn init": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)},
@@ -118,7 +119,8 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change", "rehearse upgrade",
+            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade",
         )
     },
     "trn init": {"": ("the stack has no name", "`trn init STACK`"), "a b": ("too many words: `b`",)},
