@@ -35,8 +35,8 @@ def applied(stack_file: StackFile, edits: Sequence[Edit]) -> StackFile:
 def readable(stack_file: StackFile) -> StackFile:
     """The stack file with the one key that lets an outgoing minor pass: that EKS will upgrade it is what an upgrade is about."""
     plane = stack_file.configuration.get("controlPlane") or {}
-    minor = plane.get("kubernetesVersion") if isinstance(plane, dict) else None
-    if minor in KUBERNETES_VERSIONS and leaves_standard_support_soon(minor):
+    minor, support = (plane.get("kubernetesVersion"), plane.get("supportType")) if isinstance(plane, dict) else (None, None)
+    if minor in KUBERNETES_VERSIONS and leaves_standard_support_soon(minor) and support != "EXTENDED":
         return applied(stack_file, [Edit(_SUPPORT_KEY, "EXTENDED")])
     return stack_file
 

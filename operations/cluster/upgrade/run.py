@@ -71,7 +71,7 @@ def run(
         code, printed = ways.pulumi().run(up_command(stack, timed.targets, refresh=is_resumed and number == 0), {})
         if code:
             refuse_misuse(stack, printed)
-        wrong = "what `pulumi up` printed says why" if code else ways.verify(step)
+        wrong = "what Pulumi printed says why" if code else ways.verify(step)
         if wrong:
             outcome.stopped_at, outcome.why = step, wrong
             return outcome

@@ -26,8 +26,10 @@ class Group:
     minor: str
     """Of its nodes, by EKS."""
     pinned: str | None
-    """AMI release in the stack file."""
+    """AMI release of a pinned group, of `minor`."""
     is_neuron: bool
+    is_pin_ahead: bool = False
+    """The stack file pins a release of another minor already: a run was stopped before the nodes were rolled."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ def steps(standing: Standing, target: str, release: Release) -> list[Step]:
 
     def hold() -> tuple[Edit, ...]:
         """Groups that stay behind say so: a `pulumi up` by anybody in between leaves their nodes alone."""
-        return tuple(
-            Edit((*group.section, "kubernetesVersion"), at[group.name]) for group in standing.groups if minors_behind(plane, at[group.name])
-        )
+        behind = [group for group in standing.groups if minors_behind(plane, at[group.name])]
+        held = [Edit((*group.section, "kubernetesVersion"), at[group.name]) for group in behind]
+        return (*held, *(Edit((*group.section, "releaseVersion"), group.pinned) for group in behind if group.is_pin_ahead))
 
     def roll(group: Group) -> Step:
         at[group.name] = plane

@@ -35,6 +35,7 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any]], list[Any]]] = {
     "instance-state-name": lambda entry: [entry["State"]["Name"]],
     "status": _member("Status", "State"),
     "state": _member("Status", "State"),
+    "subnet-id": _member("SubnetId"),
     "group-id": _member("GroupId"),
     "group-name": _member("GroupName"),
     "launch-template-name": _member("LaunchTemplateName"),
