@@ -19,6 +19,7 @@ import typer
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
+from operations.cluster.capacity.command import find
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -73,6 +74,8 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
+CAPACITY = (find,)
+"""Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""
 PRACTICE = (up, job, event, export, down)
@@ -114,6 +117,11 @@ GROUPS = {
     ),
     "data": group_of(
         DATA, help="A data set on its way to the file system, and checkpoints on their way to S3.", epilog="Example: trn data status bert"
+    ),
+    "capacity": group_of(
+        CAPACITY,
+        help="Scarce instances: what there is, capacity blocks, and the time that they are for.",
+        epilog="Example: trn capacity find dev --instances 4 --hours 72",
     ),
     "network": group_of(
         NETWORK, help="A network that others keep and a stack uses.", epilog="Example: trn network describe dev --output network.yaml"

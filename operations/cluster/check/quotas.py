@@ -20,11 +20,11 @@ def vcpus(subject: StackInAccount) -> Iterator[Finding]:
     for need in needs.vcpu_needs(subject.settings):
         family, how = next((family, how) for family, codes in QUOTA_CODES.items() for how, code in codes.items() if code == need.code)
         counted = running.spot if how == "spot" else running.on_demand
-        used = sum(count for name, count in counted.items() if _family(name) == family)
+        used = sum(count for name, count in counted.items() if family_of(name) == family)
         yield judged(subject, need, used)
 
 
-def _family(instance_type: str) -> str:
+def family_of(instance_type: str) -> str:
     """Quota family of any instance type: types of neither table count by their letters."""
     known = NEURON_TYPES.get(instance_type) or CORE_TYPES.get(instance_type)
     if known is not None:
