@@ -55,6 +55,12 @@ PRINCIPAL_ARN = Form(
     "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
+ROLE_NAME = Form(
+    "name of an IAM role",
+    IAM_NAME,
+    "1 to 64 letters, digits and _+=,.@-, without a path",
+    "`aws eks describe-cluster --name NAME --query cluster.roleArn` ends with it",
+)
 KMS_KEY_ARN = Form(
     "ARN of a KMS key",
     rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",

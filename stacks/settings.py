@@ -105,6 +105,8 @@ class ControlPlane(Section):
     """Days the control-plane logs are kept."""
     encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
+    role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
+    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with, so that another name replaces the cluster."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 

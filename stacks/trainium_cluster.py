@@ -140,6 +140,7 @@ class TrainiumCluster(Component):
             log_types=plane.log_types,
             log_retention_days=plane.log_retention_days,
             encryption_key_arn=plane.encryption_key_arn,
+            role_name=plane.role_name,
             deletion_protection=plane.deletion_protection,
         )
         return ControlPlane("control-plane", args, self._child)
