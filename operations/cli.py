@@ -34,6 +34,7 @@ from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
+from operations.cluster.takeover.command import take_over
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.command_line.commands import PRACTICE as IN_PRACTICE
@@ -162,6 +163,8 @@ def in_practice(context: typer.Context) -> None:
 
 for command in CLUSTER:
     add(app, command)
+# `import` is a word of the language.
+app.command("import", cls=Command, **described(take_over))(take_over)
 for command in JOBS:
     add(app, command)
 app.add_typer(image_app, name="image")

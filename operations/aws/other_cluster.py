@@ -113,7 +113,7 @@ def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:
 
 
 def authentication_mode(cluster: Entry) -> str:
-    """How the cluster knows its users. Clusters from before access entries say nothing, and have the config map."""
+    """Where the cluster finds its users. Clusters from before access entries say nothing, and have the config map."""
     return str((cluster.get("accessConfig") or {}).get("authenticationMode", "CONFIG_MAP"))
 
 

@@ -80,6 +80,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "controlPlane.encryptionKeyArn": _one(
         "controlPlane.encryptionKeyArn=arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
     ),
+    "controlPlane.roleName": _one("controlPlane.roleName=another-role"),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
     "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),

@@ -99,7 +99,9 @@ def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, 
     if keys:
         made["encryptionKeyArn"] = keys[0]
     else:
-        draft.notes.append("the secrets of Kubernetes are not encrypted by a key: `pulumi up` makes one, and EKS keeps it for the cluster's life")
+        draft.notes.append(
+            "the secrets of Kubernetes are not encrypted by a key: `pulumi up` makes one, and EKS keeps it for the cluster's life"
+        )
     if entry.get("deletionProtection"):
         made["deletionProtection"] = True
     return made
@@ -124,7 +126,9 @@ def _endpoint(place: Entry, draft: Draft) -> dict[str, Any]:
     kept = [block for block in given if why_closed(block) is None]
     if kept != given:
         refused = ", ".join(block for block in given if block not in kept)
-        draft.notes.append(f"the public endpoint is open to {refused}, which the program refuses: put your own addresses in publicAccessCidrs")
+        draft.notes.append(
+            f"the public endpoint is open to {refused}, which the program refuses: put your own addresses in publicAccessCidrs"
+        )
     return {"publicAccessCidrs": kept or [EXAMPLE_BLOCK]}
 
 
@@ -138,7 +142,9 @@ def _access(other: OtherCluster, draft: Draft, caller: str) -> dict[str, Any]:
         policies = entry["policies"]
         names = [str(each["policyArn"]).rsplit("/", 1)[-1] for each in policies]
         if len(names) != 1 or names[0] not in _DRAWN_POLICIES:
-            draft.notes.append(f"the access entry of {principal} has {', '.join(names) or 'Kubernetes groups'} and stays outside of the stack")
+            draft.notes.append(
+                f"the access entry of {principal} has {', '.join(names) or 'Kubernetes groups'} and stays outside of the stack"
+            )
             continue
         scope = policies[0].get("accessScope") or {}
         namespaces = {"namespaces": list(scope["namespaces"])} if scope.get("namespaces") else {}
@@ -228,5 +234,7 @@ def _free_name(theirs: str, taken: set[str]) -> str:
 
 def _lustre(other: OtherCluster, draft: Draft) -> dict[str, Any]:
     for entry in other.file_systems:
-        draft.notes.append(f"file system {entry['FileSystemId']} stays outside of the stack, and the stack makes none: storage.lustre.enabled")
+        draft.notes.append(
+            f"file system {entry['FileSystemId']} stays outside of the stack, and the stack makes none: storage.lustre.enabled"
+        )
     return {"enabled": False}

@@ -32,7 +32,9 @@ def import_file(recording: Recording, matches: Iterable[Match]) -> dict[str, Any
 
 def _named(item: Registration, names: dict[str, str]) -> dict[str, Any]:
     taken = set(names.values())
-    unique = next(name for number in range(1, len(taken) + 2) if (name := item.name if number == 1 else f"{item.name}-{number}") not in taken)
+    unique = next(
+        name for number in range(1, len(taken) + 2) if (name := item.name if number == 1 else f"{item.name}-{number}") not in taken
+    )
     names[item.urn] = unique
     made = {"type": item.type, "name": unique}
     if unique != item.name:

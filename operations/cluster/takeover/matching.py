@@ -15,9 +15,18 @@ from simulator.recording import Recording, Registration
 
 TAKEN_OVER = frozenset(
     item.token
-    for item in (eks.CLUSTER_TYPE, eks.ADDON, eks.ACCESS_ENTRY, eks.ACCESS_POLICY, eks.POD_IDENTITY, logs.LOG_GROUP, iam.ROLE, iam.ROLE_ATTACHMENT)
+    for item in (
+        eks.CLUSTER_TYPE,
+        eks.ADDON,
+        eks.ACCESS_ENTRY,
+        eks.ACCESS_POLICY,
+        eks.POD_IDENTITY,
+        logs.LOG_GROUP,
+        iam.ROLE,
+        iam.ROLE_ATTACHMENT,
+    )
 )
-"""Types whose objects a stack goes on with: their names and places are those that the program gives them. Of all other types the
+"""Types whose objects a stack takes over: their names and places are those that the program gives them. Of all other types the
 program makes objects of its own beside theirs."""
 
 
@@ -53,7 +62,7 @@ def match(api: Api, recording: Recording, other: OtherCluster, stack: str) -> Ma
     found = Matches()
     for item in recording.resources():
         lookup = TYPES[item.type].lookup if item.type in TYPES else None
-        # An object that only a tag of the program identifies is none of others'.
+        # What only a tag of the program identifies was not made by others.
         if not isinstance(lookup, Lookup) or lookup.mark == "named":
             continue
         for sighting in _sighted(api, lookup, other, item, stack):
@@ -61,6 +70,7 @@ def match(api: Api, recording: Recording, other: OtherCluster, stack: str) -> Ma
                 found.taken.append(_match(item, sighting, other))
             else:
                 found.clashes.append((item, sighting))
+    found.taken.sort(key=lambda each: (each.recorded.type != eks.CLUSTER_TYPE.token, each.recorded.urn))
     return found
 
 
@@ -103,7 +113,9 @@ def _as_recorded(item: Registration, _other: OtherCluster) -> _Seen:
 def _cluster(item: Registration, other: OtherCluster) -> _Seen:
     entry, ours = other.entry, item.inputs
     place = entry["resourcesVpcConfig"]
-    network = {key: place[key] for key in ("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs") if key in place}
+    network = {
+        key: place[key] for key in ("subnetIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs") if key in place
+    }
     groups = {"securityGroupIds": list(place["securityGroupIds"])} if place.get("securityGroupIds") else {}
     types = [kind for each in (entry.get("logging") or {}).get("clusterLogging", ()) if each.get("enabled") for kind in each["types"]]
     inputs: dict[str, Any] = {
@@ -121,7 +133,10 @@ def _cluster(item: Registration, other: OtherCluster) -> _Seen:
     }
     encryption = entry.get("encryptionConfig") or ()
     if encryption:
-        inputs["encryptionConfig"] = {"provider": {"keyArn": encryption[0]["provider"]["keyArn"]}, "resources": list(encryption[0]["resources"])}
+        inputs["encryptionConfig"] = {
+            "provider": {"keyArn": encryption[0]["provider"]["keyArn"]},
+            "resources": list(encryption[0]["resources"]),
+        }
     authority, place_out = entry["certificateAuthority"], {**network, "clusterSecurityGroupId": place.get("clusterSecurityGroupId", "")}
     outputs = {"arn": entry["arn"], "endpoint": entry["endpoint"], "certificateAuthority": authority, "vpcConfig": place_out}
     return inputs, outputs
@@ -134,7 +149,11 @@ def _mode(entry: Entry) -> dict[str, str]:
 
 def _addon(item: Registration, other: OtherCluster) -> _Seen:
     entry = next(each for each in other.addons if each["addonName"] == item.inputs["addonName"])
-    kept = {key: entry[key] for key in ("addonName", "addonVersion", "clusterName", "configurationValues", "serviceAccountRoleArn") if entry.get(key)}
+    kept = {
+        key: entry[key]
+        for key in ("addonName", "addonVersion", "clusterName", "configurationValues", "serviceAccountRoleArn")
+        if entry.get(key)
+    }
     return kept, {"arn": entry.get("addonArn", "")}
 
 

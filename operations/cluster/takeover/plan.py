@@ -39,7 +39,10 @@ def after_import(recording: Recording, matches: Matches, other: OtherCluster) ->
     found = Aftermath(changes, effects(Planned(before, recording, changes)))
     found.red += _replaced(found)
     found.red += _of_eks(other, matches.taken)
-    found.red += [f"{item.type.rsplit(':', 1)[-1]} {which} is there already, and is not the stack's: {item.name} cannot be made" for item, which in matches.clashes]
+    found.red += [
+        f"{item.type.rsplit(':', 1)[-1]} {which} is there already, and is not the stack's: {item.name} cannot be made"
+        for item, which in matches.clashes
+    ]
     return found
 
 
@@ -64,35 +67,35 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if theirs and key != theirs[0]:
         yield f"the secrets of Kubernetes are encrypted by {theirs[0]}, and EKS takes no other key: set `controlPlane.encryptionKeyArn` to it"
     yield from _subnets(other, list(wanted["vpcConfig"]["subnetIds"]))
-    if not str(other.entry["roleArn"]).partition(":role/")[2] == str(other.entry["roleArn"]).rsplit("/", 1)[-1]:
+    if str(other.entry["roleArn"]).partition(":role/")[2] != str(other.entry["roleArn"]).rsplit("/", 1)[-1]:
         yield f"the role {other.entry['roleArn']} has a path, which the program's roles have not: the role would be replaced, and with it the cluster"
 
 
 def _version(theirs: str, wanted: str) -> Iterator[str]:
     steps = int(wanted.split(".")[1]) - int(theirs.split(".")[1])
     if steps < 0:
-        yield f"the cluster runs Kubernetes {theirs}, the program knows {SUPPORTED_KUBERNETES[0]} to {SUPPORTED_KUBERNETES[-1]}: EKS takes no version back"
+        yield f"the cluster runs Kubernetes {theirs}, the program knows {SUPPORTED_KUBERNETES[0]} to {SUPPORTED_KUBERNETES[-1]}: EKS lowers no version"
     elif steps > 1 or theirs not in SUPPORTED_KUBERNETES:
         yield (
             f"the cluster runs Kubernetes {theirs}, and EKS upgrades one minor at a time: bring it to {wanted} first, {steps}"
-            f" step{'s' if steps > 1 else ''} by its old tool"
+            f" step{'s' if steps > 1 else ''} with the tool that made it"
         )
 
 
 def _access(other: OtherCluster) -> Iterator[str]:
-    """With access entries alone, nodes and people that only the config map names lose the cluster (EKS user guide, setting-up-access-entries)."""
+    """With access entries alone, nodes and people that only the config map names cannot reach the cluster (EKS user guide, setting-up-access-entries)."""
     mode = authentication_mode(other.entry)
     if mode == "CONFIG_MAP":
         yield (
-            "the cluster knows its users by the config map aws-auth only: EKS goes from CONFIG_MAP to API_AND_CONFIG_MAP, and only then to API;"
-            f" `aws eks update-cluster-config --name {other.name} --access-config authenticationMode=API_AND_CONFIG_MAP` first"
+            "the cluster finds its users in the config map aws-auth only, and EKS changes that to API_AND_CONFIG_MAP first, then to API:"
+            f" `aws eks update-cluster-config --name {other.name} --access-config authenticationMode=API_AND_CONFIG_MAP`"
         )
     if mode == "API":
         return
     known = {str(entry["principalArn"]) for entry in other.access_entries}
     for role in sorted({str(group["nodeRole"]) for group in other.node_groups} - known):
         yield (
-            f"nodes with {role.rsplit('/', 1)[-1]} have no access entry, and lose the cluster when the config map counts no more:"
+            f"nodes with {role.rsplit('/', 1)[-1]} have no access entry, and cannot reach the cluster once EKS ignores the config map:"
             f" `aws eks create-access-entry --cluster-name {other.name} --type EC2_LINUX --principal-arn {role}`"
         )
 

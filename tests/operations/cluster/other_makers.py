@@ -139,13 +139,27 @@ class _Account:
         """A role that a service account takes through the cluster's OIDC provider; its ARN."""
         (cluster,) = [item for item in self.state.ready(eks.CLUSTER_TYPE.token) if item.id == self._name]
         issuer = cluster.outputs["identities"][0]["oidcs"][0]["issuer"].removeprefix("https://")
-        statement = {"Action": "sts:AssumeRoleWithWebIdentity", "Condition": {"StringEquals": {f"{issuer}:sub": f"system:serviceaccount:{account}"}}}
+        statement = {
+            "Action": "sts:AssumeRoleWithWebIdentity",
+            "Condition": {"StringEquals": {f"{issuer}:sub": f"system:serviceaccount:{account}"}},
+        }
         arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
         trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
         self.state.others.setdefault("role", {})[name] = {"Path": "/", "Arn": arn, "AssumeRolePolicyDocument": trust, "tags": {}}
         return arn
 
-    def cluster(self, role: str, version: str, mode: str, subnets: list[str], tags: dict[str, str], *, public: list[str], path: str = "/", **more: Any) -> None:
+    def cluster(
+        self,
+        role: str,
+        version: str,
+        mode: str,
+        subnets: list[str],
+        tags: dict[str, str],
+        *,
+        public: list[str],
+        path: str = "/",
+        **more: Any,
+    ) -> None:
         """The control plane."""
         self._put(
             eks.CLUSTER_TYPE.token,
@@ -170,7 +184,12 @@ class _Account:
 
     def group(self, name: str, role: str, instance_type: str, ami: str, subnets: list[str], size: dict[str, int], **more: Any) -> None:
         """A managed node group."""
-        inputs = {"clusterName": self._name, "nodeGroupName": name, "nodeRoleArn": f"arn:aws:iam::{ACCOUNT}:role/{role}", "subnetIds": subnets}
+        inputs = {
+            "clusterName": self._name,
+            "nodeGroupName": name,
+            "nodeRoleArn": f"arn:aws:iam::{ACCOUNT}:role/{role}",
+            "subnetIds": subnets,
+        }
         kind = {"amiType": ami, "capacityType": "ON_DEMAND", "instanceTypes": [instance_type], "version": "1.35"}
         self._put(eks.NODE_GROUP.token, name, {**inputs, **kind, "scalingConfig": size, **more})
 
