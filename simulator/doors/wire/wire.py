@@ -87,7 +87,7 @@ class Wire:
 class WireSession:
     """In place of a boto3 session. Its clients are boto3's own, shared by all wires: creating one takes a tenth of a second."""
 
-    _clients: ClassVar[dict[tuple[str, str], Any]] = {}
+    _clients: ClassVar[dict[tuple[str, str, str], Any]] = {}
     _current: ClassVar[threading.local] = threading.local()
     """The wire of the call that this thread makes: regions are asked side by side."""
 
@@ -96,16 +96,16 @@ class WireSession:
 
     def client(self, service: str, region_name: str, config: Any = None) -> "_Client":
         """A client whose calls end at the wire."""
-        if (service, region_name) not in self._clients:
+        # Without it botocore puts its user agent together for each call: a fifth of a call that never leaves the process.
+        own = Config(user_agent="trn", parameter_validation=False)
+        config = own if config is None else config.merge(own)
+        key = (service, region_name, repr(sorted(vars(config).items())))
+        if key not in self._clients:
             session = boto3.Session(aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="example", region_name=region_name)
             session.events.register("before-parameter-build", _keep_parameters)
             session.events.register("before-call", _at_current_wire)
-            # Without it botocore puts its user agent together for each call: a fifth of a call that never leaves the process.
-            own = Config(user_agent="trn", parameter_validation=False)
-            self._clients[service, region_name] = session.client(
-                service, region_name=region_name, config=config.merge(own) if config is not None else own
-            )
-        return _Client(self._wire, self._clients[service, region_name])
+            self._clients[key] = session.client(service, region_name=region_name, config=config)
+        return _Client(self._wire, self._clients[key])
 
 
 class _Client:
