@@ -48,7 +48,8 @@ def described_file_system(api: Api, file_system_id: str, client_group: str = "")
 
 def file_system_entry(api: Api, file_system_id: str) -> Mapping[str, Any] | None:
     """A file system as FSx describes it; None where the region has no such one."""
-    return next(iter(described(api, DESCRIBE_FILE_SYSTEMS, FileSystemIds=[file_system_id]).get("FileSystems", ())), None)
+    found = described(api, DESCRIBE_FILE_SYSTEMS, FileSystemIds=[file_system_id]).get("FileSystems", ())
+    return next((entry for entry in found if entry["FileSystemId"] == file_system_id), None)
 
 
 def _client_group(api: Api, which: str) -> ClientGroup | None:
