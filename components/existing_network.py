@@ -31,7 +31,7 @@ class ExistingNetwork(Component):
     def __init__(self, name: str, args: ExistingNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:ExistingNetwork", name, opts)
         for tag in args.tags:
-            # A resource for each, so that a destroy takes away these tags and no others.
+            # A resource for each, so that a destroy deletes these tags and no others.
             aws.ec2.Tag(
                 self.named(f"{name}-{tag.short_name}-{tag.subnet_id}"),
                 resource_id=tag.subnet_id,

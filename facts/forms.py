@@ -7,8 +7,9 @@ opencontainers/distribution-spec and distribution/reference, grammar; Kubernetes
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from ipaddress import AddressValueError, IPv4Address
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def _always(text: str) -> bool:
@@ -158,6 +159,22 @@ AMI_VERSION = Form(
     "take the date of a release in the changelog of awslabs/amazon-eks-ami",
     holds=lambda text: is_date(text[1:]),
 )
+INSTANT = Form(
+    "time with its zone",
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})",
+    "a date, T, a time and a zone, such as 2026-12-01T11:30:00Z or 2026-12-01T06:30:00-05:00",
+    "add Z for UTC, or an offset such as -05:00: without one the same digits are another moment in each time zone",
+    25,
+    lambda text: is_instant(text),
+)
+TIME_ZONE = Form(
+    "time zone",
+    r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*",
+    "a name of the IANA database, such as UTC, Europe/Berlin or America/Los_Angeles",
+    "`timedatectl list-timezones` lists them; an abbreviation such as CET or PST does not follow daylight saving",
+    50,
+    lambda text: is_time_zone(text),
+)
 _SUBDOMAIN = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
 _LABEL_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 LABEL_KEY = Form(
@@ -185,5 +202,22 @@ def is_date(digits: str) -> bool:
     try:
         date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
+        return False
+    return True
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text is a moment of the calendar with its time zone."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether the IANA database of this machine has a time zone of a name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         return False
     return True

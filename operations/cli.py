@@ -11,7 +11,7 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ import typer
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
+from operations.cluster.capacity.command import find
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -73,6 +74,8 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
+CAPACITY = (find,)
+"""Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""
 PRACTICE = (up, job, event, export, down)
@@ -94,35 +97,38 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
     return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
 
 
-# Plain help: rich's takes longer to load than all commands together.
-app = typer.Typer(name="trn", cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None)
-practice_app = typer.Typer(
-    help="A simulated account that is kept on disk, for trying every command.",
-    epilog="Example: trn practice up dev",
-    cls=CommandGroup,
-    no_args_is_help=True,
-    rich_markup_mode=None,
+def group_of(commands: Sequence[Callable[..., int]] = (), **settings: Any) -> typer.Typer:
+    """A group with its commands. Plain help: rich's takes longer to load than all commands together."""
+    group = typer.Typer(cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, **settings)
+    for command in commands:
+        add(group, command)
+    return group
+
+
+app = group_of(CLUSTER + JOBS, name="trn")
+practice_app = group_of(
+    PRACTICE, help="A simulated account that is kept on disk, for trying every command.", epilog="Example: trn practice up dev"
 )
-image_app = typer.Typer(
-    help="The image of a job: built by a container tool, or pushed as one more layer without any.",
-    epilog="Example: trn image push dev src",
-    cls=CommandGroup,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-data_app = typer.Typer(
-    help="A data set on its way to the file system, and checkpoints on their way to S3.",
-    epilog="Example: trn data status bert",
-    cls=CommandGroup,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-network_app = typer.Typer(
-    help="A network that others keep and a stack uses.",
-    epilog="Example: trn network describe dev --output network.yaml",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+GROUPS = {
+    "image": group_of(
+        IMAGE,
+        help="The image of a job: built by a container tool, or pushed as one more layer without any.",
+        epilog="Example: trn image push dev src",
+    ),
+    "data": group_of(
+        DATA, help="A data set on its way to the file system, and checkpoints on their way to S3.", epilog="Example: trn data status bert"
+    ),
+    "capacity": group_of(
+        CAPACITY,
+        help="Scarce instances: what there is, capacity blocks, and the time that they are for.",
+        epilog="Example: trn capacity find dev --instances 4 --hours 72",
+    ),
+    "network": group_of(
+        NETWORK, help="A network that others keep and a stack uses.", epilog="Example: trn network describe dev --output network.yaml"
+    ),
+    "practice": practice_app,
+}
+"""Groups of `trn`, in the order of its help."""
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
@@ -160,22 +166,8 @@ def in_practice(context: typer.Context) -> None:
     context.meta[IN_PRACTICE] = True
 
 
-for command in CLUSTER:
-    add(app, command)
-for command in JOBS:
-    add(app, command)
-app.add_typer(image_app, name="image")
-for command in IMAGE:
-    add(image_app, command)
-app.add_typer(data_app, name="data")
-for command in DATA:
-    add(data_app, command)
-app.add_typer(network_app, name="network")
-for command in NETWORK:
-    add(network_app, command)
-app.add_typer(practice_app, name="practice")
-for command in PRACTICE:
-    add(practice_app, command)
+for title, group in GROUPS.items():
+    app.add_typer(group, name=title)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)

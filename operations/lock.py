@@ -60,10 +60,10 @@ class Lock:
     holder: Holder
 
     def refuse_lost(self) -> None:
-        """Raises OwnershipError where another run holds the lock by now, or nobody."""
+        """Raises OwnershipError where another run holds the lock by now, or no run does."""
         kept = parameters.read(self.api, self.name)
         if kept != self.holder.as_text():
-            who = f"{read_holder(kept)} holds it" if kept else "nobody holds it"
+            who = f"{read_holder(kept)} holds it" if kept else "no run holds it"
             raise OwnershipError(
                 f"this run has lost its lock {self.name}: {who}", "nothing more was changed; see who broke it, then run it again"
             )

@@ -16,6 +16,7 @@ from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
+from stacks.group_times import CapacityBlock, Schedule
 
 CORE_ZONE_COUNT = 2
 """Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
@@ -158,6 +159,10 @@ class NodeGroup(Section):
     """How the instances are bought. Spot nodes go with two minutes' notice: not for a gang of training workers."""
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
     """Capacity reservation or capacity block that the instances come from."""
+    capacity_block: CapacityBlock | None = None
+    """Times of the capacity block, with `capacityType: CAPACITY_BLOCK`. Without them the group has `size` nodes at once, which fails before the block has begun."""
+    schedule: Schedule | None = None
+    """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
     """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
     release_version: str | None = None
@@ -316,3 +321,13 @@ def uses_efa(group: NodeGroup) -> bool:
 def largest_size(group: NodeGroup) -> int:
     """The most nodes the group may grow to."""
     return max(1, group.size, group.min_size) if group.max_size is None else group.max_size
+
+
+def sized_by_time(group: NodeGroup) -> bool:
+    """Whether schedules change the group's size, so that a run of the program leaves it alone."""
+    return group.capacity_block is not None or group.schedule is not None
+
+
+def size_when_made(group: NodeGroup) -> int:
+    """Nodes that the group is made with: none on a capacity block that has times, since before its start no instance can be launched."""
+    return 0 if group.capacity_block is not None else group.size

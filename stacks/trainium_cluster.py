@@ -24,11 +24,13 @@ from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
 from components.place import Place
 from components.security_groups import NodeSecurityGroup
+from components.size_schedules import SizeSchedules, SizeSchedulesArgs
 from facts import names
 from facts.cidr import plan_subnets
 from stacks import outputs
 from stacks.cluster import cluster_of
 from stacks.existing import file_system_subnets, wanted_tags
+from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings
 
@@ -172,9 +174,19 @@ class TrainiumCluster(Component):
         # The agent is in place minutes before any Neuron node has booted; only the core group, which is not on the
         # longest path, is made to wait for it.
         group = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
-        for name in settings.node_groups:
-            NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
+        neuron_groups = {
+            name: NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
+            for name in settings.node_groups
+        }
+        self._make_schedules(neuron_groups)
         return group
+
+    def _make_schedules(self, groups: Mapping[str, NodeGroup]) -> None:
+        changes = size_changes(self._settings)
+        if changes:
+            args = SizeSchedulesArgs(cluster_name=self._settings.name, region=self._settings.region, changes=changes)
+            scheduled = [groups[name].group for name in dict.fromkeys(change.node_group for change in changes)]
+            SizeSchedules("schedules", args, after=scheduled, opts=self._child)
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything

@@ -160,7 +160,7 @@ def _tags(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Proble
     for tag in asked.tags if asked.sets_tags and not asked.is_up else ():
         value = network.subnets[tag.subnet_id].tags.get(tag.key)
         if value is not None:
-            wrong = f"{tag.subnet_id} has the tag {tag.key}={value} already, which a destroy of this stack would take away"
+            wrong = f"{tag.subnet_id} has the tag {tag.key}={value} already, which a destroy of this stack would delete"
             yield Problem("network.existing.tagSubnets", True, wrong, "false", _tag_hint(tag, value))
 
 

@@ -1,17 +1,15 @@
-"""Capacity blocks that are on offer: where, when, for how much, and the command that buys one."""
+"""Capacity blocks that are on offer: where, when, for how much, and the purchase of one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from facts.block_sales import DAYS_H_MAX, WEEKS_H_MAX, WINDOW, is_sold
 from operations.aws.api import Api, Call
 from operations.aws.zones import zones
 from operations.errors import MISUSE, CommandError
 
 DESCRIBE_BLOCK_OFFERINGS = Call("ec2", "DescribeCapacityBlockOfferings")
-
-WINDOW = timedelta(weeks=8)
-"""How far ahead a block may start (EC2 user guide, capacity blocks, 2026-10)."""
-DAY_H, WEEK_H, DAYS_H_MAX, WEEKS_H_MAX = 24, 168, 14 * 24, 182 * 24
 
 
 @dataclass(frozen=True)
@@ -38,17 +36,21 @@ class Offering:
 
 def refuse_hours(hours: int) -> None:
     """Raises CommandError for a length in which no block is sold (EC2 API, DescribeCapacityBlockOfferings)."""
-    in_days = 0 < hours <= DAYS_H_MAX and hours % DAY_H == 0
-    in_weeks = 0 < hours <= WEEKS_H_MAX and hours % WEEK_H == 0
-    if not (in_days or in_weeks):
+    if not is_sold(hours):
         hint = f"whole days up to {DAYS_H_MAX}, whole weeks up to {WEEKS_H_MAX}: 24, 48, 168, 336, 504"
         raise CommandError(f"capacity blocks are not sold for {hours} hours (`--block-hours`)", hint, code=MISUSE)
 
 
-def block_offerings(api: Api, instance_type: str, instance_count: int, hours: int, today: date) -> list[Offering]:
-    """Blocks of a type, the earliest first: EC2 gives those that come nearest to the length asked for."""
+def block_offerings(
+    api: Api, instance_type: str, instance_count: int, hours: int, today: date, zone_id_of: Mapping[str, str] | None = None
+) -> list[Offering]:
+    """Blocks of a type that start on a day or later, the earliest first: EC2 gives those that come nearest to the length asked for.
+
+    `zone_id_of`: zone ids by zone name, where they are known.
+    """
     start = datetime.combine(today, time(), UTC)
-    zone_id_of: dict[str, str] = {zone.zone_name: zone.zone_id for zone in zones(api).values()}
+    if zone_id_of is None:
+        zone_id_of = {zone.zone_name: zone.zone_id for zone in zones(api).values()}
     found = api.pages(
         DESCRIBE_BLOCK_OFFERINGS, "CapacityBlockOfferings", InstanceType=instance_type, InstanceCount=instance_count,
         CapacityDurationHours=hours, StartDateRange=start, EndDateRange=start + WINDOW + timedelta(hours=hours),

@@ -1,10 +1,11 @@
 """Zones, what is offered in them, and capacity that was reserved in them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from operations.aws.api import Api, Call
+from operations.aws.api import Api, Call, tags_of
 
 DESCRIBE_ZONES = Call("ec2", "DescribeAvailabilityZones")
 DESCRIBE_OFFERINGS = Call("ec2", "DescribeInstanceTypeOfferings")
@@ -69,21 +70,42 @@ class Reservation:
     starts: datetime | None
     ends: datetime | None
     """None for a reservation without an end."""
+    owner: str = ""
+    """Account that pays for it; another one where it is shared."""
+    is_targeted: bool = False
+    """Whether only launches that name it use it; into an open one any launch of the type in its zone goes."""
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def reservations(api: Api, ids: Iterable[str]) -> Mapping[str, Reservation]:
     """Reservations by id. Raises ClientError where one is not there."""
-    found = {}
-    for entry in api.pages(DESCRIBE_RESERVATIONS, "CapacityReservations", CapacityReservationIds=sorted(set(ids))):
-        found[entry["CapacityReservationId"]] = Reservation(
-            id=entry["CapacityReservationId"],
-            is_block=entry.get("ReservationType") == "capacity-block",
-            instance_type=entry["InstanceType"],
-            zone_id=entry["AvailabilityZoneId"],
-            state=entry["State"],
-            total_count=entry["TotalInstanceCount"],
-            available_count=entry["AvailableInstanceCount"],
-            starts=entry.get("StartDate"),
-            ends=entry.get("EndDate"),
-        )
-    return found
+    return _by_id(api.pages(DESCRIBE_RESERVATIONS, "CapacityReservations", CapacityReservationIds=sorted(set(ids))))
+
+
+def reservations_of(api: Api, instance_types: Iterable[str] = (), tags: Mapping[str, str] | None = None) -> Mapping[str, Reservation]:
+    """Reservations and blocks of some types, or with some tags, by id: the account's own, those shared with it, and those that are over."""
+    names = sorted(set(instance_types))
+    filters: list[dict[str, Any]] = [{"Name": "instance-type", "Values": names}] if names else []
+    filters += [{"Name": f"tag:{key}", "Values": [value]} for key, value in (tags or {}).items()]
+    return _by_id(api.pages(DESCRIBE_RESERVATIONS, "CapacityReservations", Filters=filters))
+
+
+def _by_id(entries: Iterable[Mapping[str, Any]]) -> dict[str, Reservation]:
+    return {entry["CapacityReservationId"]: _reservation(entry) for entry in entries}
+
+
+def _reservation(entry: Mapping[str, Any]) -> Reservation:
+    return Reservation(
+        id=entry["CapacityReservationId"],
+        is_block=entry.get("ReservationType") == "capacity-block",
+        instance_type=entry["InstanceType"],
+        zone_id=entry["AvailabilityZoneId"],
+        state=entry["State"],
+        total_count=entry["TotalInstanceCount"],
+        available_count=entry["AvailableInstanceCount"],
+        starts=entry.get("StartDate"),
+        ends=entry.get("EndDate"),
+        owner=entry.get("OwnerId", ""),
+        is_targeted=entry.get("InstanceMatchCriteria") == "targeted",
+        tags=tags_of(entry),
+    )

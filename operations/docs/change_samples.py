@@ -1,5 +1,6 @@
 """For each key of the configuration a typical change. Most new values follow from the key's type; the others are listed here."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,15 @@ _EXISTING = f"network={{zones: [usw2-az4, usw2-az1], existing: {{vpcId: vpc-0123
 _SHARED = (_EXISTING, "storage={lustre: {existing: {fileSystemId: fs-0123456789abcdef0, mountName: abcdefgh}}}")
 _OTHER_SUBNETS = "{usw2-az4: subnet-0b00000000000001, usw2-az1: subnet-0b00000000000002}"
 _PUBLIC = f"network.existing.loadBalancers={_OTHER_SUBNETS}"
+_BLOCK_TIMES = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
+_BLOCK = f"capacityType: CAPACITY_BLOCK, capacityReservationId: cr-0123456789abcdef0, capacityBlock: {json.dumps(_BLOCK_TIMES)}"
+_ON_BLOCK = (
+    "region=us-east-2",
+    "network.zones=[use2-az3, use2-az1]",
+    f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}, {_BLOCK}}}}}",
+)
+_POOL_ON_BLOCK = f"addons.karpenter.neuronPools.{POOL}={{instanceType: trn1.32xlarge, maxNodes: 2, {_BLOCK}}}"
+_NIGHTS = f"nodeGroups.{GROUP}.schedule={{downAt: 0 20 * * MON-FRI, upAt: 0 7 * * MON-FRI}}"
 _SINGLE = f"nodeGroups.{GROUP}={{instanceType: trn1.2xlarge, size: 1, efa: false}}"
 
 
@@ -93,6 +103,12 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.efaLayout": _one(f"nodeGroups.{GROUP}.efaLayout=all-efa"),
     "nodeGroups.NAME.capacityType": _one(f"nodeGroups.{GROUP}.capacityType=SPOT"),
     "nodeGroups.NAME.capacityReservationId": _one(f"nodeGroups.{GROUP}.capacityReservationId=cr-0123456789abcdef0"),
+    "nodeGroups.NAME.capacityBlock.startsAt": _one("nodeGroups.trn2.capacityBlock.startsAt='2026-12-02T11:30:00Z'", *_ON_BLOCK),
+    "nodeGroups.NAME.capacityBlock.endsAt": _one("nodeGroups.trn2.capacityBlock.endsAt='2026-12-10T11:30:00Z'", *_ON_BLOCK),
+    "nodeGroups.NAME.capacityBlock.checkpointMinutes": _one("nodeGroups.trn2.capacityBlock.checkpointMinutes=90", *_ON_BLOCK),
+    "nodeGroups.NAME.schedule.downAt": _one(f"nodeGroups.{GROUP}.schedule.downAt=0 22 * * MON-FRI", _NIGHTS),
+    "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
+    "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
     "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.labels": _one(f"nodeGroups.{GROUP}.labels={{team: research}}"),
     "nodeGroups.NAME.logicalCoreSize": Sample(
@@ -126,6 +142,12 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.neuron.nodeRecovery": _one(
         "addons.neuron.nodeRecovery=true", "addons.neuron.nodeProblemDetector=true",
         f"nodeGroups.{GROUP}.nodeRepair=false", "nodeGroups.trn1n-32xl.nodeRepair=false",
+    ),
+    "addons.karpenter.neuronPools.NAME.capacityBlock.startsAt": _one(
+        f"addons.karpenter.neuronPools.{POOL}.capacityBlock.startsAt='2026-12-02T11:30:00Z'", _POOL_ON_BLOCK
+    ),
+    "addons.karpenter.neuronPools.NAME.capacityBlock.endsAt": _one(
+        f"addons.karpenter.neuronPools.{POOL}.capacityBlock.endsAt='2026-12-10T11:30:00Z'", _POOL_ON_BLOCK
     ),
     "addons.karpenter.neuronPools.NAME.capacityReservationId": _one(
         f"addons.karpenter.neuronPools.{POOL}.capacityReservationId=cr-0fedcba9876543210", *_POOL,

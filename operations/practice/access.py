@@ -85,7 +85,7 @@ class Practice:
         account = self.account(stack)
         if put_missing(account.world.state, settings_of(read_stack_file(stack))):
             account.save()
-        around = replace(Surroundings.of_region(region, account.world.state.allowances), other_addons=_pinned_version)
+        around = replace(Surroundings.of_region(region, account.world.state.allowances), other_addons=_pinned_version, has_market=True)
         options = Options(region, page_size=PAGE_SIZE, surroundings=around, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 

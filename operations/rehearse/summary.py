@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from facts.prices import HOURS_PER_MONTH
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
 
-HOURS_PER_MONTH = 730
 MOST_LEFT_SHOWN = 5
 Line = tuple[str, Text]
 

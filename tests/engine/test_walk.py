@@ -25,7 +25,7 @@ class Terminal:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         pin(environment)
         environment |= {"PYTHONPATH": str(ROOT), "PS1": PROMPT, "HOME": str(folder), "TERM": "xterm", "HISTFILE": ""}
-        # The address of the caller is asked of nobody.
+        # No service can be asked for the address of the caller.
         environment |= {"https_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
         self.shell = pexpect.spawn(
             "/bin/sh", cwd=str(folder), env=environment, dimensions=(24, WIDTH), encoding="utf-8", timeout=PATIENCE_S, echo=False

@@ -130,7 +130,7 @@ BROKEN: dict[str, tuple[dict[str, Any], Change, str]] = {
     "a tag of another owner": (
         {"sets_tags": True},
         lambda n: changed_subnet(n, "subnet-5", tags={"kubernetes.io/role/elb": "1"}),
-        "has the tag kubernetes.io/role/elb=1 already, which a destroy of this stack would take away",
+        "has the tag kubernetes.io/role/elb=1 already, which a destroy of this stack would delete",
     ),
 }
 

@@ -43,6 +43,8 @@ GOOD: dict[str, tuple[Form, tuple[str, ...]]] = {
             f"registry.example/train@sha256:{'a' * 64}", f"train:1@sha256:{'A' * 64}", f"train:{'t' * 128}", f"r.io/{'n' * 250}:1",
         ),
     ),
+    "instant": (forms.INSTANT, ("2026-12-01T11:30:00Z", "2026-12-01T11:30Z", "2026-12-01T06:30:00-05:00", "2028-02-29T00:00:00+05:30")),
+    "zone": (forms.TIME_ZONE, ("UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5")),
     "karpenter": (forms.AMI_VERSION, ("v20260505", "v20240229")),
     "label": (forms.LABEL_KEY, ("team", "example.com/team", "a/b.c_d-e", f"{'d' * 253}/{'n' * 63}")),
     "value": (forms.LABEL_VALUE, ("x", "a.b_c-d", "v" * 63)),
@@ -96,6 +98,14 @@ BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
             "team/", "/train", "a___b", f"r.io/{'n' * 251}", "train:1:2", "train\n",
         ),
     ),
+    "instant": (
+        forms.INSTANT,
+        (
+            "", "2026-12-01", "2026-12-01T11:30:00", "2026-02-30T11:30:00Z", "2026-12-01 11:30:00Z", "2026-12-01T24:30:00Z", "tomorrow",
+            "2026-12-01T11:30:00 CET", "2026-12-01T11:30:00Z\n", "2026-12-01T11:30:00+25:00",
+        ),
+    ),
+    "zone": (forms.TIME_ZONE, ("", "Europe/Bonn", "../UTC", "/etc/localtime", "Europe/", "UTC ", "+01:00", "z" * 51)),
     "karpenter": (forms.AMI_VERSION, ("20260505", "v2026050", "v20261301", "v20260230", "v20260505 ", "latest")),
     "label": (forms.LABEL_KEY, ("", "-a", "a-", "a/b/c", "Example.com/a", "a..b/c", "a./b", "n" * 64, f"{'d' * 254}/n", "a b")),
     "value": (forms.LABEL_VALUE, ("", "-x", "x.", "v" * 64, "a b", "ü")),

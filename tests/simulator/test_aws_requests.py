@@ -40,6 +40,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             }
         },
     },
+    "empty at night": {"nodeGroups": {"trn1-32xl": {"schedule": {"downAt": "0 20 * * *", "upAt": "0 7 * * *", "timeZone": "Asia/Tokyo"}}}},
     "inf2 on spot": {
         "nodeGroups": {
             "inf2": {"instanceType": "inf2.xlarge", "size": 2, "capacityType": "SPOT", "releaseVersion": RELEASE, "autoscaled": True}

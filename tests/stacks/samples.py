@@ -39,6 +39,12 @@ def configurations() -> dict[str, dict[str, Any]]:
         "shipped": dev,
         **{name: everything(name) for name in ALTERNATIVES},
         "capacity block": _group(capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0"),
+        "capacity block with times": _group(
+            capacityType="CAPACITY_BLOCK",
+            capacityReservationId="cr-0123456789abcdef0",
+            capacityBlock={"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"},
+        ),
+        "empty at night": _group(schedule={"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI", "timeZone": "Europe/Berlin"}),
         "capacity reservation": _group(capacityReservationId="cr-0123456789abcdef0"),
         "spot": _group(capacityType="SPOT"),
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),

@@ -1,36 +1,17 @@
 """Parts of the AWS account: who asks, the control plane, node groups, quotas."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from operations.aws.api import Api
 from operations.aws.control_plane import described, node_group, node_group_names
 from operations.aws.identity import caller
 from operations.cluster.bundle.part import Absent, Part
 from operations.cluster.bundle.subject import Subject
 from operations.cluster.check import quotas
-from operations.cluster.check.subject import QuotaSubject
+from operations.cluster.check.subject import StackInAccount
 from operations.findings import Finding
-from stacks.settings import Settings
 
 QUOTAS = (quotas.vcpus, quotas.network, quotas.clusters, quotas.node_groups, quotas.lustre_storage)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """As much as the checks of quotas need."""
-
-    settings: Settings
-    api: Api
-
-    @property
-    def cluster(self) -> str:
-        return self.settings.name
-
-    @property
-    def region(self) -> str:
-        return self.settings.region
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -71,7 +52,7 @@ def _groups(subject: Subject) -> list[dict[str, Any]]:
 
 
 def _quotas(subject: Subject) -> str:
-    asked: QuotaSubject = _Asked(subject.settings, subject.api)
+    asked = StackInAccount(settings=subject.settings, api=subject.api)
     return lines(finding for check in QUOTAS for finding in check(asked))
 
 

@@ -1,11 +1,7 @@
 """Reads part after part: each has a limited time, an error costs no more than its part, and a silent door is not asked twice."""
 
-import contextvars
-import threading
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -23,6 +19,7 @@ from operations.cluster.bundle.tools import NoAnswer
 from operations.cluster.bundle.writing import bounded, written
 from operations.errors import CommandError
 from operations.kube.api import Unreachable
+from operations.parallel import in_time
 from stacks.problems import ConfigurationError
 
 _SILENT = (EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError, NoCredentialsError)
@@ -75,26 +72,3 @@ def _words(error: Exception) -> str:
     if known is None:
         return str(error)
     return f"{known.args[0]}; {known.hint}" if known.hint else str(known.args[0])
-
-
-def in_time(work: Callable[[], Any], patience_s: float) -> Any:
-    """What some work gives. Raises TimeoutError after the time: the work is then left alone, in a thread that ends with the process.
-
-    Raises what the work raises. Ctrl-C ends the wait at once.
-    """
-    context, made, raised = contextvars.copy_context(), list[Any](), list[BaseException]()
-
-    def run() -> None:
-        try:
-            made.append(context.run(work))
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(patience_s)
-    if raised:
-        raise raised[0]
-    if not made:
-        raise TimeoutError(f"no answer in {patience_s:g} s")
-    return made[0]

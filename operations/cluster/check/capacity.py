@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from botocore.exceptions import ClientError
 
-from operations.aws.capacity_blocks import WINDOW, block_offerings, buy_command
+from facts.block_sales import WINDOW
+from operations.aws.capacity_blocks import block_offerings, buy_command
 from operations.aws.errors import NOT_FOUND, code_of
 from operations.aws.zones import Reservation, offered_zone_ids, reservations, zones
 from operations.cluster.check.needs import Purchase, purchases

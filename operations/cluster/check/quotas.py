@@ -10,21 +10,21 @@ from operations.aws.fsx import persistent_storage_gib
 from operations.aws.quotas import Quota, console_link, quota
 from operations.cluster.check import needs
 from operations.cluster.check.needs import Need
-from operations.cluster.check.subject import QuotaSubject
+from operations.cluster.check.subject import StackInAccount
 from operations.findings import Finding, failed, passed, warned
 
 
-def vcpus(subject: QuotaSubject) -> Iterator[Finding]:
+def vcpus(subject: StackInAccount) -> Iterator[Finding]:
     """vCPUs of each family that the stack buys."""
     running = usage.running_vcpus(subject.api, subject.cluster)
     for need in needs.vcpu_needs(subject.settings):
         family, how = next((family, how) for family, codes in QUOTA_CODES.items() for how, code in codes.items() if code == need.code)
         counted = running.spot if how == "spot" else running.on_demand
-        used = sum(count for name, count in counted.items() if _family(name) == family)
+        used = sum(count for name, count in counted.items() if family_of(name) == family)
         yield judged(subject, need, used)
 
 
-def _family(instance_type: str) -> str:
+def family_of(instance_type: str) -> str:
     """Quota family of any instance type: types of neither table count by their letters."""
     known = NEURON_TYPES.get(instance_type) or CORE_TYPES.get(instance_type)
     if known is not None:
@@ -36,7 +36,7 @@ def _family(instance_type: str) -> str:
     return "Standard" if letters[0] in "acdhimrtz" and not letters.startswith(("dl", "hpc", "mac")) else "other"
 
 
-def network(subject: QuotaSubject) -> Iterator[Finding]:
+def network(subject: StackInAccount) -> Iterator[Finding]:
     """VPC, gateways and addresses; nothing where others keep the network."""
     if subject.settings.network.existing is not None:
         return
@@ -50,13 +50,13 @@ def network(subject: QuotaSubject) -> Iterator[Finding]:
         yield judged(subject, Need(*needs.NAT_GATEWAYS, "NAT gateway in a zone", 1), fullest)
 
 
-def clusters(subject: QuotaSubject) -> Iterator[Finding]:
+def clusters(subject: StackInAccount) -> Iterator[Finding]:
     """EKS clusters of the region."""
     others = [name for name in cluster_names(subject.api) if name != subject.cluster]
     yield judged(subject, Need(*needs.CLUSTERS, "cluster", 1), len(others))
 
 
-def node_groups(subject: QuotaSubject) -> Iterator[Finding]:
+def node_groups(subject: StackInAccount) -> Iterator[Finding]:
     """Managed node groups of the one cluster: those that others made in it count too."""
     own = needs.node_group_names(subject.settings)
     there = node_group_names(subject.api, subject.cluster) if subject.cluster in cluster_names(subject.api) else ()
@@ -64,7 +64,7 @@ def node_groups(subject: QuotaSubject) -> Iterator[Finding]:
     yield judged(subject, Need(*needs.NODE_GROUPS, "node group", len(own)), len(others))
 
 
-def lustre_storage(subject: QuotaSubject) -> Iterator[Finding]:
+def lustre_storage(subject: StackInAccount) -> Iterator[Finding]:
     """Lustre storage of the kind the program makes."""
     lustre = subject.settings.storage.lustre
     if lustre.is_own:
@@ -72,7 +72,7 @@ def lustre_storage(subject: QuotaSubject) -> Iterator[Finding]:
         yield judged(subject, Need(*needs.LUSTRE_STORAGE, "GiB", lustre.capacity_gib), used)
 
 
-def judged(subject: QuotaSubject, need: Need, used: float) -> Finding:
+def judged(subject: StackInAccount, need: Need, used: float) -> Finding:
     """One quota beside its need: what does not fit now fails, what will not fit later warns."""
     found = quota(subject.api, need.service, need.code)
     why = f" ({need.why})" if need.why else ""
@@ -87,5 +87,5 @@ def judged(subject: QuotaSubject, need: Need, used: float) -> Finding:
     return passed("quota", what)
 
 
-def _raise(subject: QuotaSubject, found: Quota, value: float) -> str:
+def _raise(subject: StackInAccount, found: Quota, value: float) -> str:
     return f"ask for {value:g} at {console_link(subject.region, found.service, found.code)}"

@@ -15,7 +15,7 @@ def destroy(
     """Drain, `pulumi destroy`, sweep, and report what is left. Can be run again after any failure. Exits with 1 if something stays.
 
     Nothing is drained before it is known that the stack's state holds this very cluster, that no lock and no `deletionProtection`
-    is in the way, and that nobody else changes it.
+    is in the way, and that no other run changes it.
 
     Example: trn destroy dev
     """

@@ -125,7 +125,7 @@ class File:
         return StackFile(self.root, self.project, self.request.stack, pairs)
 
     def _is_example(self, interview: Interview) -> bool:
-        """Whether the address is the example, which a real run refuses: the user is told, and may rehearse."""
+        """Whether the address is the example, which a real run refuses: a message says so, and a rehearsal takes it."""
         return interview.draft.get("allow") == (EXAMPLE_BLOCK,)
 
 

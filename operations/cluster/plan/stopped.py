@@ -1,4 +1,4 @@
-"""Which jobs a plan stops: those with pods on nodes that it takes away."""
+"""Which jobs a plan stops: those with pods on nodes that it deletes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class StoppedJob:
 
 
 def stopped_by(effect: Effect, view: View) -> list[StoppedJob]:
-    """Jobs that run on the nodes, or in the namespace, that a step takes away."""
+    """Jobs that run on the nodes, or in the namespace, that a step deletes."""
     if effect.type == kinds.CLUSTER and "data" in effect.classes:
         return [_stopped(job, job.pods, certain=True) for job in _running(view)]
     if effect.type == kinds.NAMESPACE and "jobs" in effect.classes:

@@ -69,7 +69,7 @@ class Keeping:
 
 
 def is_data(item: Found) -> bool:
-    """Whether users made it to keep: a backup, or what a PersistentVolume stands for, whose reclaim policy nobody knows any more."""
+    """Whether users made it to keep: a backup, or what a PersistentVolume stands for, whose reclaim policy cannot be looked up any more."""
     leftover = kind_named(item.kind).leftover
     return leftover.is_data or any(tag in item.tags for tag in leftover.data_tags)
 

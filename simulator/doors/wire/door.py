@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from simulator.account.world import World
 from simulator.doors.wire import declared
+from simulator.doors.wire.capacity import Capacity
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
 from simulator.doors.wire.inventory import Delays, Inventory
@@ -39,6 +40,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     around = given.surroundings or Surroundings.of_region(given.region, world.state.allowances)
     handlers = dict(declared.handlers(inventory, ignores_filters=given.ignores_filters))
     handlers |= dict(around.handlers(given.region))
+    handlers |= dict(Capacity(around, world, given.region).handlers())
     handlers |= dict(Ec2(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Eks(inventory).handlers())
     services = Services(inventory, caller_role=around.role_arn, ignores_filters=given.ignores_filters)

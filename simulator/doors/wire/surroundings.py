@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-
-from botocore.utils import parse_timestamp
+from datetime import datetime
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, known_zone_ids
 from facts.kubernetes_versions import KUBERNETES_VERSIONS
@@ -48,8 +47,21 @@ class Surroundings:
     standard_support_ends: str | None = "2027-03-27T00:00:00Z"
     """None: EKS does not offer the version."""
     reservations: dict[str, Entry] = field(default_factory=dict)
+    """Capacity reservations and blocks that the account did not buy at this door, by id, as EC2 describes them."""
     blocks: list[Entry] = field(default_factory=list)
-    """Capacity blocks on offer."""
+    """Capacity blocks on offer, beside those of the market."""
+    has_market: bool = False
+    """Whether blocks, spot scores and spot prices that are not named here are made up by chance, the same at every look."""
+    is_without_blocks: bool = False
+    """Whether the region knows no capacity blocks: EC2 then answers `Unsupported`."""
+    unsold: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Code and text with which the purchase of an offer fails, by its id; an offer that is not there any more is none of them."""
+    spot_scores: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Spot placement score by instance type and zone id; a zone that is not named has a 1."""
+    spot_prices: dict[tuple[str, str], float] = field(default_factory=dict)
+    """USD of an instance and hour by instance type and zone id; a zone that is not named has no price."""
+    now: Callable[[], datetime] | None = None
+    """The account's clock, by which blocks begin and end. Without it their states stay as they are written."""
     price_list: list[str] = field(default_factory=list)
     """Products as the Pricing API gives them, in JSON."""
     denied_actions: set[str] = field(default_factory=set)
@@ -83,11 +95,9 @@ class Surroundings:
         yield "iam.SimulatePrincipalPolicy", self._simulated
         for operation in ("CreateVpc", "CreateInternetGateway", "AllocateAddress"):
             yield f"ec2.{operation}", self._dry_run(operation)
-        yield "ec2.DescribeAvailabilityZones", lambda _: {"AvailabilityZones": [self._zone(region, which) for which in self.zones]}
+        yield "ec2.DescribeAvailabilityZones", lambda _: {"AvailabilityZones": [self.zone(region, which) for which in self.zones]}
         yield "ec2.DescribeInstanceTypeOfferings", self._offerings
         yield "ec2.DescribeInstanceTypes", _types
-        yield "ec2.DescribeCapacityReservations", self._reservations
-        yield "ec2.DescribeCapacityBlockOfferings", self._blocks
         yield "ec2.DescribeImages", self._images
         yield "ecr.DescribeImages", self._image_details
         yield "service-quotas.GetServiceQuota", self._quota
@@ -121,7 +131,8 @@ class Surroundings:
 
         return answer
 
-    def _zone(self, region: str, which: str) -> Entry:
+    def zone(self, region: str, which: str) -> Entry:
+        """One zone as EC2 describes it."""
         state, opted = self.zones[which]
         return {"ZoneId": which, "ZoneName": f"{region}{which[-1]}", "State": state, "OptInStatus": opted}
 
@@ -129,23 +140,6 @@ class Surroundings:
         assert given["LocationType"] == "availability-zone-id", given
         names = given["Filters"][0]["Values"]
         return {"InstanceTypeOfferings": [{"InstanceType": n, "Location": place} for n in names for place in self.offered.get(n, [])]}
-
-    def _reservations(self, given: Entry) -> Entry:
-        for which in given["CapacityReservationIds"]:
-            if which not in self.reservations:
-                raise Refused("InvalidCapacityReservationId.NotFound", f"{which} does not exist")
-        return {"CapacityReservations": [self.reservations[which] for which in given["CapacityReservationIds"]]}
-
-    def _blocks(self, given: Entry) -> Entry:
-        wanted = (given["InstanceType"], given["InstanceCount"], given["CapacityDurationHours"])
-        sold = [
-            entry for entry in self.blocks if wanted == (entry["InstanceType"], entry["InstanceCount"], entry["CapacityBlockDurationHours"])
-        ]
-        inside = [
-            entry for entry in sold
-            if given["StartDateRange"] <= parse_timestamp(entry["StartDate"]) and parse_timestamp(entry["EndDate"]) <= given["EndDateRange"]
-        ]  # fmt: skip
-        return {"CapacityBlockOfferings": inside}
 
     def _images(self, given: Entry) -> Entry:
         names = given["Filters"][0]["Values"]

@@ -4,6 +4,7 @@ Parameters are validated by botocore itself before they arrive here; answers are
 shape, so that the account cannot drift from the API. Lists are cut into pages, so that code which reads one page fails.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from botocore.validate import validate_parameters
 Entry = dict[str, Any]
 Handler = Callable[[Entry], Entry]
 _PARAMETERS = "trn-parameters"
+_ONE_AT_A_TIME = threading.RLock()
+"""Several wires may lead into one account, which answers one call after the other."""
 
 
 class Refused(Exception):
@@ -60,12 +63,13 @@ class Wire:
         name = f"{_client_name(model)}.{model.name}"
         parameters = context[_PARAMETERS]
         self.calls.append((name, parameters))
-        try:
-            answer = _one_page(name, self._answered(name, parameters), parameters, self.page_size)
-        except Refused as refusal:
-            parsed = {"Error": {"Code": refusal.code, "Message": refusal.message}, "ResponseMetadata": {}}
-            return AWSResponse("https://simulated", refusal.status, {}, None), parsed
-        self.after_call(name)
+        with _ONE_AT_A_TIME:
+            try:
+                answer = _one_page(name, self._answered(name, parameters), parameters, self.page_size)
+            except Refused as refusal:
+                parsed = {"Error": {"Code": refusal.code, "Message": refusal.message}, "ResponseMetadata": {}}
+                return AWSResponse("https://simulated", refusal.status, {}, None), parsed
+            self.after_call(name)
         if model.output_shape is not None:
             validate_parameters(answer, model.output_shape)
             answer = _as_parsed(answer, model.output_shape)
@@ -84,7 +88,8 @@ class WireSession:
     """In place of a boto3 session. Its clients are boto3's own, shared by all wires: creating one takes a tenth of a second."""
 
     _clients: ClassVar[dict[tuple[str, str], Any]] = {}
-    _current: ClassVar[Wire | None] = None
+    _current: ClassVar[threading.local] = threading.local()
+    """The wire of the call that this thread makes: regions are asked side by side."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -108,13 +113,12 @@ class _Client:
         self._wire, self._client = wire, client
 
     def __getattr__(self, name: str) -> Any:
-        WireSession._current = self._wire
+        WireSession._current.wire = self._wire
         return getattr(self._client, name)
 
 
 def _at_current_wire(**event: Any) -> tuple[AWSResponse, Entry]:
-    assert WireSession._current is not None
-    return WireSession._current.answer(**event)
+    return WireSession._current.wire.answer(**event)
 
 
 def _keep_parameters(params: Entry, context: Entry, **_: Any) -> None:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from addons import volcano
 from operations.aws.identity import Caller
 from operations.cli import app
-from operations.cluster.bundle import gathering, writing
+from operations.cluster.bundle import writing
 from operations.cluster.bundle.archive import write_new
 from operations.cluster.bundle.cluster import OBJECTS
 from operations.cluster.bundle.redact import Redactor
@@ -28,6 +28,7 @@ from operations.jobs.listing.look import EVENTS, POD_GROUPS
 from operations.kube.api import Unreachable
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
+from operations.parallel import in_time
 from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import ACCOUNT
 from tests.operations.healthy_cluster import NAME, Healthy
@@ -461,7 +462,7 @@ def test_an_interrupted_wait_does_not_wait_for_the_work():
     """A call that hangs holds no one back."""
     answers = threading.Event()
     with pytest.raises(TimeoutError, match=r"no answer in 0\.05 s"):
-        gathering.in_time(lambda: answers.wait(30), 0.05)
+        in_time(lambda: answers.wait(30), 0.05)
     answers.set()
 
 

@@ -130,8 +130,8 @@ def test_a_secret_that_was_seen_under_its_name_is_found_everywhere():
 
 def test_short_and_common_values_are_not_looked_for():
     """`true` or `default` would take half of the bundle with it; so would the folder that $PWD names."""
-    redactor = Redactor(known=["true", "default", "/work/project", "$SECRET"])
-    assert redactor.everywhere("true default /work/project $SECRET") == "true default /work/project $SECRET"
+    redactor = Redactor(known=["true", "default", "/srv/project", "$SECRET"])
+    assert redactor.everywhere("true default /srv/project $SECRET") == "true default /srv/project $SECRET"
 
 
 def test_a_text_of_yaml_that_grows_without_end_is_not_read():

@@ -56,7 +56,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
     "trn init": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)},
@@ -118,7 +118,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in (
             "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
     "trn init": {"": ("the stack has no name", "`trn init STACK`"), "a b": ("too many words: `b`",)},

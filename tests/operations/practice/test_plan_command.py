@@ -17,7 +17,7 @@ def test_with_a_job_that_runs_the_plan_names_it(up: Path):
     assert "stops job" in Path("plan.md").read_text()
     assert trn("--practice plan dev --allow restarts")[0] == 1
     assert trn("--practice plan dev --allow restarts,jobs")[0] == 0
-    # Without a look at the cluster nobody knows whether jobs run.
+    # Without a look at the cluster it is not known whether jobs run.
     code, out, _ = trn("--practice plan dev --no-cluster --allow restarts")
     assert (code, "not known" in out) == (1, True)
 

@@ -1,0 +1,147 @@
+"""What a way changes in the stack file, key by key, and what does not move along with a zone or a region by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from facts.regions import zone_ids
+from operations.cluster.capacity.wanted import Wanted
+from operations.cluster.capacity.ways import Way
+from operations.cluster.init.offers import second_zone
+from stacks.namespace import NAMESPACE
+from stacks.settings import NodeGroup, Settings, existing_vpc
+
+RESERVATION_ID = "cr-..."
+"""Stands for the id of a block that is not bought yet."""
+MAX_ZONES = 4
+"""Of a network (stacks.settings, Network.zones)."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One key of the stack file with its new value."""
+
+    path: tuple[str, ...]
+    """Without the namespace."""
+    value: Any
+    """None: the key is deleted."""
+
+    @property
+    def dotted(self) -> str:
+        """As users write the path."""
+        return ".".join(self.path)
+
+
+def edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: str = "") -> list[Edit]:
+    """Keys that differ from what the settings say now. `reservation_id`: of the block, where it is bought."""
+    return [*_place_edits(settings, way), *_group_edits(settings, wanted, way, reservation_id)]
+
+
+def _place_edits(settings: Settings, way: Way) -> Iterator[Edit]:
+    zones = settings.network.zones
+    if way.region != settings.region:
+        second = second_zone(way.zone_id, way.region, zone_ids(way.region))
+        yield Edit(("region",), way.region)
+        yield Edit(("network", "zones"), [way.zone_id, second])
+        for name, group in settings.node_groups.items():
+            if group.zone_ids:
+                yield Edit(("nodeGroups", name, "zoneIds"), None)
+        if settings.storage.lustre.zone_id is not None:
+            yield Edit(("storage", "lustre", "zoneId"), None)
+    elif way.zone_id not in zones and len(zones) < MAX_ZONES:
+        yield Edit(("network", "zones"), [*zones, way.zone_id])
+
+
+def _group_edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: str) -> Iterator[Edit]:
+    group = settings.node_groups.get(wanted.group)
+    now = _now(settings, group)
+    target: dict[str, Any] = {"instanceType": wanted.instance_type, "size": wanted.count}
+    target["maxSize"] = max(wanted.count, now.get("maxSize") or 1) if now.get("maxSize") or wanted.count == 0 else None
+    target["capacityType"] = "CAPACITY_BLOCK" if way.is_block else "SPOT" if way.kind == "spot" else "ON_DEMAND"
+    target["capacityReservationId"] = (
+        reservation_id or (RESERVATION_ID if way.kind == "block" else way.id) if way.kind in ("block", "reservation") else None
+    )
+    target["zoneIds"] = [way.zone_id] if way.region == settings.region else None
+    if group is not None and group.placement_group and target["capacityReservationId"]:
+        target["placementGroup"] = False
+    for key, value in target.items():
+        if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds")):
+            yield Edit(("nodeGroups", wanted.group, key), value)
+
+
+def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:
+    """What the settings say of the group, defaults filled in; of a new one nothing but what does nothing."""
+    if group is None:
+        return {"capacityType": "ON_DEMAND", "zoneIds": list(settings.network.zones[:1])}
+    return {
+        "instanceType": group.instance_type,
+        "size": group.size,
+        "maxSize": group.max_size,
+        "capacityType": group.capacity_type,
+        "capacityReservationId": group.capacity_reservation_id,
+        "zoneIds": list(settings.zones_of(group)),
+        "placementGroup": group.placement_group,
+    }
+
+
+def as_yaml(changes: Sequence[Edit]) -> list[str]:
+    """Lines of the stack file below `config:`, with deleted keys as comments."""
+    tree: dict[str, Any] = {}
+    for edit in changes:
+        *above, last = (f"{NAMESPACE}:{edit.path[0]}", *edit.path[1:])
+        place = tree
+        for key in above:
+            place = place.setdefault(key, {})
+        place[last] = edit.value
+    return list(_lines(tree, 1))
+
+
+def _lines(tree: Mapping[str, Any], depth: int) -> Iterator[str]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield f"{'  ' * depth}{key}:"
+            yield from _lines(value, depth + 1)
+        elif value is None:
+            yield f"{'  ' * depth}# delete `{key}`"
+        else:
+            yield f"{'  ' * depth}{key}: {scalar(value)}"
+
+
+def scalar(value: Any) -> str:
+    """A value as it is written on the line of its key."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(scalar(item) for item in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def followers(settings: Settings, way: Way) -> list[str]:
+    """What has to be done by hand, or said, where the way is in another region or zone than the stack."""
+    return list(_of_region(settings, way) if way.region != settings.region else _of_zone(settings, way))
+
+
+def _of_region(settings: Settings, way: Way) -> Iterator[str]:
+    lustre, region = settings.storage.lustre, way.region
+    yield f"the cluster: a stack that is up is destroyed first; in {region} another one is made"
+    if lustre.enabled:
+        yield f"FSx for Lustre: a new file system in {way.zone_id}, empty; the one in {settings.region} goes with its stack"
+        if lustre.data_repository is not None:
+            yield f"data: `storage.lustre.dataRepository.s3Uri`: copy {lustre.data_repository.s3_uri} to a bucket in {region}, and name that one"
+        else:
+            yield "data: no data repository is set, so nothing fills the new file system; `trn data stage` does"
+    yield f"images: what `trn image` pushed is in the registry of {settings.region}; push it again in {region}"
+    if settings.control_plane.encryption_key_arn is not None:
+        yield f"`controlPlane.encryptionKeyArn`: a KMS key of {region}"
+    if existing_vpc(settings):
+        yield f"`network.existing`: VPC and subnets of {region}, by `trn network describe`"
+    yield "Pulumi: the backend stays; a secrets provider `awskms://` names a key with its region"
+    yield f"quotas and rights: those of {region}; `trn check` and `trn iam` after the change"
+
+
+def _of_zone(settings: Settings, way: Way) -> Iterator[str]:
+    if way.zone_id not in settings.network.zones:
+        if len(settings.network.zones) >= MAX_ZONES:
+            yield f"`network.zones` has {MAX_ZONES} zones already: {way.zone_id} cannot be one of them in this stack"
+        elif existing_vpc(settings):
+            yield f"`network.existing.nodes`: a subnet in {way.zone_id}, by `trn network describe`"
+    if settings.storage.lustre.enabled and settings.lustre_zone != way.zone_id:
+        yield f"FSx for Lustre stays in {settings.lustre_zone}: reads from {way.zone_id} cross zones, which is slower and billed by the GB"
