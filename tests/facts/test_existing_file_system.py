@@ -50,7 +50,7 @@ def opened(first: int, last: int, **who: Any) -> Rule:
     return Rule(protocol="tcp", first_port=first, last_port=last, **who)
 
 
-ANYONE = {"cidrs": ("10.0.0.0/8",)}
+ANYONE: dict[str, Any] = {"cidrs": ("10.0.0.0/8",)}
 ELSEWHERE = {"vpc_id": "vpc-2", "addresses": ("10.9.0.5",)}
 WITH_CLIENTS = {"client_group": CLIENTS}
 THERE = {"client_group": ClientGroup(id=CLIENTS, vpc_id="vpc-1")}
