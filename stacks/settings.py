@@ -20,6 +20,8 @@ from stacks.group_times import CapacityBlock, Schedule
 
 CORE_ZONE_COUNT = 2
 """Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
+CONTROL_PLANE_ZONE_COUNT = 2
+"""Zones of the control plane's interfaces, the first of the network: the fewest that EKS takes (EKS user guide, network-reqs)."""
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
@@ -36,7 +38,7 @@ class ExistingNetwork(Section):
     nodes: ZoneSubnets
     """Subnets of nodes and pods: one for each zone of `network.zones`, by zone id."""
     control_plane: ZoneSubnets = Field(default_factory=dict)
-    """Subnets of the control plane's interfaces and of the file system, by zone id, in two zones or more. Empty means those of `nodes`."""
+    """Subnets of the control plane's interfaces and of the file system, by zone id, in two zones or more. Empty means those of `nodes` in `controlPlane.zones`. A running cluster keeps this set of zones."""
     load_balancers: ZoneSubnets = Field(default_factory=dict)
     """Public subnets in which controllers may put load balancers that face the internet, by zone id. None by default."""
     internal_load_balancers: ZoneSubnets = Field(default_factory=dict)
@@ -46,11 +48,6 @@ class ExistingNetwork(Section):
     tag_subnets: bool = False
     """Put the tags on the subnets by which controllers find them; `trn network describe` lists them. Destroying the stack takes exactly these tags away again, also where another cluster has come to rely on them."""
 
-    @property
-    def control_plane_subnets(self) -> ZoneSubnets:
-        """With the default filled in."""
-        return self.control_plane or self.nodes
-
 
 class Network(Section):
     """The VPC and its ways out."""
@@ -58,9 +55,9 @@ class Network(Section):
     zones: tuple[str, ...] = Field(min_length=2, max_length=4)
     """Zone ids, the training zone first. Ids, not names: a name means another zone in each account. Append only: the core group stays in the first two."""
     cidr: str = "10.1.0.0/21"
-    """Primary block of the VPC. Changing it replaces everything."""
+    """Primary block of the VPC. A running cluster keeps it: another VPC takes another cluster, with another `name`."""
     pod_cidr: str = "100.64.0.0/16"
-    """Secondary block for nodes and pods. Changing it replaces the cluster."""
+    """Secondary block for nodes and pods. Changing it replaces all nodes."""
     nat: Literal["single", "per-zone", "none"] = "single"
     """NAT gateways. One is cheapest; one per zone survives the loss of a zone; none needs interface endpoints."""
     s3_endpoint: bool = True
@@ -94,6 +91,8 @@ class ControlPlane(Section):
         "1.35"
     )
     """Kubernetes minor, in quotes."""
+    zones: tuple[str, ...] = ()
+    """Zone ids of its network interfaces, two or more of `network.zones`. Empty means the first two, so that a zone appended later moves nothing: a running cluster keeps the set of zones that it was made in."""
     support_type: Literal["STANDARD", "EXTENDED"] = "STANDARD"
     """With STANDARD, EKS upgrades the control plane when standard support ends; EXTENDED costs six times as much by then."""
     public_access_cidrs: tuple[str, ...] = ()
@@ -301,6 +300,14 @@ class Settings(Section):
     def zones_of(self, group: NodeGroup) -> tuple[str, ...]:
         """Zone ids of a node group, with the default filled in."""
         return group.zone_ids or self.network.zones[:1]
+
+    @property
+    def control_plane_zones(self) -> tuple[str, ...]:
+        """Zone ids of the control plane's network interfaces."""
+        existing = self.network.existing
+        if existing is not None and existing.control_plane:
+            return tuple(existing.control_plane)
+        return self.control_plane.zones or self.network.zones[:CONTROL_PLANE_ZONE_COUNT]
 
     @property
     def lustre_zone(self) -> str:

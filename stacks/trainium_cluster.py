@@ -14,6 +14,7 @@ from addons.shared_storage import DynamicClassArgs, SharedStorage, SharedStorage
 from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
+from components import permanent
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
@@ -29,10 +30,10 @@ from facts import names
 from facts.cidr import plan_subnets
 from stacks import outputs
 from stacks.cluster import cluster_of
-from stacks.existing import file_system_subnets, wanted_tags
+from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
 from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
-from stacks.settings import Settings
+from stacks.settings import Settings, existing_vpc
 
 
 class TrainiumCluster(Component):
@@ -55,7 +56,15 @@ class TrainiumCluster(Component):
         `prefix`: what the logical names of everything below start with; the name and a hyphen unless given. A program with one
         cluster may leave it empty. `token`: its type in the state, which has to be the one that a package's schema says.
         """
-        super().__init__(token, name, opts)
+        kept = permanent.Identity(
+            settings.name,
+            settings.region,
+            existing_vpc(settings) or settings.network.cidr,
+            settings.control_plane_zones,
+            settings.control_plane.encryption_key_arn,
+        )
+        refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
+        super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
         self.role_rules = RoleRules(settings.iam.permissions_boundary)
         self._settings = settings
@@ -78,7 +87,9 @@ class TrainiumCluster(Component):
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
-        self.register_outputs(self.exports)
+        # Known when the cluster is there: until then another key or VPC may be tried.
+        made = self._control_plane.name.apply(lambda _: kept.remembered)
+        self.register_outputs({**self.exports, permanent.KEPT: made})
 
     def _make_network(self) -> Place:
         settings = self._settings
@@ -86,7 +97,7 @@ class TrainiumCluster(Component):
         if existing is not None:
             found = ExistingNetworkArgs(
                 vpc_id=existing.vpc_id,
-                control_plane_subnets=existing.control_plane_subnets,
+                control_plane_subnets=control_plane_subnets(settings, existing),
                 node_subnets=existing.nodes,
                 file_system_subnets=file_system_subnets(existing),
                 tags=wanted_tags(settings) if existing.tag_subnets else (),
@@ -139,7 +150,7 @@ class TrainiumCluster(Component):
             cluster_name=self._settings.name,
             region=self._settings.region,
             vpc_id=self._place.vpc_id,
-            subnet_ids=list(self._place.control_plane_subnets.values()),
+            subnet_ids={zone_id: self._place.control_plane_subnets[zone_id] for zone_id in self._settings.control_plane_zones},
             kubernetes_version=plane.kubernetes_version,
             vpc_cni_version=managed_addon_version("vpc-cni", plane.kubernetes_version),
             kube_proxy_version=managed_addon_version("kube-proxy", plane.kubernetes_version),

@@ -74,6 +74,7 @@ _SAMPLES: Mapping[str, Sample] = {
     ),
     "network.existing.tagSubnets": _one("network.existing.tagSubnets=true", _EXISTING, _PUBLIC),
     "network.interfaceEndpoints": _one("network.interfaceEndpoints=[ecr.api, ecr.dkr]"),
+    "controlPlane.zones": _one("controlPlane.zones=[usw2-az4, usw2-az2]", "network.zones=[usw2-az4, usw2-az1, usw2-az2]"),
     "controlPlane.kubernetesVersion": Sample(
         (
             f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.36']}", f"nodeGroups.trn1n-32xl.releaseVersion={AMI_RELEASES['1.36']}",

@@ -25,6 +25,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),
     control_plane.kubernetes_version: ("controlPlane",),
+    control_plane.zones: ("network", "controlPlane"),
     network.public_access: ("controlPlane",),
     control_plane.principals: ("region", "controlPlane", "iam"),
     node_groups.sizes: ("coreNodes", "nodeGroups"),

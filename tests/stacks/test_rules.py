@@ -73,6 +73,19 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": network(controlPlane={"usw2-az4": CONTROL_PLANE["usw2-az4"]})},
         "a control plane needs two zones, `network.existing.controlPlane` is `usw2-az4`",
     ),
+    "a control plane in a zone that the network lacks": (
+        {"controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}},
+        "no zone of the network, `controlPlane.zones[1]` is `usw2-az2`\n  allowed: usw2-az4, usw2-az1",
+    ),
+    "a control plane in one zone, named twice": ({"controlPlane": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice, `controlPlane"),
+    "a control plane in one zone of two": (
+        {"controlPlane": {"zones": ["usw2-az4"]}},
+        "a control plane needs two zones, `controlPlane.zones`",
+    ),
+    "zones of a control plane said twice": (
+        {"network": network(), "controlPlane": {"zones": ["usw2-az4", "usw2-az1"]}},
+        "`network.existing.controlPlane` names its subnets by zone already, `controlPlane.zones`",
+    ),
     "a load balancer in another region": (
         {"network": network(loadBalancers={"use1-az1": PUBLIC["usw2-az4"]})},
         "not a zone id of us-west-2, `network.existing.loadBalancers.use1-az1`",

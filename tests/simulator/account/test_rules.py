@@ -167,6 +167,11 @@ def _nodes_subnet() -> Registration:
     return only(kinds.SUBNET, "network-node-usw2-az4")
 
 
+def _another_vpc(world: World) -> None:
+    for which, zone_id in (("subnet-1", "usw2-az4"), ("subnet-2", "usw2-az1")):
+        world.state.others.setdefault("subnet", {})[which] = {"VpcId": "vpc-2", "CidrBlock": "10.9.0.0/24", "AvailabilityZoneId": zone_id}
+
+
 def _unknown_volume() -> Registration:
     claim = only(kinds.CLAIM)
     return changed(claim, spec={**claim.inputs["spec"], "volumeName": "other"})
@@ -306,6 +311,14 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "at least two different AZs",
     ),
     "service-role-may-act": (_without_policy, "let the cluster depend on the attachment"),
+    "one-vpc": (
+        _with(_another_vpc, changed(only(kinds.CLUSTER), vpcConfig={"subnetIds": ["subnet-1", "subnet-2"]})),
+        "must be in the same VPC",
+    ),
+    "one-set-of-zones": (
+        _request(changed(only(kinds.CLUSTER), vpcConfig={"subnetIds": [_nodes_subnet().id]})),
+        "should belong to the exact set of AZs 'usw2-az1,usw2-az4'",
+    ),
     "one-encryption-key": (
         _request(changed(only(kinds.CLUSTER), encryptionConfig={"provider": {"keyArn": "arn:aws:kms:us-west-2:123456789012:key/other"}})),
         "its key cannot be changed",
