@@ -56,11 +56,31 @@ PRINCIPAL_ARN = Form(
     "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
+ROLE_NAME = Form(
+    "name of an IAM role",
+    IAM_NAME,
+    "1 to 64 letters, digits and _+=,.@-, without a path",
+    "`aws eks describe-cluster --name NAME --query cluster.roleArn` ends with it",
+)
 KMS_KEY_ARN = Form(
     "ARN of a KMS key",
     rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",
     "arn:aws:kms:REGION:ACCOUNT:key/ID, the id a UUID or mrk- and 32 hexadecimal digits",
     "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` tells it; an alias is no key",
+)
+SNS_TOPIC_ARN = Form(
+    "ARN of an SNS topic",
+    rf"{_PARTITION}:sns:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:[A-Za-z0-9_-]{{1,256}}",
+    "arn:aws:sns:REGION:ACCOUNT:NAME; a FIFO topic sends no e-mail",
+    "`aws sns list-topics` lists those of a region",
+)
+_MAIL_WORD = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+EMAIL = Form(
+    "e-mail address",
+    rf"{_MAIL_WORD}(\.{_MAIL_WORD})*@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+",
+    "NAME@DOMAIN, in ASCII and without a display name",
+    "write such as team@example.com; a list of addresses has one in each line",
+    254,
 )
 POLICY_ARN = Form(
     "ARN of an IAM policy",

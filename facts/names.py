@@ -70,6 +70,11 @@ def interruption_queue_name(cluster: str) -> str:
     return f"{cluster}-karpenter"
 
 
+def budget_name(cluster: str, region: str) -> str:
+    """The budget of a cluster; holds the region because names of budgets are unique per account."""
+    return role_name(cluster, region, "budget")
+
+
 def schedule_group_name(cluster: str) -> str:
     """EventBridge Scheduler's group of the cluster's schedules; unique per region."""
     return cluster

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.versions import SUPPORTED_KUBERNETES
-from facts import forms
+from facts import budgets, forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT
@@ -105,6 +105,8 @@ class ControlPlane(Section):
     """Days the control-plane logs are kept."""
     encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
+    role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
+    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with, so that another name replaces the cluster."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -258,11 +260,28 @@ class Training(Section):
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
 
 
+class BudgetAlarm(Section):
+    """A budget of AWS Budgets for this cluster: messages when its costs of a month reach parts of a limit. It stops nothing."""
+
+    limit_usd_per_month: float = Field(gt=0, le=1e9)
+    """Limit of a calendar month, USD. Counted is what carries the cluster's tag in its region, before credits and refunds: the tag `trn:cluster` must be active in Billing, which `trn check` looks up."""
+    actual_percent: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (80, 100)
+    """Parts of the limit, in per cent, at which a message is sent once costs have reached them. Billing data is up to a day old."""
+    forecast_percent: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (100,)
+    """Parts of the limit that the forecast for the whole month reaches. AWS forecasts after about five weeks of costs."""
+    emails: tuple[Annotated[str, Formed(forms.EMAIL)], ...] = Field(default=(), max_length=budgets.MOST_ADDRESSES)
+    """Addresses that get the messages; they confirm nothing."""
+    sns_topic_arn: Annotated[str, Formed(forms.SNS_TOPIC_ARN)] | None = None
+    """SNS topic that gets the messages too. Its policy must let `budgets.amazonaws.com` publish; `trn check` looks it up."""
+
+
 class Budget(Section):
     """What the stack may cost."""
 
     limit_usd_per_hour: float | None = Field(default=None, ge=0)
     """Most that the stack may cost by the hour; `trn check` fails where it costs more now, and warns where it may at full size. None by default."""
+    alarm: BudgetAlarm | None = None
+    """Messages when the costs of a month reach parts of a limit. None by default."""
 
 
 class Settings(Section):

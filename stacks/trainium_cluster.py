@@ -15,6 +15,7 @@ from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
 from components import permanent
+from components.budget_alarm import BudgetAlarm, BudgetAlarmArgs
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
@@ -84,6 +85,7 @@ class TrainiumCluster(Component):
         self._file_system = self._lustre.shared if self._lustre is not None else _existing_file_system(settings)
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
+        self._make_budget_alarm()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
@@ -162,6 +164,7 @@ class TrainiumCluster(Component):
             log_types=plane.log_types,
             log_retention_days=plane.log_retention_days,
             encryption_key_arn=plane.encryption_key_arn,
+            role_name=plane.role_name,
             deletion_protection=plane.deletion_protection,
         )
         return ControlPlane("control-plane", args, self._child)
@@ -191,6 +194,21 @@ class TrainiumCluster(Component):
         }
         self._make_schedules(neuron_groups)
         return group
+
+    def _make_budget_alarm(self) -> None:
+        alarm = self._settings.budget.alarm
+        if alarm is None:
+            return
+        args = BudgetAlarmArgs(
+            cluster_name=self._settings.name,
+            region=self._settings.region,
+            limit_usd_per_month=alarm.limit_usd_per_month,
+            actual_percent=alarm.actual_percent,
+            forecast_percent=alarm.forecast_percent,
+            emails=alarm.emails,
+            sns_topic_arn=alarm.sns_topic_arn,
+        )
+        BudgetAlarm("budget-alarm", args, self._child)
 
     def _make_schedules(self, groups: Mapping[str, NodeGroup]) -> None:
         changes = size_changes(self._settings)

@@ -21,6 +21,7 @@ _EXISTING = f"network={{zones: [usw2-az4, usw2-az1], existing: {{vpcId: vpc-0123
 _SHARED = (_EXISTING, "storage={lustre: {existing: {fileSystemId: fs-0123456789abcdef0, mountName: abcdefgh}}}")
 _OTHER_SUBNETS = "{usw2-az4: subnet-0b00000000000001, usw2-az1: subnet-0b00000000000002}"
 _PUBLIC = f"network.existing.loadBalancers={_OTHER_SUBNETS}"
+_ALARM = "{limitUsdPerMonth: 20000, emails: [team@example.com]}"
 _BLOCK_TIMES = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
 _BLOCK = f"capacityType: CAPACITY_BLOCK, capacityReservationId: cr-0123456789abcdef0, capacityBlock: {json.dumps(_BLOCK_TIMES)}"
 _ON_BLOCK = (
@@ -92,6 +93,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "controlPlane.encryptionKeyArn": _one(
         "controlPlane.encryptionKeyArn=arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
     ),
+    "controlPlane.roleName": _one("controlPlane.roleName=another-role"),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
     "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),
@@ -187,6 +189,11 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.batch.image": _one("addons.batch.image=registry.example.com/train:1.0"),
     "addons.mountpointS3.buckets": _one("addons.mountpointS3.buckets=[corpus, checkpoints]"),
     "budget.limitUsdPerHour": _one("budget.limitUsdPerHour=500"),
+    "budget.alarm.limitUsdPerMonth": _one(f"budget.alarm={_ALARM}"),
+    "budget.alarm.actualPercent": _one("budget.alarm.actualPercent=[50, 100]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.forecastPercent": _one("budget.alarm.forecastPercent=[]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.emails": _one("budget.alarm.emails=[lead@example.com]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.snsTopicArn": _one("budget.alarm.snsTopicArn=arn:aws:sns:us-west-2:123456789012:costs", f"budget.alarm={_ALARM}"),
     "tags": _one("tags={team: research}"),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from facts.problems import Problem
-from stacks.rules import addons, control_plane, existing, network, node_groups, queues, scaling, times, workloads
+from stacks.rules import addons, control_plane, existing, money, network, node_groups, queues, scaling, times, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -59,6 +59,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     scaling.karpenter_pools: ("network", "addons"),
     scaling.karpenter_image: ("controlPlane", "training", "addons"),
     scaling.core_dns: ("addons",),
+    money.budget_alarm: ("region", "budget"),
 }
 """Each rule with the sections that it reads, in the order in which problems are shown."""
 

@@ -24,6 +24,8 @@ GOOD: dict[str, tuple[Form, tuple[str, ...]]] = {
         forms.POLICY_ARN,
         ("arn:aws:iam::123456789012:policy/boundary", "arn:aws-cn:iam::123456789012:policy/a/b/c+d", "arn:aws:iam::aws:policy/PowerUserAccess"),
     ),
+    "topic": (forms.SNS_TOPIC_ARN, ("arn:aws:sns:us-west-2:123456789012:costs", f"arn:aws-us-gov:sns:us-gov-west-1:123456789012:{'t' * 256}")),
+    "address": (forms.EMAIL, ("a@b.example", "first.last+trn@mail.example.com", "o'neil@example.com", f"a@{'d' * 60}.example")),
     "vpc": (forms.VPC_ID, ("vpc-0a1b2c3d", "vpc-0123456789abcdef0")),
     "subnet": (forms.SUBNET_ID, ("subnet-0a1b2c3d", "subnet-0123456789abcdef0")),
     "security group": (forms.SECURITY_GROUP_ID, ("sg-0a1b2c3d", "sg-0123456789abcdef0")),
@@ -68,6 +70,18 @@ BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
             f"{ROLE}/boundary", "arn:aws:iam::123456789012:policy/", "arn:aws:iam::1:policy/a", "arn:aws:iam:us-west-2:123456789012:policy/a",
             f"arn:aws:iam::123456789012:policy/{'n' * 129}", "arn:aws:iam::123456789012:policy/a b", "boundary",
         ),
+    ),
+    "topic": (
+        forms.SNS_TOPIC_ARN,
+        (
+            "costs", "arn:aws:sns:us-west-2:123456789012:", "arn:aws:sns:us-west-2:1:costs", "arn:aws:sns:us-west-2:123456789012:costs.fifo",
+            "arn:aws:sqs:us-west-2:123456789012:costs", f"arn:aws:sns:us-west-2:123456789012:{'t' * 257}",
+        ),
+    ),
+    "address": (
+        forms.EMAIL,
+        ("team", "team@", "@example.com", "team@example", "a b@example.com", "a@b.example, c@d.example", "A <a@b.example>", "a..b@example.com",
+         "a@-b.example", f"{'a' * 250}@example.com", "a@b.example\n", "ä@b.example"),
     ),
     "vpc": (forms.VPC_ID, ("vpc-", "vpc-1", "vpc-0123456789ABCDEF0", "subnet-0a1b2c3d", "vpc-0123456789abcdef01", "my-vpc")),
     "security group": (forms.SECURITY_GROUP_ID, ("sg-", "lustre", "subnet-0a1b2c3d", "sg-0123456789abcdefg")),

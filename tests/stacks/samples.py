@@ -11,6 +11,7 @@ from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
 BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
+TOPIC = "arn:aws:sns:us-west-2:123456789012:costs"
 RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
@@ -54,6 +55,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "existing file system": existing_networks.sharing(clients=True),
         "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY}),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
+        "budget alarm": merged(dev, budget={"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"], "snsTopicArn": TOPIC}}),
         "key given": merged(
             dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}
         ),

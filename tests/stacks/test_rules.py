@@ -48,6 +48,11 @@ PRIVATE_NODES = {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)}
 """Enough for nodes to join."""
 
 
+def alarm(**keys: Any) -> dict[str, Any]:
+    """A budget's alarm."""
+    return {"budget": {"alarm": {"limitUsdPerMonth": 100, **keys}}}
+
+
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "zone of another region": (
         {"network": {"zones": ["usw2-az4", "use1-az1"]}},
@@ -113,6 +118,30 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a file system of others, switched off": (
         {"storage": {"lustre": {"enabled": False, **file_system()["lustre"]}}},
         "fs-0123456789abcdef0 is named, and the file system is switched off, `storage.lustre.enabled` is `false`",
+    ),
+    "a budget in GovCloud": (
+        {"region": "us-gov-west-1", **alarm(emails=["a@b.example"])},
+        "GovCloud are billed through a standard account, and Budgets has no endpoint there, `region` is `us-gov-west-1`",
+    ),
+    "a budget in China": ({"region": "cn-north-1", **alarm(emails=["a@b.example"])}, "AWS bills in yuan there"),
+    "a budget in an isolated region": (
+        {"region": "us-iso-east-1", **alarm(emails=["a@b.example"])},
+        "the isolated regions have billing of their own",
+    ),
+    "a budget without a reader": (alarm(), "no message of the budget would reach a person, `budget.alarm.emails` is `[]`"),
+    "an address twice": (alarm(emails=["a@b.example", "a@b.example"]), "AWS Budgets refuses an address that is named twice"),
+    "eleven addresses": (alarm(emails=[f"{letter}@b.example" for letter in "abcdefghijk"]), "`budget.alarm.emails`"),
+    "a word for an address": (alarm(emails=["team"]), "not a valid e-mail address, `budget.alarm.emails[0]` is `team`"),
+    "a threshold twice": (alarm(emails=["a@b.example"], forecastPercent=[90, 90]), "a second notification for the same part of the limit"),
+    "six notifications": (
+        alarm(emails=["a@b.example"], actualPercent=[50, 70, 80, 90, 100]),
+        "one budget sends 1 to 5 notifications, actual and forecast together; these are 6",
+    ),
+    "no notification": (alarm(emails=["a@b.example"], actualPercent=[], forecastPercent=[]), "these are 0"),
+    "no limit": (alarm(emails=["a@b.example"], limitUsdPerMonth=0), "`budget.alarm.limitUsdPerMonth`"),
+    "a topic of another partition": (
+        alarm(snsTopicArn="arn:aws-cn:sns:cn-north-1:123456789012:costs"),
+        "a topic of another partition; the one of us-west-2 is aws, `budget.alarm.snsTopicArn`",
     ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
