@@ -39,7 +39,6 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any]], list[Any]]] = {
     "group-id": _member("GroupId"),
     "group-name": _member("GroupName"),
     "network-interface-id": _member("NetworkInterfaceId"),
-    "subnet-id": _member("SubnetId"),
     "launch-template-name": _member("LaunchTemplateName"),
     "route-table-id": _member("RouteTableId"),
     "association.subnet-id": _of_list("Associations", "SubnetId"),
