@@ -107,7 +107,7 @@ def test_jobs_are_named_and_stop_only_by_consent(small: Path):
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch: pytest.MonkeyPatch, moment: str):
     """Killed with the keys written and nothing done, and with all done and nothing known: no step is left out, and no minor skipped."""
-    begun, do, kills = list[str](), RehearsalEngine.run, [True]
+    begun, do, kills, out = list[str](), RehearsalEngine.run, [True], ""
 
     def run(self: Any, command: tuple[str, ...], more: Any) -> tuple[int, str]:
         if command[1] != "up":
