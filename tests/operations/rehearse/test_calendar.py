@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import Result
 from typer.testing import CliRunner
 
 from operations.cli import app
@@ -25,7 +24,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def calendar(project: Path, *options: str, **keys: Any) -> Result:
+def calendar(project: Path, *options: str, **keys: Any) -> Any:
     """The command on the shipped stack, its training group changed."""
     path = project / "Pulumi.dev.yaml"
     text = yaml.safe_load(path.read_text())

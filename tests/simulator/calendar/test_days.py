@@ -51,7 +51,7 @@ def _world(name: str, blocks: Mapping[str, Window] | None = None) -> World:
 
 PLACES = (Place("first", 2, 9.5, FIRST), Place("second", 2, 9.5, SECOND))
 START, END = FIRST.starts - HOUR, SECOND.ends + HOUR
-BLOCKS = dict(zip(IDS, (FIRST, SECOND), strict=True))
+BLOCKS: dict[str, Window] = dict(zip(IDS, (FIRST, SECOND), strict=True))
 
 
 def blocks(work: Work, places: Sequence[Place] = PLACES, calls: Sequence[Firing] | None = None) -> Days:
