@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from operations.cluster.capacity.changes import Edit, as_yaml, edits, followers
+from operations.cluster.capacity.changes import edits, followers
 from operations.cluster.capacity.region import RegionView
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import Way, ranked, unsold, ways
+from operations.stack_edit import Edit, as_yaml
 from stacks.settings import Settings
 
 SCHEMA = "trn-capacity/1"
