@@ -46,10 +46,13 @@ def _group_edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: s
         reservation_id or (RESERVATION_ID if way.kind == "block" else way.id) if way.kind in ("block", "reservation") else None
     )
     target["zoneIds"] = [way.zone_id] if way.region == settings.region else None
+    if group is None:
+        # Without a pinned release the newest driver would come, which the stack's toolchain may not know.
+        target["releaseVersion"] = next((other.release_version for other in settings.node_groups.values() if other.release_version), None)
     if group is not None and group.placement_group and target["capacityReservationId"]:
         target["placementGroup"] = False
     for key, value in target.items():
-        if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds")):
+        if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds", "releaseVersion")):
             yield Edit(("nodeGroups", wanted.group, key), value)
 
 

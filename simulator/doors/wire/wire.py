@@ -87,7 +87,8 @@ class Wire:
 class WireSession:
     """In place of a boto3 session. Its clients are boto3's own, shared by all wires: creating one takes a tenth of a second."""
 
-    _clients: ClassVar[dict[tuple[str, str], Any]] = {}
+    _clients: ClassVar[dict[tuple[str, str, int], Any]] = {}
+    """By service, region, and how often a request is sent at most."""
     _current: ClassVar[threading.local] = threading.local()
     """The wire of the call that this thread makes: regions are asked side by side."""
 
@@ -96,16 +97,16 @@ class WireSession:
 
     def client(self, service: str, region_name: str, config: Any = None) -> "_Client":
         """A client whose calls end at the wire."""
-        if (service, region_name) not in self._clients:
+        retries = getattr(config, "retries", None) or {}
+        key = (service, region_name, retries.get("total_max_attempts", retries.get("max_attempts", 0)))
+        if key not in self._clients:
             session = boto3.Session(aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="example", region_name=region_name)
             session.events.register("before-parameter-build", _keep_parameters)
             session.events.register("before-call", _at_current_wire)
             # Without it botocore puts its user agent together for each call: a fifth of a call that never leaves the process.
             own = Config(user_agent="trn")
-            self._clients[service, region_name] = session.client(
-                service, region_name=region_name, config=config.merge(own) if config is not None else own
-            )
-        return _Client(self._wire, self._clients[service, region_name])
+            self._clients[key] = session.client(service, region_name=region_name, config=config.merge(own) if config is not None else own)
+        return _Client(self._wire, self._clients[key])
 
 
 class _Client:
