@@ -7,7 +7,6 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_eks as eks
 
-from components import encryption
 from components.component import Component
 from components.identity import Role, RoleArgs
 from facts import iam, names, regions
@@ -32,8 +31,8 @@ class ControlPlaneArgs:
     cluster_name: str
     region: str
     vpc_id: pulumi.Input[str]
-    subnet_ids: Sequence[pulumi.Input[str]]
-    """Private subnets in at least two zones."""
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """Private subnets by zone id, in two zones or more. A running cluster keeps its VPC and its set of zones."""
     kubernetes_version: str
     vpc_cni_version: str
     kube_proxy_version: str
@@ -45,6 +44,8 @@ class ControlPlaneArgs:
     log_retention_days: int = 30
     encryption_key_arn: str | None = None
     """Without it a key of its own is made. A running cluster keeps the key that it was made with."""
+    role_name: str | None = None
+    """Of the control plane's IAM role; None builds it from the cluster's name."""
     deletion_protection: bool = False
 
 
@@ -62,18 +63,14 @@ class ControlPlane(Component):
     kubeconfig: pulumi.Output[str]
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        parent = opts.parent if opts is not None else None
-        prefix = parent.prefix if isinstance(parent, Component) else ""
-        once = pulumi.ResourceOptions(hooks=encryption.one_key_for_life(f"{prefix}{name}-encryption"))
-        identity = encryption.identity(args.cluster_name, args.region, args.encryption_key_arn)
-        super().__init__("trn:components:ControlPlane", name, pulumi.ResourceOptions.merge(opts, once), identity)
+        super().__init__("trn:components:ControlPlane", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         partition = regions.partition(args.region)
         role = Role(
             f"{name}-role",
             RoleArgs(
-                role_name=names.role_name(args.cluster_name, args.region, "control-plane"),
+                role_name=args.role_name or names.role_name(args.cluster_name, args.region, "control-plane"),
                 trust=iam.service_trust("eks.amazonaws.com"),
                 managed_policy_arns=[iam.managed_policy_arn(partition, "AmazonEKSClusterPolicy")],
             ),
@@ -88,9 +85,7 @@ class ControlPlane(Component):
         )
         for key, entry in args.access_entries.items():
             self._access_entry(key, entry)
-        # Known when the cluster is there: until then another key may be tried.
-        made = self.name.apply(lambda _: identity)
-        self.register_outputs({"name": self.name, **{key: made[key] for key in identity}})
+        self.register_outputs({"name": self.name})
 
     def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup) -> eks.Cluster:
         args = self._args
@@ -102,7 +97,7 @@ class ControlPlane(Component):
             version=args.kubernetes_version,
             upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type=args.support_type),
             vpc_id=args.vpc_id,
-            private_subnet_ids=list(args.subnet_ids),
+            private_subnet_ids=list(args.subnet_ids.values()),
             service_role=role.role,
             endpoint_private_access=True,
             endpoint_public_access=public,

@@ -37,6 +37,8 @@ class NodeGroupArgs:
     max_size: int
     autoscaled: bool = False
     """Leave the desired size to an autoscaler."""
+    scheduled: bool = False
+    """Leave the desired size to schedules: the program sets it only when the group is made."""
     release_version: str | None = None
     interfaces: Sequence[NetworkInterface] = ()
     """EFA layout; empty means one ordinary interface."""
@@ -165,7 +167,7 @@ class NodeGroup(Component):
                 # The provider deletes first where an input forces it; `pulumi up --replace` and `pulumi state taint`, the ways
                 # out of CREATE_FAILED, make first without this, and meet the group's own name.
                 delete_before_replace=True,
-                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled else None,
+                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled or args.scheduled else None,
             ),
         )
 

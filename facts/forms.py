@@ -7,8 +7,9 @@ opencontainers/distribution-spec and distribution/reference, grammar; Kubernetes
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from ipaddress import AddressValueError, IPv4Address
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def _always(text: str) -> bool:
@@ -55,11 +56,31 @@ PRINCIPAL_ARN = Form(
     "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
+ROLE_NAME = Form(
+    "name of an IAM role",
+    IAM_NAME,
+    "1 to 64 letters, digits and _+=,.@-, without a path",
+    "`aws eks describe-cluster --name NAME --query cluster.roleArn` ends with it",
+)
 KMS_KEY_ARN = Form(
     "ARN of a KMS key",
     rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",
     "arn:aws:kms:REGION:ACCOUNT:key/ID, the id a UUID or mrk- and 32 hexadecimal digits",
     "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` tells it; an alias is no key",
+)
+SNS_TOPIC_ARN = Form(
+    "ARN of an SNS topic",
+    rf"{_PARTITION}:sns:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:[A-Za-z0-9_-]{{1,256}}",
+    "arn:aws:sns:REGION:ACCOUNT:NAME; a FIFO topic sends no e-mail",
+    "`aws sns list-topics` lists those of a region",
+)
+_MAIL_WORD = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+EMAIL = Form(
+    "e-mail address",
+    rf"{_MAIL_WORD}(\.{_MAIL_WORD})*@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+",
+    "NAME@DOMAIN, in ASCII and without a display name",
+    "write such as team@example.com; a list of addresses has one in each line",
+    254,
 )
 POLICY_ARN = Form(
     "ARN of an IAM policy",
@@ -140,6 +161,22 @@ AMI_VERSION = Form(
     "take the date of a release in the changelog of awslabs/amazon-eks-ami",
     holds=lambda text: is_date(text[1:]),
 )
+INSTANT = Form(
+    "time with its zone",
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})",
+    "a date, T, a time and a zone, such as 2026-12-01T11:30:00Z or 2026-12-01T06:30:00-05:00",
+    "add Z for UTC, or an offset such as -05:00: without one the same digits are another moment in each time zone",
+    25,
+    lambda text: is_instant(text),
+)
+TIME_ZONE = Form(
+    "time zone",
+    r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*",
+    "a name of the IANA database, such as UTC, Europe/Berlin or America/Los_Angeles",
+    "`timedatectl list-timezones` lists them; an abbreviation such as CET or PST does not follow daylight saving",
+    50,
+    lambda text: is_time_zone(text),
+)
 _SUBDOMAIN = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*"
 _LABEL_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 LABEL_KEY = Form(
@@ -167,5 +204,22 @@ def is_date(digits: str) -> bool:
     try:
         date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
+        return False
+    return True
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text is a moment of the calendar with its time zone."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether the IANA database of this machine has a time zone of a name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         return False
     return True

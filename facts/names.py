@@ -10,6 +10,8 @@ CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
 CLUSTER_NAME_WORDS = f"letters, digits and hyphens, at most {CLUSTER_NAME_LIMIT} characters: role names built from it must fit IAM's 64"
 ROLE_NAME_LIMIT = 64
 NODE_GROUP_NAME_LIMIT = 63
+SCHEDULED_GROUP_NAME_LIMIT = 64 - len("-down")
+"""Longest name of a node group with schedules: EventBridge Scheduler takes 64 characters."""
 
 
 def role_name(cluster: str, region: str, purpose: str) -> str:
@@ -66,6 +68,21 @@ def log_group_names(cluster: str) -> tuple[str, ...]:
 def interruption_queue_name(cluster: str) -> str:
     """The queue from which Karpenter reads which instances will stop."""
     return f"{cluster}-karpenter"
+
+
+def budget_name(cluster: str, region: str) -> str:
+    """The budget of a cluster; holds the region because names of budgets are unique per account."""
+    return role_name(cluster, region, "budget")
+
+
+def schedule_group_name(cluster: str) -> str:
+    """EventBridge Scheduler's group of the cluster's schedules; unique per region."""
+    return cluster
+
+
+def schedule_name(node_group: str, direction: str) -> str:
+    """The schedule that sets a node group `up` or `down`; unique in the cluster's schedule group."""
+    return f"{node_group}-{direction}"
 
 
 def secrets_alias(cluster: str) -> str:

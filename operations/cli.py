@@ -35,6 +35,7 @@ from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
+from operations.cluster.takeover.command import take_over
 from operations.cluster.top.command import top
 from operations.cluster.verify.command import verify
 from operations.command_line.commands import PRACTICE as IN_PRACTICE
@@ -168,6 +169,8 @@ def in_practice(context: typer.Context) -> None:
 
 for title, group in GROUPS.items():
     app.add_typer(group, name=title)
+# `import` is a word of the language.
+app.command("import", cls=Command, **described(take_over))(take_over)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)

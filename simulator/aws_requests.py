@@ -4,7 +4,7 @@ Of a recorded up, where all values are known. The default tags of the provider a
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,17 +49,32 @@ def aws_requests(registration: Registration) -> tuple[Request, ...]:
     if not isinstance(creation, Creation):
         raise NotMapped(f"{where}: no API call is known for this type; add it to facts/resources with its source")
     calls = creation.calls
-    known = {key for call in calls for key in (*call.members, *([call.needs] if call.needs else []))}
+    known = {key for call in calls for key in (*call.members, *(key for key in (call.needs, call.each) if key))}
     _refuse_unknown(where, "", registration.inputs, known | creation.later)
     made = [call for call in calls if _is_made(call, registration.inputs)]
     if not made:
         needed = ", ".join(f"`{call.needs}`" for call in calls)
         raise NotMapped(f"{where}: the inputs make no API call, one of {needed} is missing")
-    return tuple(Request(call.service, call.operation, _parameters(call, registration, where)) for call in made)
+    return tuple(
+        Request(call.service, call.operation, parameters) for call in made for parameters in _all_parameters(call, registration, where)
+    )
 
 
 def _is_made(call: ApiCall, inputs: Mapping[str, Any]) -> bool:
     return call.needs is None or (call.needs in inputs and inputs[call.needs] != call.unless)
+
+
+def _all_parameters(call: ApiCall, registration: Registration, where: str) -> Iterator[dict[str, Any]]:
+    """Parameters of one call, or of one for each entry of a list."""
+    if not call.each:
+        yield _parameters(call, registration, where)
+        return
+    for index, entry in enumerate(registration.inputs.get(call.each) or ()):
+        path = f"{call.each}[{index}]."
+        _refuse_unknown(where, path, entry, call.each_members)
+        parameters = _parameters(call, registration, where)
+        _fill(parameters, call.each_members, entry, where, path)
+        yield parameters
 
 
 def _parameters(call: ApiCall, registration: Registration, where: str) -> dict[str, Any]:
@@ -68,6 +83,8 @@ def _parameters(call: ApiCall, registration: Registration, where: str) -> dict[s
         put(parameters, place, value)
     if call.id_member is not None:
         put(parameters, call.id_member, registration.id)
+    for place, output in call.computed.items():
+        put(parameters, place, registration.outputs[output])
     _fill(parameters, call.members, registration.inputs, where, "")
     return parameters
 

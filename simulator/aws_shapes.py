@@ -148,4 +148,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     for java, python in _TRANSLATED.items():
         translated = translated.replace(java, python)
     # Java's \w and \d are ASCII; only the classes of letters and digits go beyond.
-    return re.compile(translated, 0 if r"\p{" in pattern else re.ASCII)
+    # Java takes a flag in the middle, from there on; Python takes it for the whole pattern only.
+    case = re.IGNORECASE if "(?i)" in translated else re.NOFLAG
+    return re.compile(translated.replace("(?i)", ""), case | (re.NOFLAG if r"\p{" in pattern else re.ASCII))

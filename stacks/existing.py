@@ -14,6 +14,13 @@ def file_system_subnets(existing: ExistingNetwork) -> dict[str, str]:
     return {**existing.nodes, **existing.control_plane}
 
 
+def control_plane_subnets(settings: Settings, existing: ExistingNetwork) -> dict[str, str]:
+    """Subnet of the control plane's interfaces by zone id."""
+    return existing.control_plane or {
+        zone_id: existing.nodes[zone_id] for zone_id in settings.control_plane_zones if zone_id in existing.nodes
+    }
+
+
 def wanted_tags(settings: Settings) -> tuple[SubnetTag, ...]:
     """Tags that controllers of this cluster look for on the network's subnets; none for a network of the stack's own."""
     existing = settings.network.existing
@@ -36,7 +43,7 @@ def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwo
     return AskedOfNetwork(
         region=settings.region,
         vpc_id=existing.vpc_id,
-        control_plane=existing.control_plane_subnets,
+        control_plane=control_plane_subnets(settings, existing),
         nodes=existing.nodes,
         load_balancers=existing.load_balancers,
         internal_load_balancers=existing.internal_load_balancers,
@@ -64,7 +71,7 @@ def _services(settings: Settings) -> dict[str, str]:
 def _addresses(settings: Settings, existing: ExistingNetwork) -> dict[str, int]:
     """Addresses by subnet: nodes and pods, the control plane's interfaces, and the file system's."""
     need = {existing.nodes[zone_id]: count for zone_id, count in node_addresses(settings).items() if zone_id in existing.nodes}
-    for subnet_id in existing.control_plane_subnets.values():
+    for subnet_id in control_plane_subnets(settings, existing).values():
         need[subnet_id] = need.get(subnet_id, 0) + CONTROL_PLANE_ADDRESSES
     lustre = settings.storage.lustre
     subnet = file_system_subnets(existing).get(settings.lustre_zone)

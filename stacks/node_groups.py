@@ -11,7 +11,7 @@ from facts import names
 from facts.catalogue import NEURON_TYPES, InstanceType
 from facts.efa import NetworkInterface, plan_interfaces, pod_capacity
 from facts.node_config import node_config, user_data
-from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, uses_efa
+from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, size_when_made, sized_by_time, uses_efa
 
 CORE_GROUP = "core"
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
@@ -71,10 +71,11 @@ def neuron_group_args(settings: Settings, name: str, context: NodeContext) -> No
         ami_type=NEURON_AMI_TYPE,
         kubernetes_version=settings.control_plane.kubernetes_version,
         instance_type=group.instance_type,
-        desired_size=group.size,
+        desired_size=size_when_made(group),
         min_size=group.min_size,
         max_size=largest_size(group),
         autoscaled=group.autoscaled,
+        scheduled=sized_by_time(group),
         release_version=group.release_version,
         interfaces=interfaces,
         user_data=neuron_user_data(group, instance, interfaces),

@@ -9,16 +9,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.versions import SUPPORTED_KUBERNETES
-from facts import forms
+from facts import budgets, forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
+from stacks.group_times import CapacityBlock, Schedule
 
 CORE_ZONE_COUNT = 2
 """Zones of the core group, the first of the network: another one would replace the group, and with it every add-on's node."""
+CONTROL_PLANE_ZONE_COUNT = 2
+"""Zones of the control plane's interfaces, the first of the network: the fewest that EKS takes (EKS user guide, network-reqs)."""
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
@@ -35,7 +38,7 @@ class ExistingNetwork(Section):
     nodes: ZoneSubnets
     """Subnets of nodes and pods: one for each zone of `network.zones`, by zone id."""
     control_plane: ZoneSubnets = Field(default_factory=dict)
-    """Subnets of the control plane's interfaces and of the file system, by zone id, in two zones or more. Empty means those of `nodes`."""
+    """Subnets of the control plane's interfaces and of the file system, by zone id, in two zones or more. Empty means those of `nodes` in `controlPlane.zones`. A running cluster keeps this set of zones."""
     load_balancers: ZoneSubnets = Field(default_factory=dict)
     """Public subnets in which controllers may put load balancers that face the internet, by zone id. None by default."""
     internal_load_balancers: ZoneSubnets = Field(default_factory=dict)
@@ -45,11 +48,6 @@ class ExistingNetwork(Section):
     tag_subnets: bool = False
     """Put the tags on the subnets by which controllers find them; `trn network describe` lists them. Destroying the stack takes exactly these tags away again, also where another cluster has come to rely on them."""
 
-    @property
-    def control_plane_subnets(self) -> ZoneSubnets:
-        """With the default filled in."""
-        return self.control_plane or self.nodes
-
 
 class Network(Section):
     """The VPC and its ways out."""
@@ -57,9 +55,9 @@ class Network(Section):
     zones: tuple[str, ...] = Field(min_length=2, max_length=4)
     """Zone ids, the training zone first. Ids, not names: a name means another zone in each account. Append only: the core group stays in the first two."""
     cidr: str = "10.1.0.0/21"
-    """Primary block of the VPC. Changing it replaces everything."""
+    """Primary block of the VPC. A running cluster keeps it: another VPC takes another cluster, with another `name`."""
     pod_cidr: str = "100.64.0.0/16"
-    """Secondary block for nodes and pods. Changing it replaces the cluster."""
+    """Secondary block for nodes and pods. Changing it replaces all nodes."""
     nat: Literal["single", "per-zone", "none"] = "single"
     """NAT gateways. One is cheapest; one per zone survives the loss of a zone; none needs interface endpoints."""
     s3_endpoint: bool = True
@@ -93,6 +91,8 @@ class ControlPlane(Section):
         "1.35"
     )
     """Kubernetes minor, in quotes."""
+    zones: tuple[str, ...] = ()
+    """Zone ids of its network interfaces, two or more of `network.zones`. Empty means the first two, so that a zone appended later moves nothing: a running cluster keeps the set of zones that it was made in."""
     support_type: Literal["STANDARD", "EXTENDED"] = "STANDARD"
     """With STANDARD, EKS upgrades the control plane when standard support ends; EXTENDED costs six times as much by then."""
     public_access_cidrs: tuple[str, ...] = ()
@@ -105,6 +105,8 @@ class ControlPlane(Section):
     """Days the control-plane logs are kept."""
     encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
+    role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
+    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with, so that another name replaces the cluster."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -158,6 +160,10 @@ class NodeGroup(Section):
     """How the instances are bought. Spot nodes go with two minutes' notice: not for a gang of training workers."""
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
     """Capacity reservation or capacity block that the instances come from."""
+    capacity_block: CapacityBlock | None = None
+    """Times of the capacity block, with `capacityType: CAPACITY_BLOCK`. Without them the group has `size` nodes at once, which fails before the block has begun."""
+    schedule: Schedule | None = None
+    """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
     """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
     release_version: str | None = None
@@ -231,11 +237,28 @@ class Training(Section):
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
 
 
+class BudgetAlarm(Section):
+    """A budget of AWS Budgets for this cluster: messages when its costs of a month reach parts of a limit. It stops nothing."""
+
+    limit_usd_per_month: float = Field(gt=0, le=1e9)
+    """Limit of a calendar month, USD. Counted is what carries the cluster's tag in its region, before credits and refunds: the tag `trn:cluster` must be active in Billing, which `trn check` looks up."""
+    actual_percent: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (80, 100)
+    """Parts of the limit, in per cent, at which a message is sent once costs have reached them. Billing data is up to a day old."""
+    forecast_percent: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (100,)
+    """Parts of the limit that the forecast for the whole month reaches. AWS forecasts after about five weeks of costs."""
+    emails: tuple[Annotated[str, Formed(forms.EMAIL)], ...] = Field(default=(), max_length=budgets.MOST_ADDRESSES)
+    """Addresses that get the messages; they confirm nothing."""
+    sns_topic_arn: Annotated[str, Formed(forms.SNS_TOPIC_ARN)] | None = None
+    """SNS topic that gets the messages too. Its policy must let `budgets.amazonaws.com` publish; `trn check` looks it up."""
+
+
 class Budget(Section):
     """What the stack may cost."""
 
     limit_usd_per_hour: float | None = Field(default=None, ge=0)
     """Most that the stack may cost by the hour; `trn check` fails where it costs more now, and warns where it may at full size. None by default."""
+    alarm: BudgetAlarm | None = None
+    """Messages when the costs of a month reach parts of a limit. None by default."""
 
 
 class Settings(Section):
@@ -275,6 +298,14 @@ class Settings(Section):
         return group.zone_ids or self.network.zones[:1]
 
     @property
+    def control_plane_zones(self) -> tuple[str, ...]:
+        """Zone ids of the control plane's network interfaces."""
+        existing = self.network.existing
+        if existing is not None and existing.control_plane:
+            return tuple(existing.control_plane)
+        return self.control_plane.zones or self.network.zones[:CONTROL_PLANE_ZONE_COUNT]
+
+    @property
     def lustre_zone(self) -> str:
         """Zone id of the file system."""
         return self.storage.lustre.zone_id or self.network.zones[0]
@@ -293,3 +324,13 @@ def uses_efa(group: NodeGroup) -> bool:
 def largest_size(group: NodeGroup) -> int:
     """The most nodes the group may grow to."""
     return max(1, group.size, group.min_size) if group.max_size is None else group.max_size
+
+
+def sized_by_time(group: NodeGroup) -> bool:
+    """Whether schedules change the group's size, so that a run of the program leaves it alone."""
+    return group.capacity_block is not None or group.schedule is not None
+
+
+def size_when_made(group: NodeGroup) -> int:
+    """Nodes that the group is made with: none on a capacity block that has times, since before its start no instance can be launched."""
+    return 0 if group.capacity_block is not None else group.size

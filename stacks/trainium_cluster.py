@@ -14,6 +14,8 @@ from addons.shared_storage import SharedStorage, SharedStorageArgs
 from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
+from components import permanent
+from components.budget_alarm import BudgetAlarm, BudgetAlarmArgs
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
@@ -23,13 +25,15 @@ from components.network import Network, NetworkArgs
 from components.node_group import NodeGroup
 from components.place import Place
 from components.security_groups import NodeSecurityGroup
+from components.size_schedules import SizeSchedules, SizeSchedulesArgs
 from facts import names
 from facts.cidr import plan_subnets
 from stacks import outputs
 from stacks.cluster import cluster_of
-from stacks.existing import file_system_subnets, wanted_tags
+from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
+from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
-from stacks.settings import Settings
+from stacks.settings import Settings, existing_vpc
 
 
 class TrainiumCluster(Component):
@@ -52,7 +56,15 @@ class TrainiumCluster(Component):
         `prefix`: what the logical names of everything below start with; the name and a hyphen unless given. A program with one
         cluster may leave it empty. `token`: its type in the state, which has to be the one that a package's schema says.
         """
-        super().__init__(token, name, opts)
+        kept = permanent.Identity(
+            settings.name,
+            settings.region,
+            existing_vpc(settings) or settings.network.cidr,
+            settings.control_plane_zones,
+            settings.control_plane.encryption_key_arn,
+        )
+        refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
+        super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
         self.role_rules = RoleRules(settings.iam.permissions_boundary)
         self._settings = settings
@@ -71,10 +83,13 @@ class TrainiumCluster(Component):
         self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
+        self._make_budget_alarm()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._lustre)
-        self.register_outputs(self.exports)
+        # Known when the cluster is there: until then another key or VPC may be tried.
+        made = self._control_plane.name.apply(lambda _: kept.remembered)
+        self.register_outputs({**self.exports, permanent.KEPT: made})
 
     def _make_network(self) -> Place:
         settings = self._settings
@@ -82,7 +97,7 @@ class TrainiumCluster(Component):
         if existing is not None:
             found = ExistingNetworkArgs(
                 vpc_id=existing.vpc_id,
-                control_plane_subnets=existing.control_plane_subnets,
+                control_plane_subnets=control_plane_subnets(settings, existing),
                 node_subnets=existing.nodes,
                 file_system_subnets=file_system_subnets(existing),
                 tags=wanted_tags(settings) if existing.tag_subnets else (),
@@ -128,7 +143,7 @@ class TrainiumCluster(Component):
             cluster_name=self._settings.name,
             region=self._settings.region,
             vpc_id=self._place.vpc_id,
-            subnet_ids=list(self._place.control_plane_subnets.values()),
+            subnet_ids={zone_id: self._place.control_plane_subnets[zone_id] for zone_id in self._settings.control_plane_zones},
             kubernetes_version=plane.kubernetes_version,
             vpc_cni_version=managed_addon_version("vpc-cni", plane.kubernetes_version),
             kube_proxy_version=managed_addon_version("kube-proxy", plane.kubernetes_version),
@@ -140,6 +155,7 @@ class TrainiumCluster(Component):
             log_types=plane.log_types,
             log_retention_days=plane.log_retention_days,
             encryption_key_arn=plane.encryption_key_arn,
+            role_name=plane.role_name,
             deletion_protection=plane.deletion_protection,
         )
         return ControlPlane("control-plane", args, self._child)
@@ -163,9 +179,34 @@ class TrainiumCluster(Component):
         # The agent is in place minutes before any Neuron node has booted; only the core group, which is not on the
         # longest path, is made to wait for it.
         group = NodeGroup(CORE_GROUP, core_group_args(settings, context), after=[*joining, agent.addon], opts=self._child)
-        for name in settings.node_groups:
-            NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
+        neuron_groups = {
+            name: NodeGroup(name, neuron_group_args(settings, name, context), after=joining, opts=self._child)
+            for name in settings.node_groups
+        }
+        self._make_schedules(neuron_groups)
         return group
+
+    def _make_budget_alarm(self) -> None:
+        alarm = self._settings.budget.alarm
+        if alarm is None:
+            return
+        args = BudgetAlarmArgs(
+            cluster_name=self._settings.name,
+            region=self._settings.region,
+            limit_usd_per_month=alarm.limit_usd_per_month,
+            actual_percent=alarm.actual_percent,
+            forecast_percent=alarm.forecast_percent,
+            emails=alarm.emails,
+            sns_topic_arn=alarm.sns_topic_arn,
+        )
+        BudgetAlarm("budget-alarm", args, self._child)
+
+    def _make_schedules(self, groups: Mapping[str, NodeGroup]) -> None:
+        changes = size_changes(self._settings)
+        if changes:
+            args = SizeSchedulesArgs(cluster_name=self._settings.name, region=self._settings.region, changes=changes)
+            scheduled = [groups[name].group for name in dict.fromkeys(change.node_group for change in changes)]
+            SizeSchedules("schedules", args, after=scheduled, opts=self._child)
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything

@@ -8,6 +8,7 @@ from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import KARPENTER, KARPENTER_CRD
 from facts import forms
+from facts.capacity_blocks import Window, window
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
 from facts.neuron_releases import AMI_RELEASES, ami_date
@@ -16,6 +17,20 @@ from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "karpenter"
 NODE_CLASS, NODE_POOL = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 NodePool"
+
+
+class KarpenterBlock(Section):
+    """When a pool's capacity block begins and ends. Karpenter finds the block by its id and needs no times; jobs are checked against them."""
+
+    starts_at: Annotated[str, Formed(forms.INSTANT)]
+    """Start of the block, with its time zone and in quotes: Karpenter launches no node before it."""
+    ends_at: Annotated[str, Formed(forms.INSTANT)]
+    """End of the block, with its time zone and in quotes: 11:30 UTC, as for all capacity blocks. Karpenter drains its nodes 40 minutes before."""
+
+    @property
+    def window(self) -> Window:
+        """The same as moments."""
+        return window(self.starts_at, self.ends_at)
 
 
 class KarpenterNeuronPool(Section):
@@ -31,6 +46,8 @@ class KarpenterNeuronPool(Section):
     """How the instances are bought."""
     capacity_reservation_id: str | None = Field(default=None, pattern=r"^cr-[0-9a-f]{17}$")
     """Reservation or capacity block that the instances come from."""
+    capacity_block: KarpenterBlock | None = None
+    """Times of the capacity block, with `capacityType: CAPACITY_BLOCK`."""
     static: bool = False
     """Keep `maxNodes` nodes at all times, instead of as many as jobs ask for."""
 

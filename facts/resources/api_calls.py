@@ -32,6 +32,12 @@ class ApiCall:
     """Input without which the call is not made."""
     unless: bool = False
     """Value of `needs` that makes no call either, since it is what AWS does by default."""
+    computed: Mapping[str, str] = field(default_factory=dict)
+    """Outputs that the call takes, such as the number of the account, by place."""
+    each: str = ""
+    """Input with a list, for each entry of which the call is made."""
+    each_members: Members = field(default_factory=dict)
+    """Members of the call that come from the entry."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,14 @@ def as_text(value: Any) -> str:
 
 
 def put(parameters: dict[str, Any], place: str, value: Any) -> None:
-    """Set a member by its place, such as `Tags[].ResourceId`; structures that meet in one place are joined."""
+    """Set a member by its place, such as `Tags[].ResourceId`; structures and lists that meet in one place are joined."""
     *parents, last = place.split(".")
     node = parameters
     for part in parents:
         node = node.setdefault(part[:-2], [{}])[0] if part.endswith("[]") else node.setdefault(part, {})
     if not last.endswith("[]"):
-        node[last] = value
+        before = node.get(last)
+        node[last] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
     elif isinstance(value, Mapping):
         node.setdefault(last[:-2], [{}])[0].update(value)
     else:

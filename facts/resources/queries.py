@@ -72,6 +72,10 @@ class Query:
     """What the service then says, with the parameters in braces; empty where its words are not known."""
     scopes: tuple[Scope, ...] = (ANYTHING,)
     """What IAM can narrow the call to."""
+    account: str = ""
+    """Parameter that takes the number of the account; entries then have it too."""
+    arn: str = ""
+    """The ARN of an entry as IAM writes it, where the service answers without one: `{partition}` and places of the entry in braces. Entries then have it as `Arn`."""
 
 
 @dataclass(frozen=True)

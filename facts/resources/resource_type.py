@@ -8,7 +8,7 @@ from facts.resources.api_calls import Creation
 from facts.resources.latency import Latencies
 from facts.resources.outputs import Inputs, Make
 from facts.resources.queries import Deletion, Leftover, Lookup, Tagging
-from facts.resources.rights import Rights
+from facts.resources.rights import Rights, action_name
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def missing_parts(resource_type: ResourceType) -> list[str]:
 
 
 def operations_of(resource_type: ResourceType) -> set[str]:
-    """Operations, without their service, that making, reading, changing, tagging and deleting a resource take."""
+    """Actions, without their service, that making, reading, changing, tagging and deleting a resource take."""
     found = set(resource_type.changes.calls)
     if isinstance(resource_type.creation, Creation):
         found |= {call.operation for call in resource_type.creation.calls}
@@ -167,7 +167,8 @@ def operations_of(resource_type: ResourceType) -> set[str]:
         found |= {resource_type.tagging.tag, resource_type.tagging.untag} | ({resource_type.tagging.read} - {""})
     if isinstance(resource_type.deletion, Deletion):
         found.add(resource_type.deletion.operation)
-    return found
+    services = {call.service for call in resource_type.creation.calls[:1]} if isinstance(resource_type.creation, Creation) else set[str]()
+    return {action_name(service, operation) for service in services or {""} for operation in found}
 
 
 def _granted(rights: Rights) -> set[str]:

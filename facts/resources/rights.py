@@ -56,6 +56,20 @@ LOG_GROUPS_OF_CLUSTER = tuple(Scope(f"arn:{{partition}}:logs:{{region}}:*:log-gr
 """Log groups that a sweep may meet, by their exact names."""
 
 
+_ACTIONS: Mapping[str, Mapping[str, str]] = {
+    "budgets": {
+        **dict.fromkeys(("CreateBudget", "UpdateBudget", "DeleteBudget", "CreateNotification", "DeleteNotification"), "ModifyBudget"),
+        **dict.fromkeys(("DescribeBudget", "DescribeBudgets"), "ViewBudget"),
+    }
+}
+"""Operations for which IAM has another name (Service Authorization Reference, operations of AWS Budget Service, 2026-11)."""
+
+
+def action_name(service: str, operation: str) -> str:
+    """IAM's name of an operation, without its prefix."""
+    return _ACTIONS.get(service, {}).get(operation, operation)
+
+
 @dataclass(frozen=True)
 class Grant:
     """Actions of one service, with the scopes any of which is enough."""

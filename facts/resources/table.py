@@ -7,6 +7,7 @@ from facts.resources import (
     autoscaling,
     balancing,
     batch,
+    budgets,
     ec2_compute,
     ec2_network,
     ec2_security,
@@ -18,13 +19,15 @@ from facts.resources import (
     kms,
     kubernetes,
     logs,
+    scheduler,
     sqs,
 )
 from facts.resources.queries import Leftover, Lookup
 from facts.resources.resource_type import Foreign, ResourceType
 
 _SERVICES = (
-    events, batch, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sqs, logs, iam, kms, autoscaling, kubernetes,
+    scheduler, events, batch, budgets, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sqs, logs, iam, kms, autoscaling,
+    kubernetes,
 )  # fmt: skip
 TYPES: Mapping[str, ResourceType] = {item.token: item for service in _SERVICES for item in service.TYPES}
 """Every type that the simulated account knows, by its token."""

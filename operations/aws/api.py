@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from facts.regions import partition
-from facts.resources.rights import ANYTHING, Scope
+from facts.resources.rights import ANYTHING, Scope, action_name
 
 PRICING_REGIONS = {"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-east-1", "aws-eusc": "us-east-1"}
 """Where the price list is served; it describes all regions (botocore endpoints.json, 2026-11)."""
@@ -38,7 +38,7 @@ class Call:
     @property
     def action(self) -> str:
         """IAM's name of it."""
-        return f"{IAM_PREFIXES.get(self.service, self.service)}:{self.right or self.operation}"
+        return f"{IAM_PREFIXES.get(self.service, self.service)}:{self.right or action_name(self.service, self.operation)}"
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,14 @@ class BotoApi:
             config = Config(retries=retries, connect_timeout=10, read_timeout=60, user_agent_extra="trn")
             self._clients[service, repeats] = session.client(service, region_name=region, config=config)
         return self._clients[service, repeats]
+
+
+GET_CALLER = Call("sts", "GetCallerIdentity")
+
+
+def account_of(api: Api) -> str:
+    """Number of the account that the credentials belong to."""
+    return str(api.call(GET_CALLER)["Account"])
 
 
 def tags_of(entry: Mapping[str, Any], key: str = "Tags") -> dict[str, str]:

@@ -16,6 +16,8 @@ NOT_FOUND = frozenset(
         # Of what is no type of facts/resources, and other spellings.
         "NoSuchResourceException", "ParameterNotFound", "InvalidCapacityReservationId.NotFound", "InvalidAssociationID.NotFound",
         "Gateway.NotAttached", "QueueDoesNotExist",
+        # SNS, of topics that the stack did not make.
+        "NotFound",
     }
 )  # fmt: skip
 """Codes that say: the object does not exist. EC2, EKS, ELB, FSx, IAM, KMS, Logs, SQS API references."""

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from facts.resources.authorization import GRANT_FOR_SERVICE
-from operations.aws.api import Api, Call
+from operations.aws.api import GET_CALLER, Api, Call
 from operations.aws.sighting import described
 
-GET_CALLER = Call("sts", "GetCallerIdentity")
 GET_ROLE = Call("iam", "GetRole")
 GET_POLICY = Call("iam", "GetPolicy")
 SIMULATE = Call("iam", "SimulatePrincipalPolicy")

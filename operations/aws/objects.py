@@ -8,11 +8,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from facts.regions import partition
 from facts.resources.api_calls import put
 from facts.resources.queries import Deletion, Detail, Entry, Leftover, Lookup, Query
 from facts.resources.rights import Scope
 from facts.resources.table import FOREIGN, TYPES
-from operations.aws.api import Api, Call
+from operations.aws.api import Api, Call, account_of
 from operations.aws.errors import NOT_FOUND, code_of
 
 
@@ -84,22 +85,29 @@ def asked(api: Api, query: Query, parameters: Mapping[str, Any]) -> Iterator[Ent
 
     What is listed as a text is an entry with that text as its `id`.
     """
-    outer, _, inner = query.entries.partition("[].")
+    known = {query.account: account_of(api)} if query.account else {}
     try:
-        if query.one:
-            answer = api.call(call_of(query), **parameters)
-            entry = at(answer, outer) if outer else answer
-            if entry:
-                yield entry
-            return
-        for item in api.pages(call_of(query), outer, **parameters):
-            if inner:
-                yield from ({**item, **part} for part in item.get(inner, ()))
-            else:
-                yield item if isinstance(item, Mapping) else {"id": item}
+        for entry in _answered(api, query, {**parameters, **known}):
+            whole = {**entry, **known}
+            yield {**whole, "Arn": text(query.arn, {**whole, "partition": partition(api.region)})} if query.arn else whole
     except ClientError as error:
         if code_of(error) not in NOT_FOUND:
             raise
+
+
+def _answered(api: Api, query: Query, parameters: Mapping[str, Any]) -> Iterator[Entry]:
+    outer, _, inner = query.entries.partition("[].")
+    if query.one:
+        answer = api.call(call_of(query), **parameters)
+        entry = at(answer, outer) if outer else answer
+        if entry:
+            yield entry
+        return
+    for item in api.pages(call_of(query), outer, **parameters):
+        if inner:
+            yield from ({**item, **part} for part in item.get(inner, ()))
+        else:
+            yield item if isinstance(item, Mapping) else {"id": item}
 
 
 def detailed(api: Api, entries: Iterable[Entry], detail: Detail | None) -> Iterator[Entry]:

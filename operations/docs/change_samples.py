@@ -1,5 +1,6 @@
 """For each key of the configuration a typical change. Most new values follow from the key's type; the others are listed here."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,16 @@ _SUBNETS = "usw2-az4: subnet-0a00000000000001, usw2-az1: subnet-0a00000000000002
 _EXISTING = f"network={{zones: [usw2-az4, usw2-az1], existing: {{vpcId: vpc-0123456789abcdef0, nodes: {{{_SUBNETS}}}}}}}"
 _OTHER_SUBNETS = "{usw2-az4: subnet-0b00000000000001, usw2-az1: subnet-0b00000000000002}"
 _PUBLIC = f"network.existing.loadBalancers={_OTHER_SUBNETS}"
+_ALARM = "{limitUsdPerMonth: 20000, emails: [team@example.com]}"
+_BLOCK_TIMES = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
+_BLOCK = f"capacityType: CAPACITY_BLOCK, capacityReservationId: cr-0123456789abcdef0, capacityBlock: {json.dumps(_BLOCK_TIMES)}"
+_ON_BLOCK = (
+    "region=us-east-2",
+    "network.zones=[use2-az3, use2-az1]",
+    f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}, {_BLOCK}}}}}",
+)
+_POOL_ON_BLOCK = f"addons.karpenter.neuronPools.{POOL}={{instanceType: trn1.32xlarge, maxNodes: 2, {_BLOCK}}}"
+_NIGHTS = f"nodeGroups.{GROUP}.schedule={{downAt: 0 20 * * MON-FRI, upAt: 0 7 * * MON-FRI}}"
 _SINGLE = f"nodeGroups.{GROUP}={{instanceType: trn1.2xlarge, size: 1, efa: false}}"
 
 
@@ -63,6 +74,7 @@ _SAMPLES: Mapping[str, Sample] = {
     ),
     "network.existing.tagSubnets": _one("network.existing.tagSubnets=true", _EXISTING, _PUBLIC),
     "network.interfaceEndpoints": _one("network.interfaceEndpoints=[ecr.api, ecr.dkr]"),
+    "controlPlane.zones": _one("controlPlane.zones=[usw2-az4, usw2-az2]", "network.zones=[usw2-az4, usw2-az1, usw2-az2]"),
     "controlPlane.kubernetesVersion": Sample(
         (
             f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.36']}", f"nodeGroups.trn1n-32xl.releaseVersion={AMI_RELEASES['1.36']}",
@@ -80,6 +92,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "controlPlane.encryptionKeyArn": _one(
         "controlPlane.encryptionKeyArn=arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
     ),
+    "controlPlane.roleName": _one("controlPlane.roleName=another-role"),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
     "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),
@@ -92,6 +105,12 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.efaLayout": _one(f"nodeGroups.{GROUP}.efaLayout=all-efa"),
     "nodeGroups.NAME.capacityType": _one(f"nodeGroups.{GROUP}.capacityType=SPOT"),
     "nodeGroups.NAME.capacityReservationId": _one(f"nodeGroups.{GROUP}.capacityReservationId=cr-0123456789abcdef0"),
+    "nodeGroups.NAME.capacityBlock.startsAt": _one("nodeGroups.trn2.capacityBlock.startsAt='2026-12-02T11:30:00Z'", *_ON_BLOCK),
+    "nodeGroups.NAME.capacityBlock.endsAt": _one("nodeGroups.trn2.capacityBlock.endsAt='2026-12-10T11:30:00Z'", *_ON_BLOCK),
+    "nodeGroups.NAME.capacityBlock.checkpointMinutes": _one("nodeGroups.trn2.capacityBlock.checkpointMinutes=90", *_ON_BLOCK),
+    "nodeGroups.NAME.schedule.downAt": _one(f"nodeGroups.{GROUP}.schedule.downAt=0 22 * * MON-FRI", _NIGHTS),
+    "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
+    "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
     "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.labels": _one(f"nodeGroups.{GROUP}.labels={{team: research}}"),
     "nodeGroups.NAME.logicalCoreSize": Sample(
@@ -122,6 +141,12 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.neuron.nodeRecovery": _one(
         "addons.neuron.nodeRecovery=true", "addons.neuron.nodeProblemDetector=true",
         f"nodeGroups.{GROUP}.nodeRepair=false", "nodeGroups.trn1n-32xl.nodeRepair=false",
+    ),
+    "addons.karpenter.neuronPools.NAME.capacityBlock.startsAt": _one(
+        f"addons.karpenter.neuronPools.{POOL}.capacityBlock.startsAt='2026-12-02T11:30:00Z'", _POOL_ON_BLOCK
+    ),
+    "addons.karpenter.neuronPools.NAME.capacityBlock.endsAt": _one(
+        f"addons.karpenter.neuronPools.{POOL}.capacityBlock.endsAt='2026-12-10T11:30:00Z'", _POOL_ON_BLOCK
     ),
     "addons.karpenter.neuronPools.NAME.capacityReservationId": _one(
         f"addons.karpenter.neuronPools.{POOL}.capacityReservationId=cr-0fedcba9876543210", *_POOL,
@@ -160,6 +185,11 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.batch.image": _one("addons.batch.image=registry.example.com/train:1.0"),
     "addons.mountpointS3.buckets": _one("addons.mountpointS3.buckets=[corpus, checkpoints]"),
     "budget.limitUsdPerHour": _one("budget.limitUsdPerHour=500"),
+    "budget.alarm.limitUsdPerMonth": _one(f"budget.alarm={_ALARM}"),
+    "budget.alarm.actualPercent": _one("budget.alarm.actualPercent=[50, 100]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.forecastPercent": _one("budget.alarm.forecastPercent=[]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.emails": _one("budget.alarm.emails=[lead@example.com]", f"budget.alarm={_ALARM}"),
+    "budget.alarm.snsTopicArn": _one("budget.alarm.snsTopicArn=arn:aws:sns:us-west-2:123456789012:costs", f"budget.alarm={_ALARM}"),
     "tags": _one("tags={team: research}"),
 }  # fmt: skip
 

@@ -27,6 +27,7 @@ REASONS = {
         "it depends on its subnet and its security group only, so that it is made beside the control plane; the engine's levels count from there,"
         " and put it behind the control plane. An edge that brought it forward would make every `up` wait for it"
     ),
+    kinds.SCHEDULE_GROUP: "its schedules are deleted first, and the engine's levels put it beside what lies as deep",
     kinds.ENDPOINT: "it depends on the VPC and its route tables only: the same",
     kinds.INTERNET_GATEWAY: "it depends on the VPC only, and what has public addresses goes before it",
     kinds.NAT_GATEWAY: "nodes and their pods reach AWS through it until they are gone, and so it goes behind them",

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs
+from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs, scheduler
 from facts.resources.queries import Deletion
 from facts.resources.table import TYPES
 
@@ -25,6 +25,8 @@ ROLE = iam.ROLE.token
 ROLE_POLICY = iam.ROLE_POLICY.token
 ROLE_ATTACHMENT = iam.ROLE_ATTACHMENT.token
 CLUSTER = eks.CLUSTER_TYPE.token
+SCHEDULE_GROUP = scheduler.GROUP.token
+SCHEDULE = scheduler.SCHEDULE.token
 NODE_GROUP = eks.NODE_GROUP.token
 ADDON = eks.ADDON.token
 POD_IDENTITY = eks.POD_IDENTITY.token

@@ -14,6 +14,7 @@ from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.cost_figures import Figures
 from simulator.engine.order import DEFAULT_PARALLEL
+from simulator.engine.permanent import refused_changes
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
@@ -84,11 +85,17 @@ def rehearse_change(
     account = engine.world.state
     nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
     cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
+    cautions += refused_by_eks(before, after, changes)
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
     rates = (costs.figures(costs.items(before)), costs.figures(costs.items(after)))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
+
+
+def refused_by_eks(before: Recording, after: Recording, changes: Mapping[str, Change]) -> list[Caution]:
+    """A warning for each change of a cluster that EKS refuses."""
+    return [Caution("red", urn, text) for urn, texts in refused_changes(before, after, changes).items() for text in texts]
 
 
 def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:

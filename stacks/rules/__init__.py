@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from facts.problems import Problem
-from stacks.rules import addons, control_plane, existing, network, node_groups, queues, scaling, workloads
+from stacks.rules import addons, control_plane, existing, money, network, node_groups, queues, scaling, times, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -24,6 +24,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),
     control_plane.kubernetes_version: ("controlPlane",),
+    control_plane.zones: ("network", "controlPlane"),
     network.public_access: ("controlPlane",),
     control_plane.principals: ("region", "controlPlane", "iam"),
     node_groups.sizes: ("coreNodes", "nodeGroups"),
@@ -31,6 +32,8 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),
     node_groups.efa: ("nodeGroups",),
     node_groups.capacity: ("nodeGroups",),
+    times.block_times: ("nodeGroups", "addons"),
+    times.sizes_by_time: ("nodeGroups",),
     node_groups.ami_releases: ("region", "controlPlane", "coreNodes", "nodeGroups", "training"),
     node_groups.toolchain: ("nodeGroups", "training", "addons"),
     node_groups.labels: ("nodeGroups",),
@@ -55,6 +58,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     scaling.karpenter_pools: ("network", "addons"),
     scaling.karpenter_image: ("controlPlane", "training", "addons"),
     scaling.core_dns: ("addons",),
+    money.budget_alarm: ("region", "budget"),
 }
 """Each rule with the sections that it reads, in the order in which problems are shown."""
 

@@ -20,6 +20,24 @@ def kubernetes_version(settings: Settings) -> Iterator[Problem]:
         yield Problem("controlPlane.kubernetesVersion", plane.kubernetes_version, wrong, ", ".join(newer), hint)
 
 
+def zones(settings: Settings) -> Iterator[Problem]:
+    """The control plane's zones are zones of the network, at least two, and are said in one place."""
+    named, of_network = settings.control_plane.zones, settings.network.zones
+    if not named:
+        return
+    path, existing = "controlPlane.zones", settings.network.existing
+    if existing is not None and existing.control_plane:
+        hint = "remove it: the subnets say in which zones the control plane is"
+        yield Problem(path, ", ".join(named), "`network.existing.controlPlane` names its subnets by zone already", hint=hint)
+    for index, zone_id in enumerate(named):
+        if zone_id not in of_network:
+            yield Problem(f"{path}[{index}]", zone_id, "no zone of the network", ", ".join(of_network), "append it to `network.zones`")
+        if zone_id in named[:index]:
+            yield Problem(f"{path}[{index}]", zone_id, "zone named twice", hint="name each zone once")
+    if len(set(named)) < 2:
+        yield Problem(path, ", ".join(named), "a control plane needs two zones", "two zones or more", "add another zone of `network.zones`")
+
+
 def principals(settings: Settings) -> Iterator[Problem]:
     """ARNs lie in the region's partition; retentions are ones CloudWatch takes."""
     expected = partition(settings.region)

@@ -50,7 +50,7 @@ def existing_zones(settings: Settings) -> Iterator[Problem]:
         if zone_id not in settings.network.zones:
             hint = "append the zone to `network.zones`, or remove the subnet"
             yield Problem(f"network.existing.nodes.{zone_id}", subnet_id, "no zone of the network", ", ".join(settings.network.zones), hint)
-    if len(existing.control_plane_subnets) < 2 and existing.control_plane:
+    if existing.control_plane and len(existing.control_plane) < 2:
         hint = "add a subnet in another zone, or remove the section: the control plane then has the subnets of `nodes`"
         yield Problem(
             "network.existing.controlPlane", ", ".join(existing.control_plane), "a control plane needs two zones", "two zones or more", hint

@@ -10,6 +10,7 @@ from stacks.rules.addons import addon_notices
 from stacks.rules.network import documentation_addresses
 from stacks.rules.node_groups import release_notices
 from stacks.rules.scaling import scaling_notices
+from stacks.rules.times import time_notices
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
 
 FEW_NODES = 4
@@ -56,7 +57,7 @@ def notices(settings: Settings) -> list[str]:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
     if settings.node_groups and not settings.addons.of(NeuronSettings).enabled:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
-    said += [*release_notices(settings), *scaling_notices(settings), *addon_notices(settings)]
+    said += [*release_notices(settings), *scaling_notices(settings), *time_notices(settings), *addon_notices(settings)]
     return said
 
 

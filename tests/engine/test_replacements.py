@@ -49,3 +49,14 @@ def test_another_encryption_key_is_refused_before_anything_is_changed(engine: En
     engine.configure("controlPlane.encryptionKeyArn", "null")
     engine.up()
     engine.destroy_all()
+
+
+def test_another_vpc_is_refused_before_anything_is_changed(engine: Engine):
+    """The provider plans it as an update like any other: EKS refuses it when a second VPC and file system stand."""
+    engine.configure("network.cidr", "10.2.0.0/21")
+    assert "EKS keeps a control plane in the VPC that it was made in" in engine.run("preview", fails=True)
+    assert "EKS keeps a control plane in the VPC that it was made in" in engine.up(fails=True)
+    assert engine.calls("Create", "Update", "Delete") == []
+    engine.configure("network.cidr", "10.1.0.0/21")
+    engine.up()
+    engine.destroy_all()

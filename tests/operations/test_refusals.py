@@ -171,8 +171,8 @@ def stack_of(command: Any) -> Any:
     return parameters.get("stack") or parameters.get("before")
 
 
-READERS = [(path, command) for path, command in ALL if stack_of(command) and path not in (("init",), ("engine",))]
-"""Those that read a stack file: init writes one, and the engine wants Pulumi first."""
+READERS = [(path, command) for path, command in ALL if stack_of(command) and path not in (("init",), ("import",), ("engine",))]
+"""Those that read a stack file: init and import write one, and the engine wants Pulumi first."""
 
 
 @pytest.mark.parametrize(("path", "command"), READERS, ids=[" ".join(path) for path, _ in READERS])

@@ -26,6 +26,7 @@ CLUSTER, NODE_GROUP, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeG
 LAUNCH_TEMPLATE, FILE_SYSTEM = "aws:ec2/launchTemplate:LaunchTemplate", "aws:fsx/lustreFileSystem:LustreFileSystem"
 ROLE, LOG_GROUP, KEY, VPC = "aws:iam/role:Role", "aws:cloudwatch/logGroup:LogGroup", "aws:kms/key:Key", "aws:ec2/vpc:Vpc"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+TOPIC = "arn:aws:sns:us-west-2:123456789012:costs"
 RELEASE = AMI_RELEASES["1.35"]
 EXISTING = "existing network"
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -40,6 +41,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             }
         },
     },
+    "empty at night": {"nodeGroups": {"trn1-32xl": {"schedule": {"downAt": "0 20 * * *", "upAt": "0 7 * * *", "timeZone": "Asia/Tokyo"}}}},
     "inf2 on spot": {
         "nodeGroups": {
             "inf2": {"instanceType": "inf2.xlarge", "size": 2, "capacityType": "SPOT", "releaseVersion": RELEASE, "autoscaled": True}
@@ -82,6 +84,11 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
             "supportType": "EXTENDED", "publicAccessCidrs": [],
         },
         "tags": {"cost-centre": "4711"},
+    },
+    "budget alarm": {
+        "budget": {
+            "alarm": {"limitUsdPerMonth": 20_000, "emails": ["a@b.example"], "snsTopicArn": TOPIC}
+        }
     },
     **{alternative: {} for alternative in (*ALTERNATIVES, EXISTING)},
 }  # fmt: skip
@@ -154,6 +161,18 @@ def test_every_request_has_the_shape_that_aws_publishes(configuration: str) -> N
 def test_the_configurations_reach_every_call() -> None:
     """A row of the table that no configuration uses could be wrong for ever."""
     assert {item.type for configuration in CONFIGURATIONS for item in resources(configuration)} == CREATIONS.keys()
+
+
+def test_each_notification_of_a_budget_is_a_call_with_all_its_subscribers() -> None:
+    """The call that makes a budget makes no notification: without the others nobody would hear of it."""
+    (budget,) = (item for item in resources("budget alarm") if item.type == "aws:budgets/budget:Budget")
+    made, *notifications = aws_requests(budget)
+    assert made.parameters["Budget"]["CostFilters"] == {"TagKeyValue": ["user:trn:cluster$trainium-dev"], "Region": ["us-west-2"]}
+    assert made.parameters["Budget"]["CostTypes"] == {"IncludeCredit": False, "IncludeRefund": False}
+    said = [(one.parameters["Notification"]["NotificationType"], one.parameters["Notification"]["Threshold"]) for one in notifications]
+    assert said == [("ACTUAL", 80), ("ACTUAL", 100), ("FORECASTED", 100)]
+    email, sns = {"SubscriptionType": "EMAIL", "Address": "a@b.example"}, {"SubscriptionType": "SNS", "Address": TOPIC}
+    assert all(one.parameters["Subscribers"] == [email, sns] for one in notifications)
 
 
 def test_every_resource_is_made_by_one_call_of_its_own() -> None:

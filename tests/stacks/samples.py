@@ -11,6 +11,7 @@ from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
 BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
+TOPIC = "arn:aws:sns:us-west-2:123456789012:costs"
 RELEASE = AMI_RELEASES["1.35"]
 PRIVATE = {
     "nat": "none",
@@ -39,6 +40,12 @@ def configurations() -> dict[str, dict[str, Any]]:
         "shipped": dev,
         **{name: everything(name) for name in ALTERNATIVES},
         "capacity block": _group(capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0"),
+        "capacity block with times": _group(
+            capacityType="CAPACITY_BLOCK",
+            capacityReservationId="cr-0123456789abcdef0",
+            capacityBlock={"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"},
+        ),
+        "empty at night": _group(schedule={"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI", "timeZone": "Europe/Berlin"}),
         "capacity reservation": _group(capacityReservationId="cr-0123456789abcdef0"),
         "spot": _group(capacityType="SPOT"),
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
@@ -47,6 +54,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
         "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY}),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
+        "budget alarm": merged(dev, budget={"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"], "snsTopicArn": TOPIC}}),
         "key given": merged(
             dev, controlPlane={"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"}
         ),

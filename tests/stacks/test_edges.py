@@ -24,6 +24,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         dev_configuration(),
         network={"interfaceEndpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts"]},
         storage={"lustre": {"dataRepository": DATA}},
+        nodeGroups={"trn1-32xl": {"schedule": {"downAt": "0 20 * * *", "upAt": "0 7 * * *"}}},
         addons={"etcd": {"enabled": True, "persistent": True}},
     )
     return {"dev": dev_configuration(), "private": private, **{name: everything(name) for name in ALTERNATIVES}}

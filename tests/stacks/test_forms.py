@@ -25,6 +25,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/1"}},
         "not a valid ARN of a KMS key",
     ),
+    "controlPlane.roleName": ({"controlPlane": {"roleName": "eks/role"}}, "not a valid name of an IAM role"),
     "storage.lustre.dataRepository.s3Uri": (
         {"storage": {"lustre": {"dataRepository": {"s3Uri": "s3://my..bucket"}}}},
         "not a valid S3 URI",

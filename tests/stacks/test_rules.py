@@ -30,8 +30,27 @@ def pool(**keys: Any) -> dict[str, Any]:
     return {"addons": {"karpenter": {"enabled": True, "neuronPools": {"p": {"instanceType": "trn1.32xlarge", "maxNodes": 1, **keys}}}}}
 
 
+TIMES = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
+
+
+def on_block(**keys: Any) -> dict[str, Any]:
+    """Changes that add one node group `g` on a capacity block with times."""
+    block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": BLOCK, "size": 1, "capacityBlock": TIMES}
+    return group(**{**block, **keys})
+
+
+def at_night(**keys: Any) -> dict[str, Any]:
+    """Changes that add one node group `g` that is empty at night."""
+    return group(**{"size": 1, "schedule": {"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI", "timeZone": "Europe/Berlin"}, **keys})
+
+
 PRIVATE_NODES = {**PRIVATE, "interfaceEndpoints": list(NODE_ENDPOINTS)}
 """Enough for nodes to join."""
+
+
+def alarm(**keys: Any) -> dict[str, Any]:
+    """A budget's alarm."""
+    return {"budget": {"alarm": {"limitUsdPerMonth": 100, **keys}}}
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
@@ -59,6 +78,19 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": network(controlPlane={"usw2-az4": CONTROL_PLANE["usw2-az4"]})},
         "a control plane needs two zones, `network.existing.controlPlane` is `usw2-az4`",
     ),
+    "a control plane in a zone that the network lacks": (
+        {"controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}},
+        "no zone of the network, `controlPlane.zones[1]` is `usw2-az2`\n  allowed: usw2-az4, usw2-az1",
+    ),
+    "a control plane in one zone, named twice": ({"controlPlane": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice, `controlPlane"),
+    "a control plane in one zone of two": (
+        {"controlPlane": {"zones": ["usw2-az4"]}},
+        "a control plane needs two zones, `controlPlane.zones`",
+    ),
+    "zones of a control plane said twice": (
+        {"network": network(), "controlPlane": {"zones": ["usw2-az4", "usw2-az1"]}},
+        "`network.existing.controlPlane` names its subnets by zone already, `controlPlane.zones`",
+    ),
     "a load balancer in another region": (
         {"network": network(loadBalancers={"use1-az1": PUBLIC["usw2-az4"]})},
         "not a zone id of us-west-2, `network.existing.loadBalancers.use1-az1`",
@@ -74,6 +106,30 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a boundary of another partition": (
         {"iam": {"permissionsBoundary": "arn:aws-cn:iam::123456789012:policy/boundary"}},
         "`iam.permissionsBoundary` is `arn:aws-cn:iam::123456789012:policy/boundary`",
+    ),
+    "a budget in GovCloud": (
+        {"region": "us-gov-west-1", **alarm(emails=["a@b.example"])},
+        "GovCloud are billed through a standard account, and Budgets has no endpoint there, `region` is `us-gov-west-1`",
+    ),
+    "a budget in China": ({"region": "cn-north-1", **alarm(emails=["a@b.example"])}, "AWS bills in yuan there"),
+    "a budget in an isolated region": (
+        {"region": "us-iso-east-1", **alarm(emails=["a@b.example"])},
+        "the isolated regions have billing of their own",
+    ),
+    "a budget without a reader": (alarm(), "no message of the budget would reach a person, `budget.alarm.emails` is `[]`"),
+    "an address twice": (alarm(emails=["a@b.example", "a@b.example"]), "AWS Budgets refuses an address that is named twice"),
+    "eleven addresses": (alarm(emails=[f"{letter}@b.example" for letter in "abcdefghijk"]), "`budget.alarm.emails`"),
+    "a word for an address": (alarm(emails=["team"]), "not a valid e-mail address, `budget.alarm.emails[0]` is `team`"),
+    "a threshold twice": (alarm(emails=["a@b.example"], forecastPercent=[90, 90]), "a second notification for the same part of the limit"),
+    "six notifications": (
+        alarm(emails=["a@b.example"], actualPercent=[50, 70, 80, 90, 100]),
+        "one budget sends 1 to 5 notifications, actual and forecast together; these are 6",
+    ),
+    "no notification": (alarm(emails=["a@b.example"], actualPercent=[], forecastPercent=[]), "these are 0"),
+    "no limit": (alarm(emails=["a@b.example"], limitUsdPerMonth=0), "`budget.alarm.limitUsdPerMonth`"),
+    "a topic of another partition": (
+        alarm(snsTopicArn="arn:aws-cn:sns:cn-north-1:123456789012:costs"),
+        "a topic of another partition; the one of us-west-2 is aws, `budget.alarm.snsTopicArn`",
     ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
@@ -229,6 +285,58 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"network": {"podCidr": "100.64.0.0/26"}, "nodeGroups": {"trn1-32xl": {"maxSize": 2}}},
         "can grow to need",
     ),
+    "times of a block on demand": (
+        on_block(capacityType="ON_DEMAND"),
+        "times of a capacity block without one, `nodeGroups.g.capacityType`",
+    ),
+    "a block's times without a zone": (
+        on_block(capacityBlock={**TIMES, "startsAt": "2026-12-01T11:30:00"}),
+        "not a valid time with its zone, `nodeGroups.g.capacityBlock.startsAt`",
+    ),
+    "a day that no calendar has": (on_block(capacityBlock={**TIMES, "startsAt": "2026-02-30T11:30:00Z"}), "not a valid time with its zone"),
+    "a block with times and without an id": (on_block(capacityReservationId=None), "a capacity block has a reservation id"),
+    "a block that ends before it starts": (
+        on_block(capacityBlock={**TIMES, "startsAt": "2026-12-04T11:30:00Z"}),
+        "ends before it starts, `nodeGroups.g.capacityBlock.endsAt` is `2026-12-03T11:30:00Z`\n  allowed: after 2026-12-04T11:30:00Z",
+    ),
+    "a block that ends at noon": (
+        on_block(capacityBlock={**TIMES, "endsAt": "2026-12-03T12:00:00Z"}),
+        "all capacity blocks end at 11:30 UTC, `nodeGroups.g.capacityBlock.endsAt` is `2026-12-03T12:00:00Z`\n  allowed: 2026-12-03T11:30:00Z",
+    ),
+    "a block of 184 days": (on_block(capacityBlock={**TIMES, "endsAt": "2027-06-03T11:30:00Z"}), "no capacity block is as long"),
+    "a block that is over before its checkpoint": (
+        on_block(capacityBlock={"startsAt": "2026-12-03T10:00:00Z", "endsAt": "2026-12-03T11:30:00Z", "checkpointMinutes": 90}),
+        "the group would be emptied before it is filled, `nodeGroups.g.capacityBlock.checkpointMinutes` is `90`\n  allowed: less than 90",
+    ),
+    "a checkpoint after EKS emptied the group": (on_block(capacityBlock={**TIMES, "checkpointMinutes": 40}), "allowed: at least 45"),
+    "a block whose instances are never launched": (on_block(size=0, maxSize=2), "instances are never launched, `nodeGroups.g.size`"),
+    "a block with a smallest size": (on_block(minSize=1), "a group with `capacityBlock` is emptied, which a smallest size forbids"),
+    "a block and an autoscaler": (on_block(autoscaled=True), "an autoscaler would undo what `capacityBlock` does"),
+    "a block and a schedule": (
+        on_block(schedule={"downAt": "0 20 * * *", "upAt": "0 7 * * *"}),
+        "a schedule saves nothing on a capacity block",
+    ),
+    "a pool's times of a block on demand": (
+        pool(capacityBlock=TIMES),
+        "times of a capacity block without one, `addons.karpenter.neuronPools.p.capacityType`",
+    ),
+    "a pool's block that ends at noon": (
+        pool(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK, capacityBlock={**TIMES, "endsAt": "2026-12-03T12:00:00Z"}),
+        "all capacity blocks end at 11:30 UTC, `addons.karpenter.neuronPools.p.capacityBlock.endsAt`",
+    ),
+    "a schedule with a smallest size": (at_night(minSize=1), "a group with `schedule` is emptied"),
+    "a schedule and an autoscaler": (at_night(autoscaled=True), "an autoscaler would undo what `schedule` does"),
+    "a schedule for no nodes": (at_night(size=0, maxSize=1), "a schedule for a group without nodes"),
+    "a schedule that goes up and down at once": (
+        at_night(schedule={"downAt": "0 7 * * MON", "upAt": "0 7 * * MON-FRI"}),
+        "a schedule that goes up and down at one time, `nodeGroups.g.schedule.upAt`",
+    ),
+    "a name too long for a schedule's": (
+        {"nodeGroups": {"n" * 60: at_night()["nodeGroups"]["g"]}},
+        f"a name too long for a group with `schedule`, `nodeGroups` is `{'n' * 60}`\n  allowed: at most 59 characters",
+    ),
+    "a weekday by number": (at_night(schedule={"downAt": "0 20 * * 1-5"}), "not a valid cron expression"),
+    "a time zone that there is not": (at_night(schedule={"downAt": "0 20 * * *", "timeZone": "Europe/Bonn"}), "not a valid time zone"),
     "label that kubelet refuses": (group(labels={"node-role.kubernetes.io/worker": "x"}), "nodes with it never join"),
     "label of EKS": (group(labels={"eks.amazonaws.com/x": "y"}), "a label that nodes may not set themselves"),
     "namespace of the problem detector": ({"training": {"namespace": "neuron-healthcheck-system"}}, "`training.namespace`"),
@@ -503,6 +611,14 @@ FINE: dict[str, dict[str, Any]] = {
         "addons": {key: {"enabled": False} for key in SWITCHED},
     },
     "capacity block": group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+    "capacity block with times": on_block(),
+    "capacity block that starts at once": on_block(
+        capacityBlock={"startsAt": "2026-12-01T04:00:00+01:00", "endsAt": "2026-12-02T06:30:00-05:00"}
+    ),
+    "capacity block and its extensions": on_block(capacityBlock={**TIMES, "endsAt": "2027-06-01T11:30:00Z"}),
+    "pool on a capacity block": pool(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK, capacityBlock=TIMES),
+    "empty at night": at_night(),
+    "empty from Friday on": at_night(schedule={"downAt": "0 20 * * FRI"}),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
     "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
@@ -551,6 +667,14 @@ NOTED: dict[str, tuple[dict[str, Any], str]] = {
         "need a way of your own",
     ),
     "spot": (group(capacityType="SPOT"), "its price moves by the hour"),
+    "capacity block without times": (
+        group(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),
+        "nodeGroups.g is on a capacity block without `capacityBlock`",
+    ),
+    "group without nodes at night": (
+        at_night(),
+        "nodeGroups.g has no nodes from 0 20 * * MON-FRI until 0 7 * * MON-FRI (Europe/Berlin): jobs there get SIGTERM",
+    ),
     "autoscaler without a group": (
         {"coreNodes": {"autoscaled": False}, "addons": {"clusterAutoscaler": {"enabled": True}}},
         "it has nothing to size",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from operations.aws.errors import command_error
-from operations.cluster.check import account, capacity, network, quotas, software, surroundings
+from operations.cluster.check import account, capacity, money, network, quotas, software, surroundings
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed
 
@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "allow-list": surroundings.allow_list,
     "leftovers": surroundings.leftovers,
     "budget": surroundings.budget,
+    "budget alarm": money.budget_alarm,
 }
 """Every check but the first: who is asking comes before all others, and without an answer there is nothing to check."""
 

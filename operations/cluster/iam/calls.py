@@ -19,6 +19,7 @@ from facts.resources.authorization import (
 )
 from facts.resources.queries import Deletion, Lookup, Tagging
 from facts.resources.resource_type import ResourceType
+from facts.resources.rights import action_name
 from facts.resources.table import TYPES
 from operations.aws.api import IAM_PREFIXES
 from simulator.aws_requests import aws_requests
@@ -199,7 +200,7 @@ def _of_group(item: Registration, stack: _Stack) -> Context:
 
 
 def _action(service: str, operation: str) -> str:
-    return f"{IAM_PREFIXES.get(service, service)}:{operation}"
+    return f"{IAM_PREFIXES.get(service, service)}:{action_name(service, operation)}"
 
 
 def _request(tags: Context) -> dict[str, str]:

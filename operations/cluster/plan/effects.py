@@ -9,7 +9,7 @@ from operations.cluster.plan.planned import Planned
 from simulator import latencies
 from simulator.account import kinds
 from simulator.account.state import AccountState
-from simulator.engine.change import NodeEffect, cautions_of, node_effects
+from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_by_eks
 from simulator.engine.plan import Change
 from simulator.errors import UnknownLatency
 from simulator.recording import Registration, exists_in_cloud
@@ -59,12 +59,14 @@ def effects(planned: Planned, seed: int = 0) -> list[Effect]:
     state = AccountState()
     for registration in planned.before.resources():
         state.put(registration)
-    return [_effect(state, change, seed) for change in planned.changes.values() if exists_in_cloud(change.registration)]
+    refusals = refused_by_eks(planned.before, planned.after, planned.changes)
+    return [_effect(state, change, refusals, seed) for change in planned.changes.values() if exists_in_cloud(change.registration)]
 
 
-def _effect(state: AccountState, change: Change, seed: int) -> Effect:
+def _effect(state: AccountState, change: Change, refusals: Sequence[Caution], seed: int) -> Effect:
     item, gone = change.registration, change.kind in ("replace", "delete")
-    cautions, nodes = list(cautions_of(state, change)), list(node_effects(state, change, seed))
+    cautions = [*cautions_of(state, change), *(caution for caution in refusals if caution.urn == item.urn)]
+    nodes = list(node_effects(state, change, seed))
     texts = [caution.text for caution in cautions]
     found: set[Class] = set()
     if gone and item.type in HOLD_DATA:

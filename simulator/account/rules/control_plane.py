@@ -83,6 +83,48 @@ def one_encryption_key(state: AccountState, request: Registration) -> Refusal | 
     )
 
 
+@rule("update", kinds.CLUSTER, source='EKS API, UpdateClusterConfig: "You can\'t change which VPC the subnets are from"')
+def one_vpc(state: AccountState, request: Registration) -> Refusal | None:
+    """A control plane stays in the VPC that it was made in."""
+    old, new = _old_and_new(state, request, "vpcId")
+    if not new - old or not old:
+        return None
+    return Refusal(
+        "InvalidParameterException",
+        f"The subnets must be in the same VPC as the subnets that cluster {request.inputs['name']} was created with",
+        f"its subnets lie in {', '.join(sorted(old))}, those of the request in {', '.join(sorted(new))}",
+        "take the change of `network.cidr` or `network.existing` back; another VPC takes another cluster, with another `name`",
+    )
+
+
+@rule("update", kinds.CLUSTER, source="EKS API, UpdateClusterConfig, InvalidParameterException, as printed in public logs of 2024-2026")
+def one_set_of_zones(state: AccountState, request: Registration) -> Refusal | None:
+    """Other subnets of a control plane lie in just the zones of the first."""
+    old, new = _old_and_new(state, request, "availabilityZoneId")
+    if not old or old == new:
+        return None
+    return Refusal(
+        "InvalidParameterException",
+        f"Provided subnets belong to the AZs '{','.join(sorted(new))}'. But they should belong to the exact set of AZs"
+        f" '{','.join(sorted(old))}' in which subnets were provided during cluster creation.",
+        f"its subnets lie in {', '.join(sorted(old))}, those of the request in {', '.join(sorted(new))}",
+        f"set `controlPlane.zones: [{', '.join(sorted(old))}]`; nodes may be in any zone of the VPC",
+    )
+
+
+def _old_and_new(state: AccountState, request: Registration, key: str) -> tuple[set[str], set[str]]:
+    """What a property of its subnets is before and after an update; empty where they stay, or where one is not known."""
+    existing = state.find(kinds.CLUSTER, request.id)
+    if existing is None:
+        return set(), set()
+    ids = [set(inputs["vpcConfig"]["subnetIds"]) for inputs in (existing.registration.inputs, request.inputs)]
+    found = [[places.subnet(state, subnet_id) for subnet_id in group] for group in ids]
+    if ids[0] == ids[1] or None in (*found[0], *found[1]):
+        return set(), set()
+    old, new = ({str(item.inputs[key]) for item in group if item is not None} for group in found)
+    return old, new
+
+
 def _encryption_key(inputs: Mapping[str, Any]) -> str:
     return str(((inputs.get("encryptionConfig") or {}).get("provider") or {}).get("keyArn") or "")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from simulator.account.world import World
 from simulator.doors.wire import declared
+from simulator.doors.wire.billing import Billing
 from simulator.doors.wire.capacity import Capacity
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
@@ -13,6 +14,7 @@ from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.repositories import Repositories
 from simulator.doors.wire.repository_tasks import RepositoryTasks
+from simulator.doors.wire.schedules import Schedules
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -47,7 +49,9 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(services.handlers())
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Schedules(inventory).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Billing(inventory).handlers())
     handlers |= dict(Repositories(inventory).handlers())
     handlers |= dict(RepositoryTasks(inventory).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)

@@ -17,10 +17,15 @@ class Eks:
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
         yield "eks.ListClusters", lambda _: {"clusters": sorted(self._inventory.look("cluster"))}
+        yield "eks.ListAddons", self._addons
         yield "eks.DeleteCluster", self._delete_cluster
         yield "eks.UpdateNodegroupConfig", self._resize
         yield "eks.DescribeUpdate", self._update
         yield "eks.ListAssociatedAccessPolicies", self._policies
+
+    def _addons(self, given: Entry) -> Entry:
+        found = self._inventory.look("addon").values()
+        return {"addons": sorted(entry["addonName"] for entry in found if entry["clusterName"] == given["clusterName"])}
 
     def _delete_cluster(self, given: Entry) -> Entry:
         groups = self._inventory.look("node group").values()

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -14,6 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from facts.existing.assumed import assumed_network
+from facts.names import CLUSTER_TAG
 from facts.neuron_releases import AMI_RELEASES, first_ami_date
 from operations.access import Live
 from operations.cli import app
@@ -456,6 +457,64 @@ def asked_by(name: str) -> set[str]:
     return set(aws.wire.count())
 
 
+TOPIC = f"arn:aws:sns:us-west-2:{ACCOUNT}:costs"
+LETS_BUDGETS = {"Effect": "Allow", "Principal": {"Service": "budgets.amazonaws.com"}, "Action": "SNS:Publish", "Resource": TOPIC}
+
+
+def with_alarm(aws: HealthyAccount, *, topic: str = TOPIC, limit: float = 20_000, attributes: Mapping[str, str] | None = None) -> Subject:
+    """The dev stack with a budget whose tag is active and whose topic takes messages."""
+    aws.put("cost tag", CLUSTER_TAG, {"Status": "Active"})
+    given = {"Policy": json.dumps({"Statement": [LETS_BUDGETS]}), **(attributes or {})}
+    aws.put("topic", TOPIC, {"attributes": given})
+    return subject_of(aws, budget={"alarm": {"limitUsdPerMonth": limit, "snsTopicArn": topic}})
+
+
+def test_a_budget_that_counts_and_is_heard_passes():
+    """The sum of a month, the tag and the topic, each with a line; without an alarm none."""
+    aws = HealthyAccount()
+    found = check("budget alarm", with_alarm(aws))
+    assert [finding.verdict for finding in found] == ["pass"] * 3
+    assert "which the nodes of now cost in 19.0 days; idle the stack costs 58" in found[0].what
+    assert check("budget alarm", subject_of(aws)) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [("Inactive", "is not active in Billing"), (None, "does not know the tag trn:cluster yet"), ("linked", "a member of an organization")],
+)
+def test_a_budget_whose_tag_is_not_active_counts_nothing(status: str | None, says: str):
+    """Nor would anybody notice: a month that costs nothing is below any limit. A new stack cannot have activated it yet."""
+    aws = HealthyAccount()
+    subject = with_alarm(aws)
+    aws.of("cost tag").clear()
+    if status:
+        aws.put("cost tag", CLUSTER_TAG if status == "Inactive" else "linked account", {"Status": status})
+    finding = check("budget alarm", subject)[1]
+    assert (finding.verdict, says in finding.what, "update-cost-allocation-tags-status" in finding.do) == ("warn", True, True)
+
+
+@pytest.mark.parametrize(
+    ("topic", "attributes", "verdict", "says"),
+    [
+        ("arn:aws:sns:us-west-2:999988887777:costs", {}, "fail", "a topic of another account"),
+        (f"arn:aws:sns:us-east-1:{ACCOUNT}:costs", {}, "warn", "in another region"),
+        (f"{TOPIC}-2", {}, "fail", "there is no topic"),
+        (TOPIC, {"Policy": json.dumps({"Statement": [{**LETS_BUDGETS, "Effect": "Deny"}]})}, "fail", "does not let AWS Budgets publish"),
+        (TOPIC, {"Policy": json.dumps({"Statement": {**LETS_BUDGETS, "Principal": "*"}})}, "fail", "does not let AWS Budgets publish"),
+        (TOPIC, {"KmsMasterKeyId": "alias/aws/sns"}, "fail", "encrypted with AWS's own key"),
+    ],
+)
+def test_a_topic_that_takes_no_message_of_the_budget_is_named(topic: str, attributes: dict[str, str], verdict: str, says: str):
+    """AWS Budgets drops such a message without a word."""
+    finding = check("budget alarm", with_alarm(HealthyAccount(), topic=topic, attributes=attributes))[2]
+    assert (finding.verdict, says in finding.what) == (verdict, True)
+
+
+def test_a_limit_below_what_an_idle_stack_costs_is_always_passed():
+    """Its alarm comes every month, and is read by nobody."""
+    assert check("budget alarm", with_alarm(HealthyAccount(), limit=100))[0].verdict == "warn"
+
+
 def subject_for(name: str, aws: HealthyAccount) -> Subject:
     """A stack that a check has something to ask about, and the account that it needs."""
     if name == "permissions boundary":
@@ -465,6 +524,8 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
         subject = in_network(aws, isolated=True)
         put_described(aws, subject)
         return subject
+    if name == "budget alarm":
+        return with_alarm(aws)
     block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     return subject_of(aws, **({"nodeGroups": {"trn1-32xl": block}} if name == "reservations" else {}))
 

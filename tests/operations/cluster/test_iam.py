@@ -33,7 +33,14 @@ from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 SESSION = botocore.session.Session()
-PERMISSION_ONLY = {"iam:PassRole", "iam:CreateServiceLinkedRole", "s3:ListBucket", "kms:CreateGrant"}
+PERMISSION_ONLY = {
+    "iam:PassRole",
+    "iam:CreateServiceLinkedRole",
+    "s3:ListBucket",
+    "kms:CreateGrant",
+    "budgets:ModifyBudget",
+    "budgets:ViewBudget",
+}
 """Actions that are no operation of their own in botocore's models, or not under that name."""
 
 
@@ -53,6 +60,7 @@ def resources() -> tuple[Registration, ...]:
         nodeGroups={"trn1-32xl": {"placementGroup": True}},
         controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}},
         storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
+        budget={"alarm": {"limitUsdPerMonth": 1000, "emails": ["team@example.com"]}},
         addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"}},
     )
     recordings = [record_stack(everything), existing_network(), *(record_stack(random_configuration(number)) for number in range(4))]
@@ -236,6 +244,7 @@ def _arn(kind: str, name: str) -> str:
     return {
         "role": f"arn:aws:iam::{account}:role/{name}",
         "queue": f"arn:aws:sqs:{region}:{account}:{name.rsplit('/')[-1]}",
+        "budget": f"arn:aws:budgets::{account}:budget/{name.rpartition(':')[2]}",
         "event rule": f"arn:aws:events:{region}:{account}:rule/{name}",
         "log group": f"arn:aws:logs:{region}:{account}:log-group:{name}:*",
         "EKS cluster": f"arn:aws:eks:{region}:{account}:cluster/{name}",

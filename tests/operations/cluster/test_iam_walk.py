@@ -116,6 +116,7 @@ def test_every_call_of_every_kind_is_walked():
         "batch",
         "aps",
         "autoscaling",
+        "budgets",
     }
     for verb in ("Create", "Describe", "Modify", "Tag", "Untag", "Delete", "Authorize", "Revoke", "Pass"):
         assert any(one.split(":")[1].startswith(verb) for one in asked), verb

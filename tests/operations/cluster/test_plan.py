@@ -19,6 +19,8 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from tests.support import dev_configuration, merged, record_stack
 
+KEY_ARN = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
+
 
 @cache
 def up() -> tuple[State, World]:
@@ -72,6 +74,38 @@ def test_what_a_change_does_is_in_its_class(changes: dict[str, Any], expected: d
     assert {name: found.get(name) for name in expected} == expected
     if not expected:
         assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "resource", "red", "said"),
+    [
+        ({"storage": {"lustre": {"enabled": False}}}, "lustre", "data", "its data is lost"),
+        ({"storage": {"lustre": {"claimName": "other"}}}, "fsx-claim", "data", "pods that mount it must end first"),
+        ({"controlPlane": {"encryptionKeyArn": KEY_ARN}}, "control-plane-eksCluster", "final", "EKS keeps the key"),
+        ({"controlPlane": {"encryptionKeyArn": KEY_ARN}}, "control-plane-secrets", "data", "can never be read again"),
+        (
+            {"network": {"cidr": "10.2.0.0/21"}},
+            "control-plane-eksCluster",
+            "final",
+            "EKS refuses to move the control plane into another VPC",
+        ),
+        (
+            {"controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}, "network": {"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}},
+            "control-plane-eksCluster",
+            "final",
+            "EKS refuses another set of zones",
+        ),
+        ({"name": "other"}, "control-plane-eksCluster", "final", "all that runs in the cluster is lost"),
+    ],
+)
+def test_red_lines_hold_unless_they_are_allowed_by_name(changes: dict[str, Any], resource: str, red: str, said: str):
+    """File system, claims, key and control plane: nothing of it goes by a policy that names something else."""
+    found = [item for item in effects(plan_of(**changes)) if item.name.startswith(resource) and red in item.classes]
+    assert said in "; ".join(text for effect in found for text in effect.texts)
+    others = [name for name in ("restarts", "jobs", "data", "final") if name != red]
+    for effect in found:
+        assert red in refused(effect.classes, others)
+        assert red not in refused(effect.classes, [red])
 
 
 def test_time_is_the_longest_chain():

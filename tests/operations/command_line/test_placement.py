@@ -59,7 +59,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
-    "trn init": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)},
+    **{f"trn {name}": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "dev bert": ("dev", "bert"), "night bert": ("night", "bert"), "bert --stack night": ("night", "bert"), "bert": ("dev", "bert"),
@@ -122,7 +122,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
         )
     },
-    "trn init": {"": ("the stack has no name", "`trn init STACK`"), "a b": ("too many words: `b`",)},
+    **{f"trn {name}": {"": ("the stack has no name", f"`trn {name} STACK`"), "a b": ("too many words: `b`",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "": ("JOB is missing", f"`trn {name} STACK JOB`"),

@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, ami_date
+from operations.existing.stand_in import account_for
 from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
 from simulator.recording import Recording
+from stacks.config import parse_settings
+from tests.stacks import existing_networks
 from tests.support import dev_configuration, merged, record_stack
 
 TRAIN = "trn1-32xl"
@@ -119,7 +122,8 @@ def test_a_control_plane_that_is_replaced_takes_all_in_it_along():
 @pytest.mark.parametrize(
     "sections",
     [
-        {"network": {"cidr": "10.2.0.0/21"}},
+        {"name": "other", "network": {"cidr": "10.2.0.0/21"}},
+        {"network": {"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}},
         {"network": {"podCidr": "100.65.0.0/16"}},
         {"region": "us-east-2", "network": {"zones": ["use2-az3", "use2-az1"]}},
         {"training": {"namespace": "jobs"}},
@@ -141,6 +145,37 @@ def test_another_encryption_key_is_refused_and_the_old_one_stays(old: str | None
     assert error.refusal is not None
     assert "controlPlane.encryptionKeyArn" in error.refusal.fix
     assert not [step for step in changed.phase.steps.values() if step.operation == "delete"]
+
+
+@pytest.mark.parametrize(
+    ("sections", "error", "caution"),
+    [
+        ({"network": {"cidr": "10.2.0.0/21"}}, "must be in the same VPC", "into another VPC"),
+        (
+            {"network": {"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}, "controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}},
+            "Provided subnets belong to the AZs 'usw2-az2,usw2-az4'",
+            "`controlPlane.zones: [usw2-az1, usw2-az4]`",
+        ),
+    ],
+)
+def test_a_control_plane_stays_in_its_vpc_and_its_zones(sections: dict[str, Any], error: str, caution: str):
+    """EKS refuses it when half of the other network stands: it is said in red before."""
+    changed = change(**sections)
+    assert any(error in str(step.error) for step in changed.phase.errors)
+    assert any(caution in item.text for item in changed.cautions if item.severity == "red")
+    assert not [
+        step for step in changed.phase.steps.values() if step.operation == "delete" and step.urn.endswith("control-plane-eksCluster")
+    ]
+
+
+def test_a_stack_moves_into_no_vpc_of_others_and_out_of_none():
+    """The VPC is what the cluster is in, whoever keeps it."""
+    own, others = dev_configuration(), existing_networks.configuration()
+    settings = [parse_settings(configuration, "test", rehearsal=True) for configuration in (own, others)]
+    for old, new in ((own, others), (others, own)):
+        changed = rehearse_change(record_stack(old), record_stack(new), seed=0, account=account_for(*settings))
+        assert any("must be in the same VPC" in str(step.error) for step in changed.phase.errors)
+        assert any("into another VPC" in item.text for item in changed.cautions if item.severity == "red")
 
 
 def test_default_tags_reach_everything_that_takes_tags():

@@ -1,0 +1,63 @@
+"""What a running cluster keeps, and a change that EKS would refuse halfway: another VPC, other zones, another key."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.account import kinds
+from simulator.engine.plan import Change
+from simulator.recording import Recording, Registration
+
+
+def refused_changes(before: Recording, after: Recording, changes: Mapping[str, Change]) -> dict[str, list[str]]:
+    """What EKS refuses to change, a sentence each, by URN of the cluster. A cluster that is replaced may be anywhere.
+
+    `after`: what the program asks for, with the ids of its own recording. Zones of subnets that others keep are not known here.
+    Sources: EKS API, UpdateClusterConfig; EKS user guide, enable-kms.
+    """
+    found = {}
+    for urn, change in changes.items():
+        if change.kind == "update" and change.registration.type == kinds.CLUSTER and urn in before.registrations:
+            texts = list(_refused(before, after, changes, change))
+            if texts:
+                found[urn] = texts
+    return found
+
+
+def _refused(before: Recording, after: Recording, changes: Mapping[str, Change], change: Change) -> Iterator[str]:
+    urn = change.registration.urn
+    old, new = before.registrations[urn], after.registrations.get(urn, change.registration)
+    vpcs = _vpc(before, old), _vpc(after, new)
+    moved = changes.get(vpcs[1])
+    if "" not in vpcs and (vpcs[0] != vpcs[1] or (moved is not None and moved.kind == "replace")):
+        yield "EKS refuses to move the control plane into another VPC: another VPC takes another cluster, with another `name`"
+    zones = _zones(before, old), _zones(after, new)
+    if all(zones) and zones[0] != zones[1]:
+        yield (
+            f"EKS refuses another set of zones for the control plane: set `controlPlane.zones: [{', '.join(sorted(zones[0]))}]`;"
+            " nodes may be in any zone of the VPC"
+        )
+    if old.inputs.get("encryptionConfig") and any(path.startswith("encryptionConfig") for path in change.changed):
+        yield "EKS keeps the key of the cluster's secrets: another key takes another cluster, with another `name`"
+
+
+def _subnets(recording: Recording, cluster: Registration) -> list[Mapping[str, Any]]:
+    """Inputs of a cluster's subnets, as far as the stack made them."""
+    wanted = set((cluster.inputs.get("vpcConfig") or {}).get("subnetIds") or ())
+    return [item.inputs for item in recording.of_type(kinds.SUBNET) if item.id in wanted]
+
+
+def _vpc(recording: Recording, cluster: Registration) -> str:
+    """URN of a cluster's VPC, or the id of one that others keep; empty where neither is known.
+
+    Subnets of others name no VPC in the stack: the security groups beside them do, where all lie in one.
+    """
+    ids = {item["vpcId"] for item in _subnets(recording, cluster)}
+    ids = ids or {item.inputs.get("vpcId") for item in recording.of_type(kinds.SECURITY_GROUP)}
+    if len(ids) != 1:
+        return ""
+    (which,) = ids
+    return next((item.urn for item in recording.of_type(kinds.VPC) if item.id == which), str(which or ""))
+
+
+def _zones(recording: Recording, cluster: Registration) -> set[str]:
+    return {str(item["availabilityZoneId"]) for item in _subnets(recording, cluster)}

@@ -1,0 +1,64 @@
+"""The program itself refuses what a running cluster cannot take: another key, another VPC, other zones."""
+
+from dataclasses import replace
+
+import pytest
+
+from components.permanent import Identity, PermanentChanged, refuse_change
+
+ARN, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{digit * 8}-0000-0000-0000-000000000000" for digit in "01")
+PLAIN = Identity("trainium-dev", "us-west-2", "10.1.0.0/21", ("usw2-az4", "usw2-az1"), None)
+KEPT = replace(PLAIN, encryption_key_arn=ARN)
+EXISTING = replace(PLAIN, vpc="vpc-0123456789abcdef0")
+WIDER = replace(PLAIN, zone_ids=("usw2-az4", "usw2-az1", "usw2-az2"))
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted", "law", "fix"),
+    [
+        (PLAIN, KEPT, "EKS takes a key for Kubernetes secrets once", "Remove `controlPlane.encryptionKeyArn`"),
+        (KEPT, PLAIN, "EKS takes a key for Kubernetes secrets once", f"Set `controlPlane.encryptionKeyArn: {ARN}`"),
+        (KEPT, replace(KEPT, encryption_key_arn=OTHER), "EKS takes a key", f"Set `controlPlane.encryptionKeyArn: {ARN}`"),
+        (PLAIN, replace(PLAIN, vpc="10.2.0.0/21"), "in the VPC that it was made in", "Set `network.cidr: 10.1.0.0/21`"),
+        (PLAIN, EXISTING, "in the VPC that it was made in", "without `network.existing`"),
+        (EXISTING, PLAIN, "in the VPC that it was made in", "Set `network.existing.vpcId: vpc-0123456789abcdef0`"),
+        (PLAIN, WIDER, "in the set of zones that it was made in", "Set `controlPlane.zones: [usw2-az1, usw2-az4]`"),
+        (WIDER, PLAIN, "in the set of zones", "Set `controlPlane.zones: [usw2-az1, usw2-az2, usw2-az4]`"),
+    ],
+)
+def test_what_a_cluster_keeps_is_refused_with_its_fix(made: Identity, wanted: Identity, law: str, fix: str):
+    """The engine would delete the key that the cluster still uses, or build half of another network before EKS refuses."""
+    with pytest.raises(PermanentChanged) as refused:
+        refuse_change(made.remembered, wanted.remembered)
+    assert law in str(refused.value)
+    assert fix in str(refused.value)
+
+
+def test_all_that_would_change_is_named_at_once():
+    """Whoever fixes one should not meet the next at the next run."""
+    with pytest.raises(PermanentChanged) as refused:
+        refuse_change(PLAIN.remembered, replace(KEPT, vpc="10.2.0.0/21").remembered)
+    assert "network.cidr" in str(refused.value)
+    assert "controlPlane.encryptionKeyArn" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (PLAIN.remembered, PLAIN.remembered),
+        (KEPT.remembered, KEPT.remembered),
+        # The same set in another order.
+        (PLAIN.remembered, replace(PLAIN, zone_ids=PLAIN.zone_ids[::-1]).remembered),
+        # A state from before the component said it: nothing is known of it.
+        ({key: KEPT.remembered[key] for key in ("clusterName", "region")}, replace(PLAIN, vpc="10.2.0.0/21").remembered),
+        # The cluster was never made, for instance since the key does not exist: another may be tried.
+        ({}, KEPT.remembered),
+        (None, KEPT.remembered),
+        # Another cluster is made in its place.
+        (PLAIN.remembered, replace(KEPT, cluster_name="other", vpc="10.2.0.0/21").remembered),
+        (PLAIN.remembered, replace(KEPT, region="us-east-2").remembered),
+    ],
+)
+def test_what_changes_nothing_of_it_passes(made: dict[str, str] | None, wanted: dict[str, str]):
+    """A refusal too many would stop a first run that is being fixed."""
+    refuse_change(made, wanted)
