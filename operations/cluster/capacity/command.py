@@ -94,7 +94,7 @@ def buy(
 
     from operations.access import access
     from operations.asking import consent
-    from operations.aws.capacity_blocks import try_purchase
+    from operations.aws.block_purchase import try_purchase
     from operations.aws.identity import caller
     from operations.cluster.capacity import purchase
     from operations.cluster.capacity.consent import agree, refuse_account, refuse_limit

@@ -9,7 +9,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from facts.block_sales import sold_count, sold_hours
 from facts.names import CLUSTER_TAG, OFFER_TAG, STACK_TAG
 from operations.aws.api import Api
-from operations.aws.capacity_blocks import Offering, block_offerings, purchase
+from operations.aws.block_purchase import purchase
+from operations.aws.capacity_blocks import Offering, block_offerings
 from operations.aws.errors import DENIED, code_of
 from operations.aws.zones import Reservation, reservations_of
 from operations.cluster.capacity.changes import edits

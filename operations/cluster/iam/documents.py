@@ -17,7 +17,7 @@ from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
 from operations.aws import dry_runs, objects
 from operations.aws.api import Call
-from operations.aws.capacity_blocks import SPENDING
+from operations.aws.block_purchase import SPENDING
 from operations.aws.parameters import LOCKING
 from operations.errors import CommandError
 
