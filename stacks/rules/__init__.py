@@ -20,6 +20,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     existing.own_network_keys: ("network",),
     existing.existing_zones: ("region", "network"),
     existing.existing_subnets: ("network", "addons"),
+    existing.existing_file_system: ("network", "storage"),
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),

@@ -12,7 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, network
+from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, file_system, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
@@ -106,6 +106,18 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a boundary of another partition": (
         {"iam": {"permissionsBoundary": "arn:aws-cn:iam::123456789012:policy/boundary"}},
         "`iam.permissionsBoundary` is `arn:aws-cn:iam::123456789012:policy/boundary`",
+    ),
+    "a file system of others from a network of the stack's own": (
+        {"storage": file_system()},
+        "nothing leads from one to the other, `storage.lustre.existing.fileSystemId` is `fs-0123456789abcdef0`",
+    ),
+    "a file system of others, shaped": (
+        {"storage": file_system()},
+        "not for a file system that exists: it is its owner's to shape, `storage.lustre.capacityGib` is `1200`",
+    ),
+    "a file system of others, switched off": (
+        {"storage": {"lustre": {"enabled": False, **file_system()["lustre"]}}},
+        "fs-0123456789abcdef0 is named, and the file system is switched off, `storage.lustre.enabled` is `false`",
     ),
     "a budget in GovCloud": (
         {"region": "us-gov-west-1", **alarm(emails=["a@b.example"])},

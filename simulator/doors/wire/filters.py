@@ -37,6 +37,8 @@ _VALUES: Mapping[str, Callable[[Mapping[str, Any]], list[Any]]] = {
     "state": _member("Status", "State"),
     "group-id": _member("GroupId"),
     "group-name": _member("GroupName"),
+    "network-interface-id": _member("NetworkInterfaceId"),
+    "subnet-id": _member("SubnetId"),
     "launch-template-name": _member("LaunchTemplateName"),
     "route-table-id": _member("RouteTableId"),
     "association.subnet-id": _of_list("Associations", "SubnetId"),
