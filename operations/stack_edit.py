@@ -6,17 +6,22 @@ these changes; a file in which that cannot be done, such as one with anchors, is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from operations.errors import CommandError
+from operations.stack_names import stack_path
+from operations.text_files import read_text, write_text
 from stacks.namespace import NAMESPACE
-from stacks.stack_yaml import YamlError, read_yaml
+from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
 ROOT = "config"
 """Key of a stack file below which all configuration is."""
+
+_HINT = "check that it is a file that you may read and write"
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,8 @@ class Edit:
     """None: the key is deleted. A mapping takes the place of all that is below the key."""
 
     @property
-    def dotted(self) -> str:
-        """As users write the path."""
+    def key(self) -> str:
+        """As documents name it: `controlPlane.kubernetesVersion`."""
         return ".".join(self.path)
 
     @property
@@ -38,9 +43,24 @@ class Edit:
         """The path from the top of the file."""
         return (ROOT, f"{NAMESPACE}:{self.path[0]}", *self.path[1:])
 
+    def __str__(self) -> str:
+        return f"{self.key}: {self.value}" if self.value is not None else f"{self.key} removed"
+
+
+def edit_stack(stack: str, edits: Sequence[Edit], start: Path | None = None) -> bool:
+    """Write the changed file, whole or not at all; whether anything differed. Raises CommandError."""
+    path = stack_path(stack, start)
+    before = read_text(path, MAX_BYTES, _HINT)
+    after = edited(before, edits)
+    if after == before:
+        return False
+    write_text(path, after, _HINT)
+    return True
+
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
     """The text of a stack file with some keys changed. Raises CommandError where that cannot be done without touching others."""
+    _refuse_values(text, edits)
     wanted = changed_data(read_yaml(text), edits)
     try:
         made = text
@@ -67,16 +87,24 @@ def _with(data: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str,
     changed = dict(data)
     if rest:
         below = changed.get(first)
-        if value is None and not isinstance(below, dict):
-            return changed
-        changed[first] = _with(below if isinstance(below, dict) else {}, rest, value)
-        if not changed[first]:
-            del changed[first]
+        if value is not None or isinstance(below, dict):
+            changed[first] = _with(below if isinstance(below, dict) else {}, rest, value)
     elif value is None:
         changed.pop(first, None)
     else:
         changed[first] = value
     return changed
+
+
+def _refuse_values(text: str, edits: Sequence[Edit]) -> None:
+    """Raises CommandError where a path leads through a value that has nothing below it."""
+    for edit in edits:
+        place = read_yaml(text)
+        for depth, key in enumerate(edit.keys):
+            if place is not None and not isinstance(place, dict):
+                wrong = f"`{edit.key}` cannot be set: `{'.'.join(edit.keys[:depth])}` is no section of the stack file"
+                raise CommandError(wrong, "write the sections as keys with values below them")
+            place = (place or {}).get(key)
 
 
 def as_yaml(edits: Sequence[Edit]) -> list[str]:
@@ -109,14 +137,19 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value)
-    # A time or a number in text would be read as something else.
-    is_plain = not isinstance(value, str) or (
-        text[:1].isalpha() and not set(text) & set(":#{}[],&*!|>'\"%@`") and text.lower() not in _WORDS
-    )
-    return text if is_plain else f'"{text}"'
+    return text if not isinstance(value, str) or _is_plain(text) else _quoted(text)
 
 
-_WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text without quotes is read as this text: `1.30` alone would be a number, a date is refused."""
+    try:
+        return bool(text) and not set(text) & set("#{}[],&*!|>'\"%@`") and read_yaml(f"key: {text}\n") == {"key": text}
+    except YamlError:
+        return False
 
 
 class _Uneditable(Exception):
@@ -134,7 +167,7 @@ def _applied(text: str, keys: Sequence[str], value: Any) -> str:
         if found is None:
             return text if value is None else _added(text, node, keys[depth:], value)
         if is_last:
-            return _removed(text, root, keys) if value is None else _replaced(text, found, value)
+            return _removed(text, node, found) if value is None else _replaced(text, found, value)
         below = found[1]
         if not isinstance(below, MappingNode) or (not below.value and not below.flow_style):
             if value is None:
@@ -213,27 +246,24 @@ def _replaced(text: str, pair: tuple[Node, Node], value: Any) -> str:
         assert key.start_mark is not None
         return f"{text[:at]}{gap}{_block(value, key.start_mark.column + 2, _newline(text))}{text[at:]}"
     end = max(_end(node), colon + 1)
-    return f"{text[: colon + 1]} {_scalar(value)}{text[end:]}"
+    if isinstance(node, ScalarNode) and read_yaml(f"key: {text[_start(node) : end]}\n") == {"key": value}:
+        return text
+    is_quoted = isinstance(node, ScalarNode) and node.style in ("'", '"') and isinstance(value, str)
+    return f"{text[: colon + 1]} {_quoted(value) if is_quoted else _scalar(value)}{text[end:]}"
 
 
-def _removed(text: str, root: MappingNode, keys: Sequence[str]) -> str:
-    """Without a key, and without what is above it where nothing is left there."""
-    chain: list[tuple[MappingNode, tuple[Node, Node]]] = []
-    node = root
-    for key in keys:
-        pair = next(pair for pair in node.value if pair[0].value == key)
-        chain.append((node, pair))
-        node = pair[1]
-    while len(chain) > 1 and len(chain[-1][0].value) == 1:
-        chain.pop()
-    mapping, (key_node, value_node) = chain[-1]
+def _removed(text: str, mapping: MappingNode, pair: tuple[Node, Node]) -> str:
+    """Without a key. A section of which nothing is left stays, empty: without its braces it would be null."""
+    key_node, value_node = pair
     end = max(_end(value_node), _end(key_node) + 1)
     if mapping.flow_style:
-        number = [pair[0] for pair in mapping.value].index(key_node)
+        number = [name for name, _ in mapping.value].index(key_node)
         if number + 1 < len(mapping.value):
             return text[: _start(key_node)] + text[_start(mapping.value[number + 1][0]) :]
-        before = _end(mapping.value[number - 1][1])
+        before = _end(mapping.value[number - 1][1]) if number else _start(key_node)
         return text[:before] + text[end:]
+    if len(mapping.value) == 1:
+        return f"{text[: _start(key_node)]}{{}}{text[end:]}"
     begin = text.rfind("\n", 0, _start(key_node)) + 1
     if text[begin : _start(key_node)].strip():
         raise _Uneditable

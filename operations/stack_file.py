@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from operations.errors import CommandError
-from operations.stack_edit import ROOT, Edit, changed_data, edited
+from operations.stack_edit import ROOT, Edit, changed_data
 from operations.stack_names import StackFileError, project_root, stack_path
-from operations.text_files import read_text, write_text
+from operations.text_files import read_text
 from stacks.namespace import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 
@@ -74,18 +74,6 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
         wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
         raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
     return StackFile(root, project, stack, pairs)
-
-
-def edit_stack_file(stack: str, edits: Sequence[Edit], start: Path | None = None) -> None:
-    """Change keys of the stack's file, whole or not at all, and leave its comments and all else as they are. Raises CommandError."""
-    path = stack_path(stack, start)
-    write_text(path, edited(stack_text(stack, start), edits), f"change `{path.name}` yourself")
-
-
-def stack_text(stack: str, start: Path | None = None) -> str:
-    """The text of the stack's file. Raises CommandError."""
-    path = stack_path(stack, start)
-    return read_text(path, MAX_BYTES, _READABLE, too_large=_TOO_LARGE)
 
 
 def with_edits(stack_file: StackFile, edits: Sequence[Edit]) -> StackFile:

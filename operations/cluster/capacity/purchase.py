@@ -20,8 +20,8 @@ from operations.cluster.capacity.ways import LIVING, Way
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.interruption import signals_kept
 from operations.program import settings_of
-from operations.stack_edit import Edit
-from operations.stack_file import StackFile, edit_stack_file, with_edits
+from operations.stack_edit import Edit, edit_stack
+from operations.stack_file import StackFile, with_edits
 from stacks.settings import Settings
 
 STAND_IN = "cr-00000000000000000"
@@ -147,7 +147,7 @@ def refuse_held(api: Api, order: Order) -> None:
 def buy(api: Api, order: Order, way: Way, tell: Callable[[str], None], write: Callable[[Sequence[Edit]], None] | None = None) -> str:
     """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
 
-    `write`: writes the stack file, in place of `edit_stack_file`. Raises CommandError where EC2 refuses or gives no answer.
+    `write`: writes the stack file, in place of `edit_stack`. Raises CommandError where EC2 refuses or gives no answer.
     """
     with signals_kept():
         found = bought(api, order)
@@ -161,7 +161,7 @@ def write_down(order: Order, way: Way, reservation_id: str, write: Callable[[Seq
     """Put a block that is bought into the stack file, and forget that its end was in doubt; the keys that were written."""
     made = file_edits(order, way, reservation_id)
     if made:
-        (write or (lambda found: edit_stack_file(order.stack_file.stack, found, order.stack_file.root)))(made)
+        (write or (lambda found: edit_stack(order.stack_file.stack, found, order.stack_file.root)))(made)
     order.record.delete()
     return made
 

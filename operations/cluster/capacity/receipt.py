@@ -55,7 +55,7 @@ class Receipt:
             "startsAt": _time(self.way.starts),
             "endsAt": _time(self.way.ends) if self.way.ends is not None else None,
             "usd": self.way.usd,
-            "written": {edit.dotted: edit.value for edit in self.written},
+            "written": {edit.key: edit.value for edit in self.written},
         }
 
 

@@ -176,4 +176,4 @@ def _way_data(told: Found, way: Way) -> dict[str, Any]:
 
 
 def _edit_data(edit: Edit) -> dict[str, Any]:
-    return {"key": edit.dotted, "value": edit.value, "deleted": edit.value is None}
+    return {"key": edit.key, "value": edit.value, "deleted": edit.value is None}

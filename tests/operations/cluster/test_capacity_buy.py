@@ -178,7 +178,7 @@ def test_a_kill_before_the_file_is_written_loses_nothing(regions: Regions, monke
         raise SystemError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(purchase, "edit_stack_file", killed)
+        patch.setattr(purchase, "edit_stack", killed)
         with pytest.raises(SystemError):
             buy()
     ((which, _),) = bought(regions).items()
