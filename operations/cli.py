@@ -57,6 +57,7 @@ from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
+from operations.rehearse.calendar.command import calendar
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
@@ -85,7 +86,7 @@ PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
-REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade)
+REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade, calendar)
 """Commands below `trn rehearse`."""
 
 

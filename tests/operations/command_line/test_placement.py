@@ -57,7 +57,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
-            "rehearse upgrade",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
     **{f"trn {name}": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)} for name in ("init", "import")},
@@ -121,7 +121,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
-            "rehearse upgrade",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
     **{f"trn {name}": {"": ("the stack has no name", f"`trn {name} STACK`"), "a b": ("too many words: `b`",)} for name in ("init", "import")},
