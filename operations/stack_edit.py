@@ -249,7 +249,7 @@ def _replaced(text: str, pair: tuple[Node, Node], value: Any) -> str:
     if isinstance(node, ScalarNode) and read_yaml(f"key: {text[_start(node) : end]}\n") == {"key": value}:
         return text
     is_quoted = isinstance(node, ScalarNode) and node.style in ("'", '"') and isinstance(value, str)
-    return f"{text[: colon + 1]} {_quoted(value) if is_quoted else _scalar(value)}{text[end:]}"
+    return f"{text[: colon + 1]} {_quoted(str(value)) if is_quoted else _scalar(value)}{text[end:]}"
 
 
 def _removed(text: str, mapping: MappingNode, pair: tuple[Node, Node]) -> str:
