@@ -109,6 +109,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "": ("dev", None), "night": ("night", None), "-- ls -l": ("dev", ("ls", "-l")), "night -- ls": ("night", ("ls",)),
         "--stack night -- ls": ("night", ("ls",)), "night ls": ("night", ("ls",)), "nosuch": ("nosuch", None),
     },
+    "trn capacity buy": {"dev cb-1": ("dev", "cb-1"), "cb-1": ("dev", "cb-1"), "cb-1 --stack night": ("night", "cb-1")},
     "trn rehearse rules": {"": (None,)},
     "trn rehearse chaos": {"": (None,)},
 }  # fmt: skip
@@ -178,6 +179,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         "dev --stack night -- up": ("two stacks are named",),
     },
     "trn shell": {"dev --stack night -- ls": ("two stacks are named",)},
+    "trn capacity buy": {
+        "dev": ("`dev` is a stack here, and OFFER is missing", "`trn capacity buy dev OFFER`"),
+        "cb-1 dev": ("the stack comes first", "`trn capacity buy dev cb-1`"),
+    },
     "trn rehearse rules": {"dev": ("too many words: `dev`", "`trn rehearse rules`")},
     "trn rehearse chaos": {"dev": ("too many words: `dev`",)},
 }  # fmt: skip
