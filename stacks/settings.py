@@ -126,6 +126,8 @@ class CoreNodes(Section):
     """Leave the size to an autoscaler: later runs do not set it back."""
     root_volume_gib: int = Field(default=100, ge=20, le=16384)
     """Encrypted gp3 root volume, GiB. Changing it rolls the nodes."""
+    kubernetes_version: str | None = None
+    """Kubernetes minor of the nodes, in quotes. Without it they follow the control plane. Up to three minors older, so that a control plane can be upgraded before its nodes are rolled; `trn upgrade` sets and removes it."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
 
@@ -166,6 +168,8 @@ class NodeGroup(Section):
     """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
     """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
+    kubernetes_version: str | None = None
+    """Kubernetes minor of the nodes, in quotes. Without it they follow the control plane. Up to three minors older, so that a control plane can be upgraded before its nodes are rolled; `trn upgrade` sets and removes it. A change rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver. A change rolls the nodes."""
     node_repair: bool = True

@@ -96,6 +96,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "controlPlane.roleName": _one("controlPlane.roleName=another-role"),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
+    "coreNodes.kubernetesVersion": _one("coreNodes.kubernetesVersion=null", "coreNodes.kubernetesVersion='1.34'"),
     "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.instanceType": _one(f"nodeGroups.{GROUP}.instanceType=trn1n.32xlarge"),
     "nodeGroups.NAME.size": _one(f"nodeGroups.{GROUP}.size=4"),
@@ -113,6 +114,10 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
     "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion={LATER_AMI_RELEASE}"),
+    "nodeGroups.NAME.kubernetesVersion": Sample(
+        (f"nodeGroups.{GROUP}.kubernetesVersion=null", f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.35']}"),
+        (f"nodeGroups.{GROUP}.kubernetesVersion='1.34'", f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.34']}"),
+    ),
     "nodeGroups.NAME.labels": _one(f"nodeGroups.{GROUP}.labels={{team: research}}"),
     "nodeGroups.NAME.logicalCoreSize": Sample(
         ("nodeGroups.trn2.logicalCoreSize=1",),

@@ -34,6 +34,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),
     node_groups.efa: ("nodeGroups",),
     node_groups.capacity: ("nodeGroups",),
+    node_groups.node_versions: ("controlPlane", "coreNodes", "nodeGroups"),
     times.block_times: ("nodeGroups", "addons"),
     times.sizes_by_time: ("nodeGroups",),
     node_groups.ami_releases: ("region", "controlPlane", "coreNodes", "nodeGroups", "training"),

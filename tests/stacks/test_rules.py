@@ -246,6 +246,13 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
     "AMI of another Kubernetes": (group(releaseVersion=AMI_RELEASES["1.36"]), "no AMI release of Kubernetes 1.35"),
     "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
+    "nodes newer than the control plane": (group(kubernetesVersion="1.36"), "not within the skew that a control plane of 1.35 allows"),
+    "nodes four minors older": (group(kubernetesVersion="1.31"), "allowed: 1.35, 1.34, 1.33, 1.32"),
+    "core nodes newer than the control plane": ({"coreNodes": {"kubernetesVersion": "1.36"}}, "`coreNodes.kubernetesVersion`"),
+    "AMI of another Kubernetes than the nodes": (
+        group(kubernetesVersion="1.34", releaseVersion=AMI_RELEASES["1.35"]),
+        "no AMI release of Kubernetes 1.34",
+    ),
     "AMI release of a day without one": (group(releaseVersion="1.35.4-20260501"), "allowed: 1.35.4-20260505, 1.35.4-20260423"),
     "AMI release with the patch of another": (group(releaseVersion="1.35.6-20260505"), "an AMI release that AWS did not publish"),
     "core AMI of a day without one": (
