@@ -53,6 +53,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def _edited(text: str, edit: Edit) -> str:
     place = yaml.compose(text, yaml.SafeLoader)
+    above: tuple[yaml.MappingNode, yaml.Node, yaml.Node] | None = None
     keys = ("config", f"{NAMESPACE}:{edit.path[0]}", *edit.path[1:])
     for depth, key in enumerate(keys):
         if not isinstance(place, yaml.MappingNode):
@@ -62,7 +63,12 @@ def _edited(text: str, edit: Edit) -> str:
         if entry is None:
             return text if edit.value is None else _inserted(text, place, keys[depth:], edit.value)
         if depth == len(keys) - 1:
-            return _removed(text, place, *entry) if edit.value is None else _set(text, entry[1], edit.value)
+            if edit.value is not None:
+                return _set(text, entry[1], edit.value)
+            # The last key of a section goes with the section: it may have come for the key alone, and by itself it says nothing.
+            whole = above is not None and len(place.value) == 1 and depth == 2 and "#" not in text[_start(above[1]) : _end(above[2])]
+            return _removed(text, *above) if above is not None and whole else _removed(text, place, *entry)
+        above = (place, *entry)
         place = entry[1]
     raise AssertionError(edit)
 
@@ -70,9 +76,7 @@ def _edited(text: str, edit: Edit) -> str:
 def _set(text: str, node: yaml.Node, value: str) -> str:
     if isinstance(node, yaml.ScalarNode) and node.value == value and node.tag == "tag:yaml.org,2002:str":
         return text
-    assert node.start_mark is not None
-    assert node.end_mark is not None
-    start, end = node.start_mark.index, node.end_mark.index
+    start, end = _start(node), _end(node)
     # A key without a value has no text of its own: its node begins and ends behind the colon.
     space = " " if start == end and text[start - 1] == ":" else ""
     is_plain = isinstance(node, yaml.ScalarNode) and start < end and text[start] not in "'\"" and yaml.safe_load(value) == value
@@ -93,15 +97,27 @@ def _inserted(text: str, place: yaml.MappingNode, keys: Sequence[str], value: st
     return f"{text[:start]}{new}\n{' ' * place.start_mark.column}{text[start:]}"
 
 
+def _start(node: yaml.Node) -> int:
+    assert node.start_mark is not None
+    return node.start_mark.index
+
+
+def _end(node: yaml.Node) -> int:
+    """Where its text ends: a block ends for the parser where the next key begins."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    assert node.end_mark is not None
+    return node.end_mark.index
+
+
 def _quoted(value: str) -> str:
     """In quotes: `1.30` alone would be a number."""
     return f'"{value}"'
 
 
 def _removed(text: str, place: yaml.MappingNode, name: yaml.Node, value: yaml.Node) -> str:
-    assert name.start_mark is not None
-    assert value.end_mark is not None
-    start, end = name.start_mark.index, value.end_mark.index
+    start, end = _start(name), _end(value)
     if len(place.value) == 1 and not place.flow_style:
         # A section without entries would be no section.
         return f"{text[:start]}{{}}{text[end:]}"

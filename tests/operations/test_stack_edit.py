@@ -57,6 +57,7 @@ def test_missing_sections_are_made_and_what_is_as_wanted_stays():
         "config": {"trn:name": "a", "trn:controlPlane": {"kubernetesVersion": "1.36"}}
     }
     assert edited(text, [Edit(VERSION, None)]) == text
+    assert edited(edited(text, [Edit(VERSION, "1.36")]), [Edit(VERSION, None)]) == text
     assert edited(DEV, [Edit(VERSION, "1.35")]) == DEV
     assert edited(edited(DEV, [Edit(VERSION, "1.36")]), [Edit(VERSION, "1.35")]) == DEV
     assert yaml.safe_load(edited("config:\n  trn:controlPlane:\n    kubernetesVersion:\n", [Edit(VERSION, "1.36")]))["config"] == {
@@ -73,10 +74,12 @@ def test_what_is_removed_is_all_that_is_removed(keys: list[str], flow: bool, gon
     assert after == {"trn:coreNodes": {key: "7" for key in keys if key != gone}, "trn:name": "a"}
 
 
-def test_the_last_key_of_a_section_leaves_an_empty_section():
-    """With nothing below it a section would be null, which the settings refuse."""
+def test_the_last_key_of_a_section_goes_with_the_section():
+    """With nothing below it a section would be null, which the settings refuse. Further down an empty section stays: a group is a group."""
     text = "config:\n  trn:coreNodes:\n    kubernetesVersion: '1.35'\n  trn:name: a\n"
-    assert yaml.safe_load(edited(text, [Edit(("coreNodes", "kubernetesVersion"), None)]))["config"]["trn:coreNodes"] == {}
+    assert edited(text, [Edit(("coreNodes", "kubernetesVersion"), None)]) == "config:\n  trn:name: a\n"
+    text = "config:\n  trn:nodeGroups:\n    a:\n      kubernetesVersion: '1.35'\n"
+    assert yaml.safe_load(edited(text, [Edit(("nodeGroups", "a", "kubernetesVersion"), None)]))["config"] == {"trn:nodeGroups": {"a": {}}}
 
 
 def test_a_path_through_a_value_is_refused():
