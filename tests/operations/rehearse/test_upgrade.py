@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from operations.cluster.upgrade.configuration import applied, readable, sections, settings_before, standing_file
+from operations.cluster.upgrade.configuration import readable, sections, settings_before, standing_file
 from operations.cluster.upgrade.releases import release_for
 from operations.cluster.upgrade.steps import CONTROL_PLANE_KEY, Group, Standing, Step, steps
 from operations.cluster.upgrade.timed import timed
 from operations.rehearse.upgrade.cluster import groups_at
 from operations.stack_edit import Edit
-from operations.stack_file import StackFile, read_stack_file
+from operations.stack_file import StackFile, read_stack_file, with_edits
 from tests.operations.practice.commands import trn
 from tests.operations.practice.test_upgrade import SMALL, WAY
 from tests.support import copy_project
@@ -65,7 +65,7 @@ def test_an_outgoing_minor_is_readable_and_a_stopped_run_leaves_no_riddle(small:
     assert [name for name, *_ in sections(settings)] == ["core", "train"]
     standing = Standing("1.34", groups_at(settings, "1.34"))
     planned = steps(standing, "1.36", lambda group, minor: release_for(group, minor, settings))
-    half = applied(small, [edit for step in planned for edit in step.edits])
+    half = with_edits(small, [edit for step in planned for edit in step.edits])
     again = standing_file(half, standing)
     assert again.configuration["controlPlane"]["kubernetesVersion"] == "1.34"
     assert again.configuration["nodeGroups"]["train"]["releaseVersion"] == "1.34.7-20260505"
