@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from operations.stack_file import StackFile
 from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
 from simulator.engine.run import OLD, Engine, Phase
-from simulator.recording import exists_in_cloud
+from simulator.recording import Recording, exists_in_cloud
 
 
 def remove_command(stack: str) -> tuple[str, ...]:
@@ -110,9 +111,10 @@ class RehearsalEngine:
     stack_file: StackFile
 
     def run(self, command: tuple[str, ...], more: Mapping[str, str], /) -> tuple[int, str]:
-        """Do what `pulumi destroy`, `refresh` or `import --file` does."""
+        """Do what `pulumi destroy`, `refresh`, `import --file` or `up --target` does."""
         act: Callable[[], tuple[int, str]] = {
             "destroy": self._destroy,
+            "up": lambda: self._up([urn for flag, urn in pairwise(command) if flag == "--target"]),
             # With a target it only takes the lock, and the account's own is held by this process.
             "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
@@ -155,6 +157,15 @@ class RehearsalEngine:
             self.forget_all()
             end_control_plane(self.account.folder)
         return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources deleted\n"])
+
+    def _up(self, targets: list[str]) -> tuple[int, str]:
+        """Bring what is named to the program, and leave all else as the state has it."""
+        program, before = record_stack(self.stack_file), self.state.load().recording()
+        wanted = {urn: program.registrations[urn] for urn in targets if urn in program.registrations}
+        recording = Recording(before.project, before.stack, {**before.registrations, **wanted})
+        phase = self.drive(lambda engine: engine.up(recording))
+        refused = [error_text(step) for step in phase.errors]
+        return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources changed\n"])
 
     def _refresh(self, *, drop: bool) -> tuple[int, str]:
         folder = self.state
