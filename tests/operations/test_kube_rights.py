@@ -26,7 +26,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "why": ("why bert",),
     "watch": ("watch bert --once",),
     "scale": ("scale trn1-32xl 0 --yes",),
-    "roll": ("roll trn1-32xl --when-idle --yes",),
 }
 
 

@@ -23,6 +23,7 @@ from operations.jobs.listing.kinds import JOB_KINDS
 from operations.jobs.listing.look import look
 from operations.kube.api import KubernetesClient
 from operations.kube.job_pods import PODS
+from operations.kube.rights import RIGHTS
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, previewed
 from operations.practice.users import start_job
@@ -35,6 +36,7 @@ from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
 from tests.operations.fake_kubernetes import FakeCluster
+from tests.operations.test_kube_rights import resource
 from tests.support import dev_configuration, merged, record_stack
 
 GROUP, OTHER = "trn1-32xl", "trn1n-32xl"
@@ -42,6 +44,21 @@ GROUP, OTHER = "trn1-32xl", "trn1n-32xl"
 
 class Killed(Exception):
     """The process ends here."""
+
+
+_VERBS = {"POST": "create", "PATCH": "patch", "GET": "list", "DELETE": "delete"}
+
+
+@dataclass(frozen=True)
+class Noting(SimulatedClient):
+    """Keeps what was asked of the API server."""
+
+    asked: set[tuple[str, str]] = field(default_factory=set)
+
+    def call_api(self, method: str, url: str, **more: Any) -> Any:
+        """One request."""
+        self.asked.add((_VERBS[method], resource(url)))
+        return super().call_api(method, url, **more)
 
 
 @cache
@@ -62,12 +79,13 @@ class Cluster:
     changes: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    """Verbs and what they were for."""
 
     @property
     def kubernetes(self) -> KubernetesClient:
         """The client of the program, on the simulated API server."""
-        client = SimulatedClient(ApiServer(self.world), lambda: self._changed("kubernetes"))
-        return KubernetesClient(client, None)
+        return KubernetesClient(Noting(ApiServer(self.world), lambda: self._changed("kubernetes"), asked=self.asked), None)
 
     def _changed(self, what: str) -> None:
         self.changes.append(what)
@@ -179,6 +197,15 @@ def test_a_move_that_was_killed_is_continued_by_the_next(kill_at: int):
     found.kill_at = 0
     assert found.roll("to", OTHER) == []
     assert (found.groups_of_pods(), found.changes[-1]) == ([OTHER, OTHER], "empty")
+
+
+def test_it_asks_for_nothing_without_a_right():
+    """Whoever may not administer the cluster is given what `trn iam` lists."""
+    found = cluster()
+    found.asked.clear()
+    found.roll()
+    rights = {(verb, kind) for kind, verbs in RIGHTS["roll"].items() for verb in verbs}
+    assert {("create", "commands.bus.volcano.sh"), ("patch", "nodes"), ("patch", "jobs.batch.volcano.sh")} <= found.asked <= rights
 
 
 def test_a_group_on_a_capacity_block_is_not_rolled_with_nodes():
