@@ -19,10 +19,6 @@ ENDS_AT = time(11, 30)
 """Time of day, UTC, at which every capacity block ends, wherever it is (EC2 user guide, capacity-blocks-using)."""
 LONGEST = timedelta(days=182)
 """Longest block, with all its extensions (EC2 user guide, capacity-blocks-extend)."""
-STARTS_WITHIN = timedelta(weeks=8)
-"""How far ahead a block may start."""
-LAST_EXTENSION = timedelta(hours=1)
-"""How long before its end a block can last be extended; payment has to arrive 35 minutes before the end."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,29 @@ class Window:
     def holds(self, moment: datetime) -> bool:
         """Whether instances can be launched into the block at a moment."""
         return self.starts <= moment < self.terminates
+
+
+@dataclass(frozen=True)
+class Use:
+    """A block as jobs meet it: nodes from its start on, drained before its end, terminated later."""
+
+    window: Window
+    drained_before_end: timedelta
+
+    @property
+    def drained(self) -> datetime:
+        """When jobs get SIGTERM."""
+        return self.window.emptied(self.drained_before_end)
+
+    @property
+    def usable(self) -> timedelta:
+        """From the start until jobs get SIGTERM."""
+        return self.drained - self.window.starts
+
+    @property
+    def to_save(self) -> timedelta:
+        """From SIGTERM until EC2 terminates the first instance."""
+        return self.drained_before_end - TERMINATION
 
 
 def window(starts_at: str, ends_at: str) -> Window:

@@ -19,7 +19,8 @@ import typer
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
-from operations.cluster.capacity.command import find
+from operations.cluster.capacity.command import buy, find
+from operations.cluster.capacity.command import calendar as capacity_calendar
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -36,7 +37,9 @@ from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
+from operations.cluster.takeover.command import take_over
 from operations.cluster.top.command import top
+from operations.cluster.upgrade.command import upgrade
 from operations.cluster.verify.command import verify
 from operations.command_line.commands import PRACTICE as IN_PRACTICE
 from operations.command_line.commands import Command, CommandGroup, StackGroup
@@ -56,11 +59,13 @@ from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
+from operations.rehearse.calendar.command import calendar
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
+from operations.rehearse.upgrade.command import upgrade as rehearse_upgrade
 from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
@@ -68,14 +73,14 @@ ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
 """Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
-    init, check, cost, plan, iam, status, verify, kubeconfig, shell, top, logs, scale, roll, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, roll, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
-CAPACITY = (find,)
+CAPACITY = (find, buy, capacity_calendar)
 """Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""
@@ -83,7 +88,7 @@ PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
-REHEARSALS = (rules, crash, chaos, change)
+REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade, calendar)
 """Commands below `trn rehearse`."""
 
 
@@ -169,6 +174,8 @@ def in_practice(context: typer.Context) -> None:
 
 for title, group in GROUPS.items():
     app.add_typer(group, name=title)
+# `import` is a word of the language.
+app.command("import", cls=Command, **described(take_over))(take_over)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)

@@ -23,7 +23,7 @@ from operations.stack_file import StackFile
 from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
 from simulator.engine.run import OLD, Engine, Phase
-from simulator.recording import Recording, exists_in_cloud
+from simulator.recording import exists_in_cloud
 
 
 def remove_command(stack: str) -> tuple[str, ...]:
@@ -111,10 +111,10 @@ class RehearsalEngine:
     stack_file: StackFile
 
     def run(self, command: tuple[str, ...], more: Mapping[str, str], /) -> tuple[int, str]:
-        """Do what `pulumi destroy`, `refresh`, `import --file` or `up --target` does."""
+        """Do what `pulumi up`, `destroy`, `refresh` or `import --file` does."""
         act: Callable[[], tuple[int, str]] = {
+            "up": lambda: self._up(frozenset(target for option, target in pairwise(command) if option == "--target")),
             "destroy": self._destroy,
-            "up": lambda: self._up([urn for flag, urn in pairwise(command) if flag == "--target"]),
             # With a target it only takes the lock, and the account's own is held by this process.
             "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
@@ -150,6 +150,13 @@ class RehearsalEngine:
         """After a destroy that ended well there is no stack any more."""
         shutil.rmtree(self.account.folder.rehearsal, ignore_errors=True)
 
+    def _up(self, targets: frozenset[str]) -> tuple[int, str]:
+        graph = record_stack(self.stack_file)
+        self.account.pass_time()
+        phase = self.drive(lambda engine: engine.up(graph, targets=targets))
+        refused = [error_text(step) for step in phase.errors]
+        return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources changed\n"])
+
     def _destroy(self) -> tuple[int, str]:
         phase = self.drive(lambda engine: engine.destroy())
         refused = [error_text(step) for step in phase.errors]
@@ -157,15 +164,6 @@ class RehearsalEngine:
             self.forget_all()
             end_control_plane(self.account.folder)
         return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources deleted\n"])
-
-    def _up(self, targets: list[str]) -> tuple[int, str]:
-        """Bring what is named to the program, and leave all else as the state has it."""
-        program, before = record_stack(self.stack_file), self.state.load().recording()
-        wanted = {urn: program.registrations[urn] for urn in targets if urn in program.registrations}
-        recording = Recording(before.project, before.stack, {**before.registrations, **wanted})
-        phase = self.drive(lambda engine: engine.up(recording))
-        refused = [error_text(step) for step in phase.errors]
-        return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources changed\n"])
 
     def _refresh(self, *, drop: bool) -> tuple[int, str]:
         folder = self.state

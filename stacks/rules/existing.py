@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from addons.managed_prometheus import ManagedPrometheusSettings
+from facts.existing import workspace
 from facts.problems import Problem, missing
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, partition, zone_id_prefix, zone_ids
 from stacks.existing import wanted_tags
 from stacks.settings import ExistingNetwork, Settings
 
@@ -16,6 +18,10 @@ OWN_NETWORK_KEYS = {
     "interface_endpoints": "the endpoints of the VPC are its owner's",
 }
 """Keys that shape an own network, and why they say nothing about another one."""
+OWN_FILE_SYSTEM_KEYS = (
+    "capacity_gib", "throughput_mbps_per_tib", "zone_id", "compression", "final_backup", "backup_retention_days", "data_repository", "dynamic_class",
+)  # fmt: skip
+"""Keys that shape an own file system."""
 _ROLES = {
     "nodes": "nodes",
     "controlPlane": "control_plane",
@@ -85,3 +91,38 @@ def existing_subnets(settings: Settings) -> Iterator[Problem]:
     if existing.tag_subnets and not wanted_tags(settings):
         hint = "name `loadBalancers` or `internalLoadBalancers`, or set it to false: no other controller looks for a tag"
         yield Problem("network.existing.tagSubnets", True, "no subnet that a controller looks for", "false", hint)
+
+
+def existing_file_system(settings: Settings) -> Iterator[Problem]:
+    """A file system of others is used as it is, from a network in which it can be reached before the stack is there."""
+    lustre = settings.storage.lustre
+    if lustre.existing is None:
+        return
+    path, which = "storage.lustre.existing.fileSystemId", lustre.existing.file_system_id
+    if not lustre.enabled:
+        hint = "remove `enabled`, or remove `existing`"
+        yield Problem("storage.lustre.enabled", False, f"{which} is named, and the file system is switched off", "true", hint)
+    for key in OWN_FILE_SYSTEM_KEYS:
+        if key in lustre.model_fields_set:
+            wrong = "not for a file system that exists: it is its owner's to shape"
+            hint = "remove it, or remove `storage.lustre.existing`"
+            yield Problem(f"storage.lustre.{type(lustre).model_fields[key].alias}", getattr(lustre, key), wrong, hint=hint)
+    if settings.network.existing is None:
+        hint = "set `network.existing` to the file system's VPC, or to one that is connected with it"
+        yield Problem(
+            path, which, "a file system that exists, and a VPC that the stack makes: nothing leads from one to the other", hint=hint
+        )
+
+
+def existing_workspace(settings: Settings) -> Iterator[Problem]:
+    """A workspace of others is used only by an add-on that is on, and is one of the stack's region."""
+    section = settings.addons.of(ManagedPrometheusSettings)
+    if section.workspace_arn is None:
+        return
+    _, arn_partition, _, region, *_ = section.workspace_arn.split(":")
+    if not section.enabled:
+        hint = "set `addons.managedPrometheus.enabled: true`, or remove the workspace"
+        yield Problem(workspace.PATH, section.workspace_arn, "a workspace that nothing writes to", hint=hint)
+    if (arn_partition, region) != (partition(settings.region), settings.region):
+        hint = "Prometheus writes to a workspace of its own region: take one of this region"
+        yield Problem(workspace.PATH, section.workspace_arn, f"a workspace of {region} in {arn_partition}", settings.region, hint)

@@ -12,7 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, network
+from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, WORKSPACE, file_system, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
@@ -107,6 +107,18 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"iam": {"permissionsBoundary": "arn:aws-cn:iam::123456789012:policy/boundary"}},
         "`iam.permissionsBoundary` is `arn:aws-cn:iam::123456789012:policy/boundary`",
     ),
+    "a file system of others from a network of the stack's own": (
+        {"storage": file_system()},
+        "nothing leads from one to the other, `storage.lustre.existing.fileSystemId` is `fs-0123456789abcdef0`",
+    ),
+    "a file system of others, shaped": (
+        {"storage": file_system()},
+        "not for a file system that exists: it is its owner's to shape, `storage.lustre.capacityGib` is `1200`",
+    ),
+    "a file system of others, switched off": (
+        {"storage": {"lustre": {"enabled": False, **file_system()["lustre"]}}},
+        "fs-0123456789abcdef0 is named, and the file system is switched off, `storage.lustre.enabled` is `false`",
+    ),
     "a budget in GovCloud": (
         {"region": "us-gov-west-1", **alarm(emails=["a@b.example"])},
         "GovCloud are billed through a standard account, and Budgets has no endpoint there, `region` is `us-gov-west-1`",
@@ -130,6 +142,14 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a topic of another partition": (
         alarm(snsTopicArn="arn:aws-cn:sns:cn-north-1:123456789012:costs"),
         "a topic of another partition; the one of us-west-2 is aws, `budget.alarm.snsTopicArn`",
+    ),
+    "a workspace that nothing writes to": (
+        {"addons": {"managedPrometheus": {"enabled": False, "workspaceArn": WORKSPACE}}},
+        "a workspace that nothing writes to, `addons.managedPrometheus.workspaceArn`",
+    ),
+    "a workspace of another region": (
+        {"addons": {"managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE.replace("us-west-2", "eu-west-1")}}},
+        "a workspace of eu-west-1 in aws",
     ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
@@ -226,6 +246,13 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
     "AMI of another Kubernetes": (group(releaseVersion=AMI_RELEASES["1.36"]), "no AMI release of Kubernetes 1.35"),
     "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
+    "nodes newer than the control plane": (group(kubernetesVersion="1.36"), "not within the skew that a control plane of 1.35 allows"),
+    "nodes four minors older": (group(kubernetesVersion="1.31"), "allowed: 1.35, 1.34, 1.33, 1.32"),
+    "core nodes newer than the control plane": ({"coreNodes": {"kubernetesVersion": "1.36"}}, "`coreNodes.kubernetesVersion`"),
+    "AMI of another Kubernetes than the nodes": (
+        group(kubernetesVersion="1.34", releaseVersion=AMI_RELEASES["1.35"]),
+        "no AMI release of Kubernetes 1.34",
+    ),
     "AMI release of a day without one": (group(releaseVersion="1.35.4-20260501"), "allowed: 1.35.4-20260505, 1.35.4-20260423"),
     "AMI release with the patch of another": (group(releaseVersion="1.35.6-20260505"), "an AMI release that AWS did not publish"),
     "core AMI of a day without one": (

@@ -1,15 +1,17 @@
 """What a stack costs: by the hour, the day and the run, now, at full size and idle, item by item, each price with its origin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from facts.catalogue import SOURCES, instance_type
 from facts.prices import PRICED_REGIONS, PRICES, hourly
 from operations.aws.pricing import LivePrice
-from operations.program import rehearse_stack
+from operations.cluster.cost.week import week_notes, weekly_hours
+from operations.program import rehearse_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.cost_figures import Amount, Figure, Figures, figure
 from simulator.costs import CostItem, items
+from stacks.existing import asked_of
 
 HOURS_PER_DAY = 24
 
@@ -46,6 +48,10 @@ class Bill:
     lines: tuple[Line, ...]
     around_a_run_h: float
     """Hours of a rehearsed up and destroy together."""
+    existing: tuple[str, ...] = ()
+    """What the stack uses and others pay for, by id or name."""
+    weekly_hours: Mapping[str, float] = field(default_factory=dict)
+    """Hours of a week in which a group with a schedule has nodes, by its name."""
 
     @property
     def figures(self) -> Figures:
@@ -67,10 +73,12 @@ class Bill:
         said = []
         if self.region not in PRICED_REGIONS and any(not line.source.startswith("Pricing API") for line in self.lines):
             said.append(f"the table holds prices of {', '.join(PRICED_REGIONS)}; in {self.region} others hold: --live asks for them")
+        if self.existing:
+            said.append(f"not in the sums, since the stack uses and does not make it: {', '.join(self.existing)}")
         doubtful = sorted({line.price for line in self.lines if not line.verified and line.full_size.usd_per_hour})
         if doubtful:
             said.append(f"price not verified, do not rely on: {', '.join(doubtful)}")
-        return tuple(said)
+        return (*said, *week_notes(self.weekly_hours, self.lines))
 
 
 def bill_of(stack_file: StackFile) -> Bill:
@@ -81,7 +89,15 @@ def bill_of(stack_file: StackFile) -> Bill:
     rehearsal = rehearse_stack(stack_file)
     seconds = rehearsal.report.up.seconds + rehearsal.report.destroy.seconds
     lines = tuple(_line(item) for item in items(rehearsal.recording))
-    return Bill(stack_file.stack, str(stack_file.configuration["region"]), lines, round(seconds / 3600, 3))
+    settings = settings_of(stack_file)
+    return Bill(
+        stack_file.stack,
+        str(stack_file.configuration["region"]),
+        lines,
+        round(seconds / 3600, 3),
+        tuple(asked_of(settings).names),
+        weekly_hours(settings),
+    )
 
 
 def _line(item: CostItem) -> Line:

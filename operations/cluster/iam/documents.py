@@ -17,6 +17,7 @@ from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
 from operations.aws import dry_runs, objects
 from operations.aws.api import Call
+from operations.aws.block_purchase import SPENDING
 from operations.aws.parameters import LOCKING
 from operations.errors import CommandError
 
@@ -70,7 +71,12 @@ def operator_permissions(*, own_network: bool = True) -> Permissions:
     `own_network`: whether the stack makes its network. In one that others keep nothing of a network is made or deleted.
     """
     left_out = set() if own_network else {call.action for call in _of_own_networks()}
-    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out))
+    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out and call not in SPENDING))
+
+
+def buyer_permissions() -> Permissions:
+    """What `trn capacity buy` takes beyond the operator's document: it spends money at once, so it is a document of its own."""
+    return _with_calls({}, SPENDING)
 
 
 def _of_own_networks() -> Iterator[Call]:
@@ -101,7 +107,7 @@ def _rights(resource_type: str) -> Rights | None:
     return rights
 
 
-_STACK = frozenset({"partition", "region", "cluster"})
+_STACK = frozenset({"partition", "region", "cluster", "role_path"})
 """Names that are filled in for the whole stack."""
 
 
@@ -115,9 +121,12 @@ def _named(scope: Scope, names: Mapping[str, tuple[str, ...]]) -> Iterator[Scope
         yield Scope(filled, scope.condition)
 
 
-def statements(permissions: Permissions, cluster: str, region: str) -> list[Document]:
-    """One statement for each scope, resources of the same actions and conditions together, in an order that never changes."""
-    values = {"partition": partition(region), "region": region, "cluster": cluster}
+def statements(permissions: Permissions, cluster: str, region: str, role_path: str = "/") -> list[Document]:
+    """One statement for each scope, resources of the same actions and conditions together, in an order that never changes.
+
+    `role_path`: path of the stack's roles.
+    """
+    values = {"partition": partition(region), "region": region, "cluster": cluster, "role_path": role_path.removeprefix("/")}
     joined: dict[tuple[tuple[tuple[str, str, str], ...], tuple[str, ...]], set[str]] = {}
     for scope, actions in permissions.items():
         made = _filled(scope, values)

@@ -94,10 +94,8 @@ class Cluster:
 
     def run(self, command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
         """`pulumi up` of the targets that are named."""
-        targets = [urn for flag, urn in pairwise(command) if flag == "--target"]
-        wanted = {urn: programs()[1].registrations[urn] for urn in targets}
-        before = self.state.recording()
-        phase = Engine(self.world, self.state, 0).up(replace(before, registrations={**before.registrations, **wanted}))
+        targets = frozenset(urn for flag, urn in pairwise(command) if flag == "--target")
+        phase = Engine(self.world, self.state, 0).up(programs()[1], targets=targets)
         assert phase.errors == []
         self._changed("pulumi up")
         return 0, ""

@@ -54,12 +54,13 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
     **{
         f"trn {name}": {"dev": ("dev",), "--stack night": ("night",), "": ("dev",), "dev --stack dev": ("dev",), "nosuch": ("nosuch",)}
         for name in (
-            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
-    "trn init": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)},
+    **{f"trn {name}": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "dev bert": ("dev", "bert"), "night bert": ("night", "bert"), "bert --stack night": ("night", "bert"), "bert": ("dev", "bert"),
@@ -111,6 +112,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "": ("dev", None), "night": ("night", None), "-- ls -l": ("dev", ("ls", "-l")), "night -- ls": ("night", ("ls",)),
         "--stack night -- ls": ("night", ("ls",)), "night ls": ("night", ("ls",)), "nosuch": ("nosuch", None),
     },
+    "trn capacity buy": {"dev cb-1": ("dev", "cb-1"), "cb-1": ("dev", "cb-1"), "cb-1 --stack night": ("night", "cb-1")},
     "trn rehearse rules": {"": (None,)},
     "trn rehearse chaos": {"": (None,)},
 }  # fmt: skip
@@ -119,12 +121,13 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     **{
         f"trn {name}": {"dev night": ("too many words: `night`",), "dev --stack night": ("two stacks are named, `dev` and `night`",)}
         for name in (
-            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
-    "trn init": {"": ("the stack has no name", "`trn init STACK`"), "a b": ("too many words: `b`",)},
+    **{f"trn {name}": {"": ("the stack has no name", f"`trn {name} STACK`"), "a b": ("too many words: `b`",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "": ("JOB is missing", f"`trn {name} STACK JOB`"),
@@ -183,6 +186,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         "dev --stack night -- up": ("two stacks are named",),
     },
     "trn shell": {"dev --stack night -- ls": ("two stacks are named",)},
+    "trn capacity buy": {
+        "dev": ("`dev` is a stack here, and OFFER is missing", "`trn capacity buy dev OFFER`"),
+        "cb-1 dev": ("the stack comes first", "`trn capacity buy dev cb-1`"),
+    },
     "trn rehearse rules": {"dev": ("too many words: `dev`", "`trn rehearse rules`")},
     "trn rehearse chaos": {"dev": ("too many words: `dev`",)},
 }  # fmt: skip
