@@ -24,6 +24,7 @@ LIST_POLICIES = Call("eks", "ListAssociatedAccessPolicies", part_of_cluster("acc
 DESCRIBE_INSTANCES = Call("ec2", "DescribeInstances")
 LIST_ROLES = Call("iam", "ListRoles")
 LIST_ATTACHED = Call("iam", "ListAttachedRolePolicies")
+LIST_INLINE = Call("iam", "ListRolePolicies")
 DESCRIBE_STACKS = Call("cloudformation", "DescribeStacks")
 DESCRIBE_LOG_GROUPS = Call("logs", "DescribeLogGroups")
 EKSCTL_TAG = "alpha.eksctl.io/cluster-name"
@@ -52,6 +53,8 @@ class OtherCluster:
     """Roles that service accounts take through the cluster's OIDC provider."""
     role_policies: tuple[str, ...]
     """ARNs of the policies that are attached to the control plane's role."""
+    role_documents: tuple[str, ...]
+    """Names of the policies that are written into it."""
     stacks: tuple[Entry, ...]
     """eksctl's CloudFormation stacks."""
     log_group: Entry | None
@@ -96,6 +99,7 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         other_instances=tuple(_other_instances(api, name)),
         service_account_roles=tuple(_service_account_roles(api, entry)),
         role_policies=tuple(each["PolicyArn"] for each in api.pages(LIST_ATTACHED, "AttachedPolicies", RoleName=role)),
+        role_documents=tuple(api.pages(LIST_INLINE, "PolicyNames", RoleName=role)),
         stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
         log_group=_log_group(api, name),
     )

@@ -74,9 +74,7 @@ def _existing(other: OtherCluster, nodes: Mapping[str, str]) -> dict[str, Any]:
         zone_id = network.subnets[subnet_id].zone_id
         if zone_id not in CONTROL_PLANE_REFUSED_ZONES:
             plane.setdefault(zone_id, subnet_id)
-    found: dict[str, Any] = {"vpcId": network.vpc_id, "nodes": dict(nodes)}
-    if plane != dict(nodes):
-        found["controlPlane"] = plane
+    found: dict[str, Any] = {"vpcId": network.vpc_id, "nodes": dict(nodes), "controlPlane": plane}
     for key, role in (("loadBalancers", _PUBLIC_ROLE), ("internalLoadBalancers", _INTERNAL_ROLE)):
         tagged: dict[str, str] = {}
         for subnet_id, subnet in sorted(network.subnets.items()):

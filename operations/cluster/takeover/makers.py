@@ -60,10 +60,20 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
     for addon in other.addons:
         if addon["addonName"] not in ours:
             yield f"EKS add-on {addon['addonName']}: it stays; delete it where the stack installs the same (`aws eks delete-addon`)"
-    more = [arn.rsplit("/", 1)[-1] for arn in other.role_policies if not arn.endswith(f"/{_OWN_POLICY}")]
-    if more:
-        yield f"policies {', '.join(more)} on the control plane's role: detach them before `pulumi destroy`, or IAM keeps the role"
+    yield from _role_policies(other)
     yield "Helm releases and their objects: the account does not show them; `helm list -A` does, and one of another name blocks the stack's own chart"
+
+
+def _role_policies(other: OtherCluster) -> Iterator[str]:
+    """What the program's role does not have, and `pulumi destroy` would stop at (IAM API, DeleteRole: DeleteConflict)."""
+    role = str(other.entry["roleArn"]).rsplit("/", 1)[-1]
+    for arn in other.role_policies:
+        if not arn.endswith(f"/{_OWN_POLICY}"):
+            detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"
+            yield f"policy {arn.rsplit('/', 1)[-1]} of the control plane's role: {detach} before `pulumi destroy`"
+    for name in other.role_documents:
+        delete = f"`aws iam delete-role-policy --role-name {role} --policy-name {name}`"
+        yield f"policy {name} in the control plane's role: {delete} before `pulumi destroy`"
 
 
 def _instances(other: OtherCluster) -> Iterator[str]:

@@ -168,6 +168,13 @@ def _role(item: Registration, other: OtherCluster) -> _Seen:
     return {"name": item.inputs["name"]}, {"arn": arn} if own else {}
 
 
+def _entry(item: Registration, other: OtherCluster) -> _Seen:
+    """The provider leaves out the usual type (hashicorp/terraform-provider-aws internal/service/eks/access_entry.go, its default)."""
+    entry = next(each for each in other.access_entries if each["principalArn"] == item.inputs["principalArn"])
+    kind = {"type": entry["type"]} if entry.get("type", "STANDARD") != "STANDARD" else {}
+    return {key: item.inputs[key] for key in ("clusterName", "principalArn")} | kind, {}
+
+
 def _policy(item: Registration, other: OtherCluster) -> _Seen:
     entry = next((each for each in other.access_entries if each["principalArn"] == item.inputs["principalArn"]), {"policies": ()})
     found = next((each for each in entry["policies"] if each["policyArn"] == item.inputs["policyArn"]), None)
@@ -178,6 +185,7 @@ def _policy(item: Registration, other: OtherCluster) -> _Seen:
 _SEEN = {
     eks.CLUSTER_TYPE.token: _cluster,
     eks.ADDON.token: _addon,
+    eks.ACCESS_ENTRY.token: _entry,
     eks.ACCESS_POLICY.token: _policy,
     logs.LOG_GROUP.token: _log_group,
     iam.ROLE.token: _role,

@@ -200,7 +200,8 @@ class _Account:
     def entry(self, principal: str, kind: str, policy: str = "") -> None:
         """An access entry."""
         own = {"clusterName": self._name, "principalArn": principal}
-        self._put(eks.ACCESS_ENTRY.token, principal, {**own, "type": kind})
+        # The provider's own default: it is no difference to a program that leaves it out.
+        self._put(eks.ACCESS_ENTRY.token, principal, {**own, **({"type": kind} if kind != "STANDARD" else {})})
         if policy:
             arn = f"arn:aws:eks::aws:cluster-access-policy/{policy}"
             self._put(eks.ACCESS_POLICY.token, principal, {**own, "policyArn": arn, "accessScope": {"type": "cluster", "namespaces": []}})

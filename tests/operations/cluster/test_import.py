@@ -100,6 +100,7 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:network"]["existing"] | {"internalLoadBalancers": {}} == {
         "vpcId": VPC,
         "nodes": NODES,
+        "controlPlane": NODES,
         "loadBalancers": PUBLIC,
         "internalLoadBalancers": {},
     }
@@ -174,6 +175,7 @@ def test_a_change_of_the_draft_that_eks_cannot_make_is_red(trn: Trn, wires: dict
         written["config"][section]["zones"] = ["usw2-az4", "usw2-az2"]
         existing = written["config"][section]["existing"]
         existing["nodes"] = {"usw2-az4": NODES["usw2-az4"], "usw2-az2": "subnet-0b10e00000000a002"}
+        existing["controlPlane"] = existing["nodes"]
         (wires[REGION],) = [account(with_subnet(blueprint_account()))]
     else:
         written["config"][section][key] = value
