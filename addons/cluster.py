@@ -40,6 +40,8 @@ class Cluster:
 
     session_manager: bool = False
     """Whether Systems Manager may open shells on nodes."""
+    has_existing_file_system: bool = False
+    """Whether the shared file system is another's: then nothing in the cluster calls FSx."""
     isolated: bool = False
     """Without a NAT gateway: pods reach services of AWS by endpoints only."""
 

@@ -38,6 +38,22 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         {"network": {"existing": {"vpcId": "vpc-0123456789abcdef0", "nodes": {"usw2-az1": "my-subnet"}}}},
         "not a valid id of a subnet",
     ),
+    "storage.lustre.existing.fileSystemId": (
+        {"storage": {"lustre": {"existing": {"fileSystemId": "fs-shared", "mountName": "abcdefgh"}}}},
+        "not a valid id of a file system",
+    ),
+    "storage.lustre.existing.mountName": (
+        {"storage": {"lustre": {"existing": {"fileSystemId": "fs-0123456789abcdef0", "mountName": "/abcdefgh"}}}},
+        "not a valid mount name of a Lustre file system",
+    ),
+    "storage.lustre.existing.clientSecurityGroupId": (
+        {
+            "storage": {
+                "lustre": {"existing": {"fileSystemId": "fs-0123456789abcdef0", "mountName": "abcdefgh", "clientSecurityGroupId": "lustre"}}
+            }
+        },
+        "not a valid id of a security group",
+    ),
     "iam.permissionsBoundary": (
         {"iam": {"permissionsBoundary": "arn:aws:iam::123456789012:role/boundary"}},
         "not a valid ARN of an IAM policy",

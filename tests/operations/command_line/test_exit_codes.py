@@ -53,7 +53,8 @@ def line(name: str, stack: str | None = "dev", *options: str) -> list[str]:
     given = [*name.split()[1:], *([stack] if stack and (name in ABOUT_A_STACK or name in WRITE_A_STACK) else [])]
     command = COMMANDS.get(name)
     words = [ARGUMENTS.get(slot.name, ()) for slot in command.line(command_context(command, name)).slots] if command is not None else []
-    choice = {"trn iam": ["--operator"], "trn import": ["--cluster", "theirs"]}.get(name, [])
+    choices = {"trn iam": ["--operator"], "trn import": ["--cluster", "theirs"]}
+    choice = ["--to", "1.36"] if name.endswith(" upgrade") else choices.get(name, [])
     return [*given, *options, *choice, *(word for group in words for word in group)]
 
 

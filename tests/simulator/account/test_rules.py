@@ -336,6 +336,18 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "version-skew": (_request(group(version="1.36")), "is of 1.36, the control plane of 1.35"),
     "version-skew-on-update": (_request(group(version="1.31")), "is of 1.31, the control plane of 1.35"),
+    "nodes-stay-within-skew": (
+        _with(lambda world: world.state.put(group(version="1.32")), changed(only(kinds.CLUSTER), version="1.36")),
+        "more than 3 minors older than 1.36",
+    ),
+    "addon-of-the-minor": (
+        _request(changed(only(kinds.ADDON, "control-plane-kube-proxy"), addonVersion="v1.36.0-eksbuild.25")),
+        "is not for a control plane of 1.35",
+    ),
+    "addon-of-the-minor-on-update": (
+        _request(changed(only(kinds.ADDON, "control-plane-kube-proxy"), addonVersion="v1.34.6-eksbuild.29")),
+        "is not for a control plane of 1.35",
+    ),
     "one-minor-at-a-time": (_request(changed(only(kinds.CLUSTER), version="1.37")), "version update from 1.35 to 1.37"),
     "efa-self-rules": (_with(lambda world: without(world, _self_rule("nodes-to-self")), group()), "no self-referencing egress rule"),
     "efa-in-one-zone": (_request(group(subnetIds=_two_zones())), "spreads over usw2-az1, usw2-az4"),
