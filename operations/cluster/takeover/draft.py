@@ -12,6 +12,8 @@ from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.existing.network import NetworkDescription
 from facts.names import NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
+from facts.resources.queries import VOLUME_TAGS
+from operations.aws.api import tags_of
 from operations.aws.other_cluster import Entry, OtherCluster
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 
@@ -231,8 +233,28 @@ def _free_name(theirs: str, taken: set[str]) -> str:
 
 
 def _lustre(other: OtherCluster, draft: Draft) -> dict[str, Any]:
+    """A file system of the VPC that no claim made is used as it is, where there is one; the stack makes none of its own."""
+    static = [entry for entry in other.file_systems if not made_by_claim(entry)]
+    if len(static) == 1:
+        (entry,) = static
+        draft.notes.append(
+            f"file system {entry['FileSystemId']} must let the nodes in: compare its security group with storage.lustre.existing"
+        )
+        mount = entry["LustreConfiguration"]["MountName"]
+        return {"existing": {"fileSystemId": entry["FileSystemId"], "mountName": mount}}
     for entry in other.file_systems:
         draft.notes.append(
             f"file system {entry['FileSystemId']} stays outside of the stack, and the stack makes none: storage.lustre.enabled"
         )
     return {"enabled": False}
+
+
+def made_by_claim(entry: Entry) -> bool:
+    """Whether the CSI driver made a file system for a claim, and deletes it with that."""
+    return any(tag in tags_of(entry) for tag in VOLUME_TAGS)
+
+
+def used_file_system(draft: Draft) -> str:
+    """Id of the file system of others that the stack mounts; empty where there is none."""
+    existing = draft.configuration.get("storage", {}).get("lustre", {}).get("existing")
+    return str(existing["fileSystemId"]) if existing else ""

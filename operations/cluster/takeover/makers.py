@@ -7,10 +7,9 @@ eksctl-io/eksctl pkg/cfn/manager, read 2026-11; Terraform CLI, state rm; CloudFo
 from collections.abc import Iterator
 from typing import Literal
 
-from facts.resources.queries import VOLUME_TAGS
 from operations.aws.api import tags_of
 from operations.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authentication_mode
-from operations.cluster.takeover.draft import Draft
+from operations.cluster.takeover.draft import Draft, made_by_claim, used_file_system
 from simulator.recording import Recording
 from simulator.report.drawing.text import plural
 
@@ -55,7 +54,7 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
             f"{plural(len(other.service_account_roles), 'IAM role')} of service accounts ({', '.join(other.service_account_roles)}): they still work for their"
             " pods; the stack's own add-ons use Pod Identity"
         )
-    yield from _file_systems(other)
+    yield from _file_systems(other, used_file_system(draft))
     ours = {str(item.inputs["addonName"]) for item in recording.resources() if item.type == "aws:eks/addon:Addon"}
     for addon in other.addons:
         if addon["addonName"] not in ours:
@@ -86,12 +85,15 @@ def _instances(other: OtherCluster) -> Iterator[str]:
         yield f"{plural(len(karpenter), 'node')} of Karpenter: delete its NodePools first, while its controller runs"
 
 
-def _file_systems(other: OtherCluster) -> Iterator[str]:
+def _file_systems(other: OtherCluster, used: str) -> Iterator[str]:
     for entry in other.file_systems:
-        which, tags = entry["FileSystemId"], tags_of(entry)
-        if any(tag in tags for tag in VOLUME_TAGS):
-            yield f"file system {which}: a claim made it, and deleting the claim deletes it with its data; copy what you need, or set its PersistentVolume to Retain"
-        else:
+        which = entry["FileSystemId"]
+        if made_by_claim(entry):
+            yield (
+                f"file system {which}: a claim made it, and deleting the claim deletes it with its data; copy what you need, or set its"
+                " PersistentVolume to Retain"
+            )
+        elif which != used:
             yield f"file system {which}: it still belongs to its maker"
 
 

@@ -112,6 +112,16 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:storage"] == {"lustre": {"enabled": False}}
 
 
+def test_a_file_system_that_no_claim_made_is_mounted_as_it_is(trn: Trn, wires: dict[str, Wire]):
+    """The stack makes none beside it, and never deletes it."""
+    wires[REGION] = account(blueprint_account(by_claim=False))
+    found = result(trn, BLUEPRINT)
+    assert configuration()["trn:storage"] == {"lustre": {"existing": {"fileSystemId": FILE_SYSTEM, "mountName": "fsxb10e"}}}
+    assert f"file system {FILE_SYSTEM}: storage.lustre.existing" in found["used"]
+    assert FILE_SYSTEM not in " ".join(found["outside"])
+    assert [each for each in found["plan"]["create"] if "LustreFileSystem" in each["urn"]] == []
+
+
 def test_eksctls_cluster_moves_to_private_subnets_of_the_same_zones(trn: Trn, wires: dict[str, Wire]):
     """The group gets a name that EKS does not have yet; the stacks of CloudFormation are protected before anything else."""
     wires[REGION] = account(eksctl_account())
@@ -227,6 +237,22 @@ def test_files_that_are_there_are_kept(trn: Trn, wires: dict[str, Wire]):
     assert "import-prod.json is there already" in said
     assert trn(*words, "--force")[0] == 0
     assert Path("import-prod.json").read_text() != "{}"
+
+
+def test_a_network_of_the_stacks_own_is_red(trn: Trn, wires: dict[str, Wire]):
+    """EKS keeps a control plane in its VPC; what the file no longer says is not said of it either."""
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    Path("import-prod.json").unlink()
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    del written["config"]["trn:network"]["existing"]
+    del written["config"]["trn:nodeGroups"]
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    found = result(trn, BLUEPRINT, code=1)
+    assert any(f"is not in {VPC}" in each for each in found["red"])
+    assert found["notes"] == []
+    assert [each for each in found["used"] if "VPC" in each] == []
+    assert any("trn1-32xl-ng1" in each and "the stack makes none in its place" in each for each in found["outside"])
 
 
 def test_a_stack_file_of_another_cluster_is_refused(trn: Trn, wires: dict[str, Wire]):
