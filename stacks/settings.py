@@ -253,6 +253,8 @@ class Iam(Section):
 
     permissions_boundary: Annotated[str, Formed(forms.POLICY_ARN)] | None = None
     """Policy that no role of the stack may go beyond, in accounts that allow no role without one. It must allow what the roles need; `trn check` asks whether it is there. Changed in place."""
+    path: Annotated[str, Formed(forms.IAM_PATH)] = "/"
+    """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, so that another path replaces every role, and with the control plane's the cluster."""
 
 
 class Training(Section):

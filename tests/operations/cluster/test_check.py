@@ -527,6 +527,8 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
         subject = sharing(aws, clients=True)
         put_existing(aws.world.state, assumed(asked_of(subject.settings)))
         return subject
+    if name == "existing workspace":
+        return writing_to_a_workspace(aws)
     if name == "existing network":
         subject = in_network(aws, isolated=True)
         put_described(aws, subject)
@@ -675,6 +677,24 @@ def test_a_file_system_of_others_is_judged_on_the_account():
     entry["LustreConfiguration"]["MountName"] = "abcdefgh"
     entry["SubnetIds"] = ["subnet-0a00000000000002"]
     assert "traffic between them costs per GB" in worst(check("existing file system", subject)).what
+
+
+def writing_to_a_workspace(aws: HealthyAccount) -> Subject:
+    """The shipped stack with metrics in a workspace that others keep."""
+    return subject_of(aws, addons={"managedPrometheus": {"enabled": True, "workspaceArn": existing_networks.WORKSPACE}})
+
+
+def test_a_workspace_of_others_is_judged_on_the_account():
+    """One that the caller does not see may be another account's."""
+    aws = HealthyAccount()
+    subject = writing_to_a_workspace(aws)
+    assert "of account 123456789012 in us-west-2, or it is another account's" in worst(check("existing workspace", subject)).what
+    put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+    assert [finding.verdict for finding in check("existing workspace", subject)] == ["pass"]
+    (entry,) = aws.world.state.others["workspace"].values()
+    entry["status"] = {"statusCode": "DELETING"}
+    assert "a workspace that is DELETING" in worst(check("existing workspace", subject)).what
+    assert check("existing workspace", subject_of(aws)) == []
 
 
 def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():
