@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from facts.existing.network import NetworkDescription
 from facts.names import control_plane_log_group
-from facts.resources.rights import CLUSTER, part_of_cluster
+from facts.resources.rights import CLUSTER, part_of_cluster, role_of
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.control_plane import described, node_group, node_group_names
 from operations.aws.existing_network import described_network
@@ -66,6 +66,11 @@ class OtherCluster:
         return str(self.entry["name"])
 
     @property
+    def role_path(self) -> str:
+        """Path of the control plane's role: `/` where it has none."""
+        return str(self.entry["roleArn"]).partition(":role")[2].removesuffix(role_of(self.entry["roleArn"]))
+
+    @property
     def tags(self) -> dict[str, str]:
         """The cluster's tags."""
         return tags_of(self.entry, "tags")
@@ -84,7 +89,7 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
     vpc_id = entry["resourcesVpcConfig"]["vpcId"]
     network = described_network(api, vpc_id)
     assert network is not None, f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC"
-    role = str(entry["roleArn"]).rsplit("/", 1)[-1]
+    role = role_of(entry["roleArn"])
     return OtherCluster(
         region=api.region,
         entry=entry,

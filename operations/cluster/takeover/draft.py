@@ -13,6 +13,7 @@ from facts.existing.network import NetworkDescription
 from facts.names import NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
+from facts.resources.rights import role_of
 from operations.aws.api import tags_of
 from operations.aws.other_cluster import Entry, OtherCluster
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
@@ -49,6 +50,9 @@ def draft_of(other: OtherCluster, caller: str = "") -> Draft:
         **_groups(other, zones, draft),
         "storage": {"lustre": _lustre(other, draft)},
     }
+    if other.role_path != "/":
+        draft.configuration["iam"] = {"path": other.role_path}
+        draft.notes.append(f"the role of the control plane is below {other.role_path}: with iam.path all roles of the stack are")
     return draft
 
 
@@ -89,7 +93,7 @@ def _existing(other: OtherCluster, nodes: Mapping[str, str]) -> dict[str, Any]:
 
 def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, Any]:
     entry, version = other.entry, str(other.entry["version"])
-    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft), "roleName": str(entry["roleArn"]).rsplit("/", 1)[-1]}
+    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft), "roleName": role_of(entry["roleArn"])}
     if (entry.get("upgradePolicy") or {}).get("supportType") == "EXTENDED":
         made["supportType"] = "EXTENDED"
     made |= _endpoint(entry["resourcesVpcConfig"], draft)

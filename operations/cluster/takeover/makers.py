@@ -7,6 +7,7 @@ eksctl-io/eksctl pkg/cfn/manager, read 2026-11; Terraform CLI, state rm; CloudFo
 from collections.abc import Iterator
 from typing import Literal
 
+from facts.resources.rights import role_of
 from operations.aws.api import tags_of
 from operations.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authentication_mode
 from operations.cluster.takeover.draft import Draft, made_by_claim, used_file_system
@@ -65,7 +66,7 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
 
 def _role_policies(other: OtherCluster) -> Iterator[str]:
     """What the program's role does not have, and `pulumi destroy` would stop at (IAM API, DeleteRole: DeleteConflict)."""
-    role = str(other.entry["roleArn"]).rsplit("/", 1)[-1]
+    role = role_of(other.entry["roleArn"])
     for arn in other.role_policies:
         if not arn.endswith(f"/{_OWN_POLICY}"):
             detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"

@@ -160,11 +160,16 @@ def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
         assert any(part in each for each in red)
 
 
-def test_a_role_with_a_path_is_red(trn: Trn, wires: dict[str, Wire]):
-    """The program makes roles without one: the role would be another, and with it the cluster."""
+def test_a_role_below_a_path_puts_all_roles_there(trn: Trn, wires: dict[str, Wire]):
+    """IAM moves no role: at another path the role would be another, and with it the cluster."""
     wires[REGION] = account(blueprint_account(role_path="/eks/"))
-    (red,) = result(trn, BLUEPRINT, code=1)["red"]
-    assert "has a path" in red
+    assert result(trn, BLUEPRINT)["red"] == []
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    assert written["config"].pop("trn:iam") == {"path": "/eks/"}
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    red = result(trn, BLUEPRINT, code=1)["red"]
+    assert [each.partition(" (")[2].partition(")")[0] for each in red if "is replaced" in each].count("path") == 1
+    assert any("all that runs in the cluster is lost" in each for each in red)
 
 
 @pytest.mark.parametrize(
