@@ -20,6 +20,7 @@ import typer
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
 from operations.cluster.capacity.command import buy, find
+from operations.cluster.capacity.command import calendar as capacity_calendar
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -78,7 +79,7 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
-CAPACITY = (find, buy)
+CAPACITY = (find, buy, capacity_calendar)
 """Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""

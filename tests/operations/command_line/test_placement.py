@@ -56,7 +56,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
             "rehearse upgrade", "rehearse calendar",
         )
     },
@@ -120,7 +120,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
             "rehearse upgrade", "rehearse calendar",
         )
     },
