@@ -326,7 +326,7 @@ DELETIONS = sorted(
         "ec2.DisassociateRouteTable", "elbv2.DeleteLoadBalancer", "elbv2.DeleteTargetGroup", "elb.DeleteLoadBalancer",
         "fsx.DeleteFileSystem", "logs.DeleteLogGroup", "iam.DetachRolePolicy", "iam.DeleteRolePolicy", "iam.DeleteRole",
         "kms.ScheduleKeyDeletion", "eks.DeleteNodegroup", "eks.DeleteCluster", "sqs.DeleteQueue", "events.RemoveTargets",
-        "events.DeleteRule", "amp.DeleteWorkspace", "budgets.DeleteBudget",
+        "events.DeleteRule", "amp.DeleteWorkspace", "budgets.DeleteBudget", "sns.DeleteTopic",
     }
 )  # fmt: skip
 """Not the access entry's: it goes with its cluster."""
