@@ -6,7 +6,7 @@ from facts.resources.latency import Latencies, both
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, Tagging
 from facts.resources.resource_type import Changes, NameLimit, ResourceType, Without
-from facts.resources.rights import Grant, Rights, Scope
+from facts.resources.rights import IN_REGION, Grant, Rights, Scope
 
 _TOPIC = (Scope("arn:{partition}:sns:{region}:*:{topic}"),)
 _OF_CLUSTER = (Scope("arn:{partition}:sns:{region}:*:{cluster}-idle-guard"),)
@@ -84,11 +84,8 @@ SUBSCRIPTION = ResourceType(
     rights=Rights(
         (
             Grant("sns", "Subscribe ListSubscriptionsByTopic", _TOPIC),
-            Grant(
-                "sns",
-                "GetSubscriptionAttributes SetSubscriptionAttributes Unsubscribe",
-                (Scope("arn:{partition}:sns:{region}:*:{topic}:*"),),
-            ),
+            # IAM knows subscriptions by no ARN (Service Authorization Reference, Amazon SNS).
+            Grant("sns", "GetSubscriptionAttributes SetSubscriptionAttributes Unsubscribe", IN_REGION),
         ),
         lambda inputs: {"topic": (inputs["topic"].rsplit(":", 1)[-1],)},
     ),

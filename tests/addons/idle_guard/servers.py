@@ -97,7 +97,14 @@ def served(cluster: Cluster, cloud: Cloud) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = do_PUT = _answer
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def do_PUT(self) -> None:
+            self._answer()
 
         def log_message(self, format: str, *args: object) -> None:
             pass

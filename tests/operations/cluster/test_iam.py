@@ -77,8 +77,8 @@ def test_every_type_of_the_program_has_its_actions_and_no_other_has():
 
 def test_a_type_that_is_not_known_is_reported():
     """Users extend the program."""
-    with pytest.raises(CommandError, match="aws:sns/topic:Topic"):
-        deployer_permissions([_registered("aws:sns/topic:Topic")])
+    with pytest.raises(CommandError, match="aws:sns/platformApplication:PlatformApplication"):
+        deployer_permissions([_registered("aws:sns/platformApplication:PlatformApplication")])
     assert deployer_permissions([_registered("kubernetes:core/v1:Service")]) == deployer_permissions([])
 
 
