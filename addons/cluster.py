@@ -46,6 +46,8 @@ class Cluster:
     """Whether Systems Manager may open shells on nodes."""
     idle_bill: tuple[tuple[str, float], ...] = ()
     """What bills without any Neuron node, with USD an hour."""
+    has_existing_file_system: bool = False
+    """Whether the shared file system is another's: then nothing in the cluster calls FSx."""
     isolated: bool = False
     """Without a NAT gateway: pods reach services of AWS by endpoints only."""
 

@@ -7,6 +7,7 @@ import pulumi_kubernetes as k8s
 
 from addons.base import SHORT_DELETE, Addon
 from addons.site import Site
+from components.file_system import SharedFileSystem
 
 DRIVER = "fsx.csi.aws.com"
 DYNAMIC_CLASS = "fsx-lustre"
@@ -15,18 +16,23 @@ NOMINAL_CAPACITY = "1200Gi"
 
 
 @dataclass(frozen=True)
+class DynamicClassArgs:
+    """What file systems for single claims are made with."""
+
+    throughput_mbps_per_tib: int
+    compression: str
+    subnet_id: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]
+
+
+@dataclass(frozen=True)
 class SharedStorageArgs:
     """What volume, claim and class are made from."""
 
     claim_name: str
-    throughput_mbps_per_tib: int
-    compression: str
-    file_system_id: pulumi.Input[str]
-    dns_name: pulumi.Input[str]
-    mount_name: pulumi.Input[str]
-    subnet_id: pulumi.Input[str]
-    security_group_id: pulumi.Input[str]
-    dynamic_class: bool = True
+    file_system: SharedFileSystem
+    dynamic_class: DynamicClassArgs | None
+    """None makes no class."""
 
 
 class SharedStorage(Addon):
@@ -56,8 +62,8 @@ class SharedStorage(Addon):
                 "claim_ref": {"namespace": namespace, "name": args.claim_name},
                 "csi": {
                     "driver": DRIVER,
-                    "volume_handle": args.file_system_id,
-                    "volume_attributes": {"dnsname": args.dns_name, "mountname": args.mount_name},
+                    "volume_handle": args.file_system.file_system_id,
+                    "volume_attributes": {"dnsname": args.file_system.dns_name, "mountname": args.file_system.mount_name},
                 },
             },
             opts=self.in_cluster(*after),
@@ -80,11 +86,11 @@ class SharedStorage(Addon):
             opts=self.in_cluster(replace_on_changes=["spec"], custom_timeouts=SHORT_DELETE),
         )
         self.ready.append(claim)
-        if args.dynamic_class:
-            self._class(args, site, after)
+        if args.dynamic_class is not None:
+            self._class(args.dynamic_class, site, after)
         self.register_outputs({})
 
-    def _class(self, args: SharedStorageArgs, site: Site, after: list[pulumi.Resource]) -> None:
+    def _class(self, args: DynamicClassArgs, site: Site, after: list[pulumi.Resource]) -> None:
         k8s.storage.v1.StorageClass(
             self.named(DYNAMIC_CLASS),
             metadata={"name": DYNAMIC_CLASS},

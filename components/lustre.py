@@ -6,11 +6,10 @@ import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
+from components.file_system import SharedFileSystem
 from facts import names
+from facts.lustre import LUSTRE_PORTS
 from facts.names import FINAL_BACKUP_TAG
-
-LUSTRE_PORTS = ((988, 988), (1018, 1023))
-"""TCP ports between clients and servers, and between servers (FSx for Lustre guide, limit-access-security-groups)."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,9 @@ class LustreArgs:
 class Lustre(Component):
     """The file system that every training pod mounts."""
 
-    file_system_id: pulumi.Output[str]
-    dns_name: pulumi.Output[str]
-    mount_name: pulumi.Output[str]
+    shared: SharedFileSystem
+    """Mounts wait for file system, rules and repository link."""
     security_group_id: pulumi.Output[str]
-    ready: list[pulumi.Resource]
-    """File system, rules and repository link: mounts wait for these."""
 
     def __init__(self, name: str, args: LustreArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trn:components:Lustre", name, opts)
@@ -79,9 +75,9 @@ class Lustre(Component):
             tags={"Name": args.cluster_name, **({FINAL_BACKUP_TAG: "true"} if args.final_backup else {})},
             opts=pulumi.ResourceOptions(parent=self, depends_on=rules),
         )
-        self.file_system_id, self.dns_name, self.mount_name = file_system.id, file_system.dns_name, file_system.mount_name
-        self.ready = [file_system, *self._repository(file_system)]
-        self.register_outputs({"file_system_id": self.file_system_id})
+        ready = [file_system, *self._repository(file_system)]
+        self.shared = SharedFileSystem(file_system.id, file_system.dns_name, file_system.mount_name, ready)
+        self.register_outputs({"file_system_id": file_system.id})
 
     def _error_log(self) -> aws.fsx.LustreFileSystemLogConfigurationArgs | None:
         days = self._args.error_log_days

@@ -19,10 +19,6 @@ ENDS_AT = time(11, 30)
 """Time of day, UTC, at which every capacity block ends, wherever it is (EC2 user guide, capacity-blocks-using)."""
 LONGEST = timedelta(days=182)
 """Longest block, with all its extensions (EC2 user guide, capacity-blocks-extend)."""
-STARTS_WITHIN = timedelta(weeks=8)
-"""How far ahead a block may start."""
-LAST_EXTENSION = timedelta(hours=1)
-"""How long before its end a block can last be extended; payment has to arrive 35 minutes before the end."""
 
 
 @dataclass(frozen=True)

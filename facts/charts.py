@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from facts.kubernetes_versions import kubernetes_order
 from facts.resources.latency import Latency, Lifetime
 
 # Where the files are is all that is known here of the add-ons: none of their code is loaded. Passed in by the caller, the
@@ -47,6 +48,9 @@ class Contract:
     """Defaults of maps that the chart passes on to Kubernetes: any keys are allowed in them."""
     kubernetes: Sequence[str] = ()
     """Minors for which the chart renders."""
+    supports: Mapping[str, str] = field(default_factory=dict)
+    """Minors that its makers publish as supported: `from`, `to` where they name a last one, and the `source`; the source alone where they
+    publish none."""
     pods: Sequence[Mapping[str, Any]] = ()
     """What makes pods: `object`, the `nodes` it is meant for (core, neuron or all), the paths of its `tolerations`, `selector` and `requests`, what it `tolerates` by default, and the switch `when` it is made."""
     crds: Sequence[Mapping[str, Any]] = ()
@@ -73,6 +77,19 @@ class Contract:
     """Chart whose kinds its pods cannot start without."""
     latency_s: Mapping[str, tuple[float, float, float, str]]
     """Seconds to `create` and to `delete` it: shortest, typical, longest, and the source."""
+
+    def lists(self, minor: str) -> bool | None:
+        """Whether its makers publish a Kubernetes minor as supported; None where they publish no range."""
+        if "from" not in self.supports:
+            return None
+        last = self.supports.get("to", minor)
+        return kubernetes_order(self.supports["from"]) <= kubernetes_order(minor) <= kubernetes_order(last)
+
+    @property
+    def range_text(self) -> str:
+        """`1.24 to 1.35`, `1.29 and later`, or `no range published`."""
+        first, last = self.supports.get("from"), self.supports.get("to")
+        return f"{first} to {last}" if last else f"{first} and later" if first else "no range published"
 
     @property
     def needs_node(self) -> bool:

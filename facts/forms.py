@@ -56,6 +56,12 @@ PRINCIPAL_ARN = Form(
     "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
+ROLE_NAME = Form(
+    "name of an IAM role",
+    IAM_NAME,
+    "1 to 64 letters, digits and _+=,.@-, without a path",
+    "`aws eks describe-cluster --name NAME --query cluster.roleArn` ends with it",
+)
 KMS_KEY_ARN = Form(
     "ARN of a KMS key",
     rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",
@@ -90,6 +96,24 @@ SUBNET_ID = Form(
     r"subnet-[0-9a-f]{8,17}",
     "subnet- and 8 to 17 hexadecimal digits",
     "`aws ec2 describe-subnets --filters Name=vpc-id,Values=VPC` lists those of a VPC",
+)
+SECURITY_GROUP_ID = Form(
+    "id of a security group",
+    r"sg-[0-9a-f]{8,17}",
+    "sg- and 8 to 17 hexadecimal digits",
+    "`aws ec2 describe-security-groups --filters Name=vpc-id,Values=VPC` lists those of a VPC",
+)
+FILE_SYSTEM_ID = Form(
+    "id of a file system",
+    r"fs-[0-9a-f]{8,18}",
+    "fs- and 8 to 18 hexadecimal digits",
+    "`aws fsx describe-file-systems --query 'FileSystems[].FileSystemId'` lists those of the region",
+)
+MOUNT_NAME = Form(
+    "mount name of a Lustre file system",
+    r"[A-Za-z0-9_-]{1,8}",
+    "1 to 8 letters, digits, _ and -",
+    "`aws fsx describe-file-systems --file-system-ids ID --query 'FileSystems[].LustreConfiguration.MountName'` tells it",
 )
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _BUCKET_STARTS, _BUCKET_ENDS = ("xn--", "sthree-", "amzn-s3-demo-"), ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")

@@ -29,6 +29,11 @@ KUBERNETES_VERSIONS = {
 }
 TABLE_DATE = date(2026, 11, 21)
 """Day the table was read. Rules compare with this day, not with the clock: a plan must not change overnight."""
+KUBELET_SKEW = 3
+"""Minors that a kubelet may be older than the API server, from 1.28 on; it is never newer (Kubernetes version skew policy; EKS user
+guide, update-cluster: the control plane may go up to three minors ahead of managed nodes)."""
+UPGRADE_ADDRESSES = 5
+"""Free addresses that EKS may need in the cluster's subnets for an upgrade of the control plane (EKS user guide, update-cluster)."""
 NOTICE_DAYS = 30
 """A version that leaves standard support within this many days of `TABLE_DATE` is no choice for a new cluster."""
 
@@ -36,6 +41,21 @@ NOTICE_DAYS = 30
 def kubernetes_order(name: str) -> tuple[int, ...]:
     """What minors are compared by: 1.9 comes before 1.10."""
     return tuple(int(part) for part in name.split("."))
+
+
+def minor_number(name: str) -> int:
+    """36 of `1.36`, and of `1.36.1` or `v1.36.1-eks-abc`. Raises ValueError for a text that is no version."""
+    return int(name.removeprefix("v").split(".")[1])
+
+
+def minors_behind(control_plane: str, nodes: str) -> int:
+    """How many minors nodes are older than their control plane; negative where they are newer."""
+    return minor_number(control_plane) - minor_number(nodes)
+
+
+def minors_between(current: str, target: str) -> tuple[str, ...]:
+    """Minors that a control plane goes through from `current` to `target`, the last included: EKS takes one at a time, and none back."""
+    return tuple(f"1.{number}" for number in range(minor_number(current) + 1, minor_number(target) + 1))
 
 
 def leaves_standard_support_soon(name: str) -> bool:

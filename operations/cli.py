@@ -35,7 +35,9 @@ from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
 from operations.cluster.sweep.command import sweep
+from operations.cluster.takeover.command import take_over
 from operations.cluster.top.command import top
+from operations.cluster.upgrade.command import upgrade
 from operations.cluster.verify.command import verify
 from operations.command_line.commands import PRACTICE as IN_PRACTICE
 from operations.command_line.commands import Command, CommandGroup, StackGroup
@@ -60,6 +62,7 @@ from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
 from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
+from operations.rehearse.upgrade.command import upgrade as rehearse_upgrade
 from operations.run_command import run_command
 from operations.streams import drop_output, open_closed_streams
 
@@ -67,7 +70,7 @@ ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
 """Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
-    init, check, cost, plan, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
@@ -82,7 +85,7 @@ PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
-REHEARSALS = (rules, crash, chaos, change)
+REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade)
 """Commands below `trn rehearse`."""
 
 
@@ -168,6 +171,8 @@ def in_practice(context: typer.Context) -> None:
 
 for title, group in GROUPS.items():
     app.add_typer(group, name=title)
+# `import` is a word of the language.
+app.command("import", cls=Command, **described(take_over))(take_over)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)

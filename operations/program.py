@@ -55,8 +55,8 @@ def rehearse_stack(
     """
     settings = settings_of(stack_file)
     met = replace(circumstances or Circumstances(), job=Job(settings.training.toolchain))
-    said = [*notices(settings), *(assumption(settings) if met.network is None else ())]
-    met = replace(met, network=met.network or stand_in(settings))
+    said = [*notices(settings), *(assumption(settings) if met.existing is None else ())]
+    met = replace(met, existing=met.existing or stand_in(settings))
     with rehearsing():
         return rehearse(
             stack_of(stack_file),

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from facts.existing.network import NetworkDescription
+from facts.existing.description import Description
 from simulator import incidents
 from simulator.account.allowances import Allowances, Job
-from simulator.account.existing import put_network
 from simulator.account.faults import Faults
 from simulator.account.judge import findings
+from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.recorder import record
@@ -44,14 +44,14 @@ class Circumstances:
     faults: Sequence[FaultRequest] = ()
     scenario: Sequence[str] = ()
     """What the scenario set, for the reader; empty without one."""
-    network: NetworkDescription | None = None
-    """A network that others keep and the program uses; None where it makes its own."""
+    existing: Description | None = None
+    """What others keep and the program uses; None where it makes everything itself."""
 
     def account(self) -> AccountState:
         """The account before the program."""
         state = AccountState(self.allowances, self.job)
-        if self.network is not None:
-            put_network(state, self.network)
+        if self.existing is not None:
+            put_existing(state, self.existing)
         return state
 
 

@@ -34,6 +34,7 @@ def cluster_of(settings: Settings) -> Cluster:
         node_groups=groups,
         addons=settings.addons,
         session_manager=settings.nodes.session_manager,
+        has_existing_file_system=lustre.existing is not None,
         isolated=is_isolated(settings),
         idle_bill=idle_bill(settings),
     )

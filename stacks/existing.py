@@ -3,6 +3,8 @@
 from addons.karpenter import KarpenterSettings
 from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.existing.asked import CONTROL_PLANE_ADDRESSES, AskedOfNetwork
+from facts.existing.description import Asked
+from facts.existing.file_system import AskedOfFileSystem
 from facts.existing.subnet_tags import SubnetTag, subnet_tags
 from stacks.addresses import node_addresses, zones_with_efa
 from stacks.cluster import calls_of, cluster_of
@@ -32,6 +34,27 @@ def wanted_tags(settings: Settings) -> tuple[SubnetTag, ...]:
         existing.nodes.values(),
         settings.name,
         karpenter=settings.addons.of(KarpenterSettings).enabled,
+    )
+
+
+def asked_of(settings: Settings, *, is_up: bool = False) -> Asked:
+    """What the stack asks of all that it uses and does not make. `is_up`: whether the cluster is there."""
+    return Asked(asked_of_network(settings, is_up=is_up), asked_of_file_system(settings))
+
+
+def asked_of_file_system(settings: Settings) -> AskedOfFileSystem | None:
+    """What the stack asks of its existing file system; None where it makes one of its own, or none."""
+    existing, network = settings.storage.lustre.existing, settings.network.existing
+    if existing is None or network is None:
+        return None
+    return AskedOfFileSystem(
+        region=settings.region,
+        id=existing.file_system_id,
+        mount_name=existing.mount_name,
+        vpc_id=network.vpc_id,
+        nodes=network.nodes,
+        client_group=existing.client_security_group_id or "",
+        efa_zones=tuple(sorted(zones_with_efa(settings))),
     )
 
 
@@ -75,7 +98,7 @@ def _addresses(settings: Settings, existing: ExistingNetwork) -> dict[str, int]:
         need[subnet_id] = need.get(subnet_id, 0) + CONTROL_PLANE_ADDRESSES
     lustre = settings.storage.lustre
     subnet = file_system_subnets(existing).get(settings.lustre_zone)
-    if lustre.enabled and subnet is not None:
+    if lustre.is_own and subnet is not None:
         need[subnet] = need.get(subnet, 0) + lustre_interfaces(lustre.capacity_gib)
     return need
 

@@ -9,7 +9,7 @@ from addons.grafana import GrafanaSettings
 from addons.registry import SWITCHED
 from addons.volcano import VolcanoSettings
 from components.control_plane import ControlPlane
-from components.lustre import Lustre
+from components.file_system import SharedFileSystem
 from components.place import Place
 from facts.toolchains import TOOLCHAINS, Framework
 from stacks.cluster import cluster_of
@@ -25,7 +25,9 @@ FIRST_JOBS: Mapping[Framework, str] = {
 """Job files of this repository: the recipe to begin with, by the framework of the stack's toolchain."""
 
 
-def exports(settings: Settings, stack: str, place: Place, control_plane: ControlPlane, lustre: Lustre | None) -> dict[str, Any]:
+def exports(
+    settings: Settings, stack: str, place: Place, control_plane: ControlPlane, file_system: SharedFileSystem | None
+) -> dict[str, Any]:
     """Stack outputs by name; nothing in them is secret.
 
     `stack`: organization, project and stack. With the ARN, the creation time and the VPC it says which cluster this is.
@@ -53,10 +55,10 @@ def exports(settings: Settings, stack: str, place: Place, control_plane: Control
             f"aws batch describe-compute-environments --region {settings.region} --compute-environments {settings.name}"
             " --query 'computeEnvironments[0].uuid' --output text"
         )
-    if lustre is not None:
-        values["fileSystemId"] = lustre.file_system_id
-        values["fileSystemDnsName"] = lustre.dns_name
-        values["fileSystemMountName"] = lustre.mount_name
+    if file_system is not None:
+        values["fileSystemId"] = file_system.file_system_id
+        values["fileSystemDnsName"] = file_system.dns_name
+        values["fileSystemMountName"] = file_system.mount_name
         values["claim"] = settings.storage.lustre.claim_name
     return values
 

@@ -105,6 +105,8 @@ class ControlPlane(Section):
     """Days the control-plane logs are kept."""
     encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
+    role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
+    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with, so that another name replaces the cluster."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -124,6 +126,8 @@ class CoreNodes(Section):
     """Leave the size to an autoscaler: later runs do not set it back."""
     root_volume_gib: int = Field(default=100, ge=20, le=16384)
     """Encrypted gp3 root volume, GiB. Changing it rolls the nodes."""
+    kubernetes_version: str | None = None
+    """Kubernetes minor of the nodes, in quotes. Without it they follow the control plane. Up to three minors older, so that a control plane can be upgraded before its nodes are rolled; `trn upgrade` sets and removes it."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest when the group is made."""
 
@@ -164,6 +168,8 @@ class NodeGroup(Section):
     """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
     """Put the nodes in a cluster placement group: close together, for less and steadier latency between them. AWS recommends one for EFA above a few nodes. Off, since all nodes must then be had at one place, so that a launch finds no capacity sooner, and with a reservation, which has a place of its own, often none at all. Changing it rolls the nodes."""
+    kubernetes_version: str | None = None
+    """Kubernetes minor of the nodes, in quotes. Without it they follow the control plane. Up to three minors older, so that a control plane can be upgraded before its nodes are rolled; `trn upgrade` sets and removes it. A change rolls the nodes."""
     release_version: str | None = None
     """AMI release, such as `1.35.4-20260505`. Without it EKS takes the newest, with the newest Neuron driver. A change rolls the nodes."""
     node_repair: bool = True
@@ -187,11 +193,24 @@ class DataRepository(Section):
     """Write what FSx could not import or export to the log group /aws/fsx/NAME, kept as long as the control plane's logs and billed by volume. Without it a file that never reached S3 is seen nowhere."""
 
 
+class ExistingFileSystem(Section):
+    """A Lustre file system that others keep: pods mount it, and the stack makes, changes and deletes nothing of it."""
+
+    file_system_id: Annotated[str, Formed(forms.FILE_SYSTEM_ID)]
+    """The file system, of the stack's account and region. Another one is mounted in place of it; jobs that mount the claim are stopped for that."""
+    mount_name: Annotated[str, Formed(forms.MOUNT_NAME)]
+    """Its mount name, which FSx gave it. `trn check` compares it."""
+    client_security_group_id: Annotated[str, Formed(forms.SECURITY_GROUP_ID)] | None = None
+    """Security group of the VPC that all nodes get besides their own, where the file system lets clients in by it. Without it, the file system must let in the addresses of the nodes' subnets. Changing it rolls all nodes."""
+
+
 class Lustre(Section):
     """FSx for Lustre: the file system every training pod mounts."""
 
     enabled: bool = True
     """Make the file system, its volume and its claim."""
+    existing: ExistingFileSystem | None = None
+    """A file system that is there already, mounted in place of one of the stack's own; its volume and claim are made. With it the keys that shape an own file system are refused, and there is no class that makes one for each claim. It takes `network.existing`."""
     capacity_gib: int = Field(default=1200, ge=1200, le=2_147_483_647)
     """Size in GiB: 1200, or a multiple of 2400. It grows in place and never shrinks."""
     throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 125
@@ -210,6 +229,16 @@ class Lustre(Section):
     """S3 prefix linked to the file system. None by default."""
     dynamic_class: bool = True
     """Also install a StorageClass that makes a file system for each claim."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the stack makes the file system."""
+        return self.enabled and self.existing is None
+
+    @property
+    def has_dynamic_class(self) -> bool:
+        """Whether there is the class: it needs the subnet and the security group of an own file system."""
+        return self.dynamic_class and self.is_own
 
 
 class Storage(Section):

@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 from addons.core import component as core
 from addons.making import make_addons, make_early_addons
 from addons.managed import ManagedAddon, ManagedAddonArgs
-from addons.shared_storage import SharedStorage, SharedStorageArgs
+from addons.shared_storage import DynamicClassArgs, SharedStorage, SharedStorageArgs
 from addons.site import Site
 from addons.training_namespace import TrainingNamespace
 from addons.versions import managed_addon_version
@@ -19,6 +19,7 @@ from components.budget_alarm import BudgetAlarm, BudgetAlarmArgs
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
 from components.existing_network import ExistingNetwork, ExistingNetworkArgs
+from components.file_system import SharedFileSystem, existing_file_system
 from components.identity import PodIdentity, ServiceAccount, node_role
 from components.lustre import Lustre, LustreArgs
 from components.network import Network, NetworkArgs
@@ -80,13 +81,14 @@ class TrainiumCluster(Component):
 
         self._place = self._make_network()
         self._nodes_group = NodeSecurityGroup("nodes", cluster_name=settings.name, vpc_id=self._place.vpc_id, opts=self._child)
-        self._lustre = self._make_lustre() if settings.storage.lustre.enabled else None
+        self._lustre = self._make_lustre() if settings.storage.lustre.is_own else None
+        self._file_system = self._lustre.shared if self._lustre is not None else _existing_file_system(settings)
         self._control_plane = self._make_control_plane()
         self._core = self._make_node_groups()
         self._make_budget_alarm()
         self._kubernetes = self._make_kubernetes_provider()
         self._make_addons()
-        self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._lustre)
+        self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
         # Known when the cluster is there: until then another key or VPC may be tried.
         made = self._control_plane.name.apply(lambda _: kept.remembered)
         self.register_outputs({**self.exports, permanent.KEPT: made})
@@ -137,6 +139,13 @@ class TrainiumCluster(Component):
     def _lustre_subnet(self) -> pulumi.Input[str]:
         return self._place.file_system_subnets[self._settings.lustre_zone]
 
+    @property
+    def _node_security_group_ids(self) -> list[pulumi.Input[str]]:
+        """Groups on every interface of every node."""
+        existing = self._settings.storage.lustre.existing
+        clients = existing.client_security_group_id if existing is not None else None
+        return [self._control_plane.security_group_id, self._nodes_group.security_group_id, *([clients] if clients else [])]
+
     def _make_control_plane(self) -> ControlPlane:
         plane = self._settings.control_plane
         args = ControlPlaneArgs(
@@ -155,6 +164,7 @@ class TrainiumCluster(Component):
             log_types=plane.log_types,
             log_retention_days=plane.log_retention_days,
             encryption_key_arn=plane.encryption_key_arn,
+            role_name=plane.role_name,
             deletion_protection=plane.deletion_protection,
         )
         return ControlPlane("control-plane", args, self._child)
@@ -171,7 +181,7 @@ class TrainiumCluster(Component):
             control_plane_name=self._control_plane.name,
             node_role_arn=role.arn,
             subnet_ids=self._place.node_subnets,
-            security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
+            security_group_ids=self._node_security_group_ids,
             tags=self._tags,
         )
         joining = [*self._place.egress, *self._nodes_group.rules, *role.grants, cni_identity.association]
@@ -257,35 +267,41 @@ class TrainiumCluster(Component):
             vpc_id=self._place.vpc_id,
             core=nodes,
             node_subnets=self._place.node_subnets,
-            node_security_group_ids=[self._control_plane.security_group_id, self._nodes_group.security_group_id],
+            node_security_group_ids=self._node_security_group_ids,
             tags=self._tags,
             owner_tags=self._owner_tags,
             default_class=core.default_storage_class(self.named("default-storage-class"), in_kubernetes),
         )
         make_early_addons(site)
         site.namespace = TrainingNamespace("training-namespace", site).resource
-        if self._lustre is not None:
-            storage = self._make_shared_storage(self._lustre, site)
+        if self._file_system is not None:
+            storage = self._make_shared_storage(self._file_system, site)
             site.claim, site.volume = storage.ready, [storage.volume]
         make_addons(site)
 
-    def _make_shared_storage(self, lustre: Lustre, site: Site) -> SharedStorage:
-        settings = self._settings
-        account = core.fsx_csi_account(settings.name, settings.region)
+    def _make_shared_storage(self, file_system: SharedFileSystem, site: Site) -> SharedStorage:
+        settings, section = self._settings, self._settings.storage.lustre
+        # A driver that mounts what others keep has no right to FSx.
+        account = core.fsx_csi_account(settings.name, settings.region) if section.is_own else None
         driver = self._managed_addon("aws-fsx-csi-driver", account=account, after=[self._core.group])
-        section = settings.storage.lustre
-        args = SharedStorageArgs(
-            claim_name=section.claim_name,
+        args = SharedStorageArgs(section.claim_name, file_system, self._dynamic_class())
+        return SharedStorage("shared-storage", args, site, after=[driver.addon, *file_system.ready])
+
+    def _dynamic_class(self) -> DynamicClassArgs | None:
+        section = self._settings.storage.lustre
+        if self._lustre is None or not section.has_dynamic_class:
+            return None
+        return DynamicClassArgs(
             throughput_mbps_per_tib=section.throughput_mbps_per_tib,
             compression=section.compression,
-            file_system_id=lustre.file_system_id,
-            dns_name=lustre.dns_name,
-            mount_name=lustre.mount_name,
             subnet_id=self._lustre_subnet,
-            security_group_id=lustre.security_group_id,
-            dynamic_class=section.dynamic_class,
+            security_group_id=self._lustre.security_group_id,
         )
-        return SharedStorage("shared-storage", args, site, after=[driver.addon, *lustre.ready])
+
+
+def _existing_file_system(settings: Settings) -> SharedFileSystem | None:
+    existing = settings.storage.lustre.existing
+    return existing_file_system(settings.region, existing.file_system_id, existing.mount_name) if existing is not None else None
 
 
 def _given_provider(opts: pulumi.ResourceOptions | None) -> pulumi.ProviderResource | None:

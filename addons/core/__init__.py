@@ -40,7 +40,7 @@ DECLARATIONS = (
     Declaration(
         "aws-fsx-csi-driver", "FSx CSI driver", "Mounts the Lustre file system; there where `storage.lustre.enabled` is", "aws-fsx-csi-driver",
         "kube-system", "all", managed=("aws-fsx-csi-driver",), identities=("kube-system/fsx-csi-controller-sa",),
-        endpoints=("fsx",), called_in=lambda cluster: ("fsx",) if cluster.claim_name is not None else (),
+        endpoints=("fsx",), called_in=lambda cluster: ("fsx",) if cluster.claim_name is not None and not cluster.has_existing_file_system else (),
     ),
 )  # fmt: skip
 """Add-ons without a switch: the cluster cannot work without them."""

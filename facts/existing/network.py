@@ -1,4 +1,4 @@
-"""A network as its owner has it: the description that `trn network describe` writes, and that a rehearsal reads."""
+"""A network as its owner has it."""
 
 from typing import Literal
 
@@ -64,7 +64,7 @@ class Rule(Section):
 
 
 class SecurityGroup(Section):
-    """A security group of an endpoint or a file system."""
+    """What a security group of an endpoint or a file system lets in."""
 
     ingress: tuple[Rule, ...] = ()
 

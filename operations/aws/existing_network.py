@@ -117,11 +117,12 @@ def _groups(api: Api, inside: list[dict[str, Any]], wanted: set[str]) -> dict[st
     if not wanted:
         return {}
     entries = api.pages(DESCRIBE_GROUPS, "SecurityGroups", Filters=inside)
-    return {
-        entry["GroupId"]: SecurityGroup(ingress=tuple(_rule(rule) for rule in entry.get("IpPermissions", ())))
-        for entry in entries
-        if entry["GroupId"] in wanted
-    }
+    return {entry["GroupId"]: described_group(entry) for entry in entries if entry["GroupId"] in wanted}
+
+
+def described_group(entry: Mapping[str, Any]) -> SecurityGroup:
+    """What a security group lets in, from EC2's entry of it."""
+    return SecurityGroup(ingress=tuple(_rule(rule) for rule in entry.get("IpPermissions", ())))
 
 
 def _rule(entry: Mapping[str, Any]) -> Rule:

@@ -9,7 +9,21 @@ from typer.core import TyperArgument
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Every day": ("rehearse", "init", "cost", "check", "status", "submit", "jobs", "why", "watch", "logs", "cancel"),
     "Jobs and data": ("lint", "precompile", "image", "data"),
-    "The cluster": ("network", "capacity", "plan", "verify", "top", "scale", "shell", "kubeconfig", "iam", "addons", "images"),
+    "The cluster": (
+        "import",
+        "network",
+        "capacity",
+        "plan",
+        "upgrade",
+        "verify",
+        "top",
+        "scale",
+        "shell",
+        "kubeconfig",
+        "iam",
+        "addons",
+        "images",
+    ),
     "Its end, and what went wrong": ("drain", "destroy", "recover", "sweep", "bundle"),
     "Without an account": ("practice", "engine"),
 }

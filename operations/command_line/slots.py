@@ -69,7 +69,7 @@ EXISTS: Mapping[str, Callable[[str], bool]] = {
 """Whether a word names an argument that is there, where this machine knows it."""
 NEED_MARK = ("command",)
 """Arguments that begin behind `--`: they are run."""
-STACK_USES: Mapping[str, StackUse] = {"init": StackUse.NEW, "lint": StackUse.OPTIONAL}
+STACK_USES: Mapping[str, StackUse] = {"init": StackUse.NEW, "import": StackUse.NEW, "lint": StackUse.OPTIONAL}
 """Of commands that do not need a stack file that is there."""
 UNNEEDED_WITH: Mapping[str, str] = {"watch": "log"}
 """Option with which a command needs no stack."""

@@ -18,6 +18,7 @@ _GENERAL = ("coreNodes.autoscaled=false", "addons.karpenter.generalPool.enabled=
 _ENTRY = f'controlPlane.accessEntries.{ENTRY}={{principalArn: "arn:aws:iam::123456789012:role/team"}}'
 _SUBNETS = "usw2-az4: subnet-0a00000000000001, usw2-az1: subnet-0a00000000000002"
 _EXISTING = f"network={{zones: [usw2-az4, usw2-az1], existing: {{vpcId: vpc-0123456789abcdef0, nodes: {{{_SUBNETS}}}}}}}"
+_SHARED = (_EXISTING, "storage={lustre: {existing: {fileSystemId: fs-0123456789abcdef0, mountName: abcdefgh}}}")
 _OTHER_SUBNETS = "{usw2-az4: subnet-0b00000000000001, usw2-az1: subnet-0b00000000000002}"
 _PUBLIC = f"network.existing.loadBalancers={_OTHER_SUBNETS}"
 _ALARM = "{limitUsdPerMonth: 20000, emails: [team@example.com]}"
@@ -93,8 +94,10 @@ _SAMPLES: Mapping[str, Sample] = {
     "controlPlane.encryptionKeyArn": _one(
         "controlPlane.encryptionKeyArn=arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"
     ),
+    "controlPlane.roleName": _one("controlPlane.roleName=another-role"),
     "coreNodes.instanceType": _one("coreNodes.instanceType=m5.2xlarge"),
     "coreNodes.minSize": _one("coreNodes.minSize=1"),
+    "coreNodes.kubernetesVersion": _one("coreNodes.kubernetesVersion=null", "coreNodes.kubernetesVersion='1.34'"),
     "coreNodes.releaseVersion": _one(f"coreNodes.releaseVersion={LATER_AMI_RELEASE}"),
     "nodeGroups.NAME.instanceType": _one(f"nodeGroups.{GROUP}.instanceType=trn1n.32xlarge"),
     "nodeGroups.NAME.size": _one(f"nodeGroups.{GROUP}.size=4"),
@@ -112,11 +115,18 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
     "nodeGroups.NAME.releaseVersion": _one(f"nodeGroups.{GROUP}.releaseVersion={LATER_AMI_RELEASE}"),
+    "nodeGroups.NAME.kubernetesVersion": Sample(
+        (f"nodeGroups.{GROUP}.kubernetesVersion=null", f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.35']}"),
+        (f"nodeGroups.{GROUP}.kubernetesVersion='1.34'", f"nodeGroups.{GROUP}.releaseVersion={AMI_RELEASES['1.34']}"),
+    ),
     "nodeGroups.NAME.labels": _one(f"nodeGroups.{GROUP}.labels={{team: research}}"),
     "nodeGroups.NAME.logicalCoreSize": Sample(
         ("nodeGroups.trn2.logicalCoreSize=1",),
         ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
+    "storage.lustre.existing.fileSystemId": _one("storage.lustre.existing.fileSystemId=fs-0fedcba9876543210", *_SHARED),
+    "storage.lustre.existing.mountName": _one("storage.lustre.existing.mountName=zyxwvuts", *_SHARED),
+    "storage.lustre.existing.clientSecurityGroupId": _one("storage.lustre.existing.clientSecurityGroupId=sg-0d00000000000001", *_SHARED),
     "storage.lustre.capacityGib": _one("storage.lustre.capacityGib=2400"),
     "storage.lustre.zoneId": _one("storage.lustre.zoneId=usw2-az1"),
     "storage.lustre.claimName": _one("storage.lustre.claimName=data"),

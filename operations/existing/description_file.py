@@ -1,11 +1,11 @@
-"""The file with the description of a network: written by `trn network describe`, read by `trn rehearse --existing`."""
+"""The file with the description of what others keep: written by `trn network describe`, read by `trn rehearse --existing`."""
 
 from pathlib import Path
 
 import yaml
 from pydantic import ValidationError
 
-from facts.existing.network import NetworkDescription
+from facts.existing.description import Description
 from facts.mistakes import File, problems_of
 from operations.errors import MISUSE, CommandError, CompleteError
 from operations.text_files import read_text
@@ -14,25 +14,25 @@ from stacks.stack_yaml import YamlError, read_yaml
 MAX_BYTES = 10_000_000
 """Largest description; a VPC of 200 subnets has some hundred kilobytes."""
 _HINT = "name a file that `trn network describe NAME --output FILE` wrote"
-_FILE = File(NetworkDescription, page="docs/existing.md")
+_FILE = File(Description, page="docs/existing.md")
 
 
-def as_yaml(network: NetworkDescription) -> str:
+def as_yaml(found: Description) -> str:
     """The text of the file. What is as by default is left out."""
-    return yaml.safe_dump(network.model_dump(by_alias=True, mode="json", exclude_defaults=True), sort_keys=False, width=160)
+    return yaml.safe_dump(found.model_dump(by_alias=True, mode="json", exclude_defaults=True), sort_keys=False, width=160)
 
 
-def read_description(path: Path) -> NetworkDescription:
-    """The network in a file. Raises CommandError, or CompleteError with every mistake in it."""
+def read_description(path: Path) -> Description:
+    """What a file describes. Raises CommandError, or CompleteError with every mistake in it."""
     text = read_text(path, MAX_BYTES, _HINT)
     try:
         loaded = read_yaml(text)
     except YamlError as error:
         raise CommandError(f"{path}: {error}", error.hint, code=MISUSE) from error
     if not isinstance(loaded, dict):
-        raise CommandError(f"{path} describes no network", _HINT, code=MISUSE)
+        raise CommandError(f"{path} describes nothing that exists", _HINT, code=MISUSE)
     try:
-        return NetworkDescription.model_validate(loaded)
+        return Description.model_validate(loaded)
     except ValidationError as error:
         said = "\n\n".join(str(problem) for problem in problems_of(error, _FILE))
-        raise CompleteError(f"{path} describes no network\n\n{said}", code=MISUSE) from error
+        raise CompleteError(f"{path} describes nothing that exists\n\n{said}", code=MISUSE) from error

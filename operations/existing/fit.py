@@ -1,21 +1,22 @@
-"""Whether a network that others keep fits a stack: judged before anything is made in it."""
+"""Whether what others keep fits a stack: judged before anything is made with it."""
 
-from facts.existing import judge
-from facts.existing.network import NetworkDescription
+from facts.existing import description
+from facts.existing.description import Description
 from operations.errors import MISUSE, CommandError, CompleteError
-from stacks.existing import asked_of_network
+from stacks.existing import asked_of
 from stacks.settings import Settings
 
+NOTHING_USED = "set `network.existing`, or another key of docs/existing.md"
 
-def refuse_unfit(settings: Settings, network: NetworkDescription, stack: str) -> list[str]:
-    """What should be known of a network that fits. Raises CompleteError with all that does not fit, each with its fix."""
-    asked = asked_of_network(settings)
-    if asked is None:
-        wrong = f"stack `{stack}` makes a network of its own: nothing that exists is used"
-        raise CommandError(wrong, "leave --existing out, or set `network.existing`", code=MISUSE)
-    found = judge.problems(network, asked)
-    if found:
-        count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
-        said = "\n\n".join(str(problem) for problem in found)
-        raise CompleteError(f"{count} in how stack `{stack}` and {network.vpc_id} fit; nothing was created\n\n{said}")
-    return judge.notes(network, asked)
+
+def refuse_unfit(settings: Settings, found: Description, stack: str) -> list[str]:
+    """What should be known of what fits. Raises CompleteError with all that does not fit, each with its fix."""
+    asked = asked_of(settings)
+    if asked.is_nothing:
+        raise CommandError(f"stack `{stack}` uses nothing that exists", f"leave --existing out, or {NOTHING_USED}", code=MISUSE)
+    problems = description.problems(found, asked)
+    if problems:
+        count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
+        said = "\n\n".join(str(problem) for problem in problems)
+        raise CompleteError(f"{count} in how stack `{stack}` and what exists fit; nothing was created\n\n{said}")
+    return description.notes(found, asked)

@@ -1,42 +1,47 @@
 """What others keep, put into a simulated account that a stack is to come up in."""
 
-from facts.existing.assumed import assumed_network
-from facts.existing.network import NetworkDescription
+from facts.existing.description import Description, assumed
 from operations.engine.project import EngineFolder
 from simulator.account.disk import AccountFolder, held
-from simulator.account.existing import put_network
 from simulator.account.places import subnet
+from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
-from stacks.existing import asked_of_network
+from stacks.existing import asked_of
 from stacks.settings import Settings
 
 
-def stand_in(settings: Settings) -> NetworkDescription | None:
-    """A network that has all that the stack asks; None where it makes its own."""
-    asked = asked_of_network(settings)
-    return assumed_network(asked) if asked is not None else None
+def stand_in(settings: Settings) -> Description | None:
+    """What exists, with all that the stack asks; None where it makes everything itself."""
+    asked = asked_of(settings)
+    return None if asked.is_nothing else assumed(asked)
 
 
 def assumption(settings: Settings) -> list[str]:
     """What a rehearsal without a description says, one sentence or none."""
-    existing = settings.network.existing
-    if existing is None:
+    used = asked_of(settings).names
+    if not used:
         return []
     described = "`trn network describe` writes what it is like, and `trn rehearse --existing FILE` reads that"
-    return [f"{existing.vpc_id} is taken to be as the stack needs it: {described}"]
+    return [f"{', '.join(used)} {'is' if len(used) == 1 else 'are'} taken to be as the stack needs: {described}"]
 
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
     """Put a stand-in into an account for what the stack uses of others and it lacks; whether something was put."""
-    return _put_network(state, settings) | _put_boundary(state, settings)
+    return _put_missing(state, settings) | _put_boundary(state, settings)
 
 
-def _put_network(state: AccountState, settings: Settings) -> bool:
-    asked = asked_of_network(settings)
-    if asked is None or all(_is_there(state, asked.vpc_id, subnet_id) for _, _, subnet_id in asked.places()):
+def _put_missing(state: AccountState, settings: Settings) -> bool:
+    asked = asked_of(settings)
+    if asked.is_nothing:
         return False
-    put_network(state, assumed_network(asked))
-    return True
+    found = assumed(asked)
+    network, file_system = asked.network, asked.file_system
+    if network is not None and all(_is_there(state, network.vpc_id, subnet_id) for _, _, subnet_id in network.places()):
+        found = found.model_copy(update={"network": None})
+    if file_system is not None and file_system.id in state.others.get("fsx", {}):
+        found = found.model_copy(update={"file_system": None})
+    put_existing(state, found)
+    return found != Description()
 
 
 def _put_boundary(state: AccountState, settings: Settings) -> bool:
@@ -62,7 +67,7 @@ def account_for(*settings: Settings) -> AccountState:
 
 def seed(folder: EngineFolder, settings: Settings) -> None:
     """Put what is missing into the account of a folder that no process holds. Raises AccountInUse, DamagedAccount."""
-    if settings.network.existing is None and settings.iam.permissions_boundary is None:
+    if asked_of(settings).is_nothing and settings.iam.permissions_boundary is None:
         return
     with held(folder.account):
         state, kept = AccountState(), AccountFolder(folder.account)

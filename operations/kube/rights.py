@@ -69,6 +69,7 @@ _OWN: Mapping[str, Rules] = {
     },
     "jobs": _JOBS,
     "plan": _JOBS,
+    "upgrade": {**_JOBS, "poddisruptionbudgets.policy": ("list",)},
     "why": _JOBS,
     "scale": _JOBS,
     "watch": {**_JOBS, "pods/log": ("get",)},

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,9 @@ class RehearsalEngine:
     stack_file: StackFile
 
     def run(self, command: tuple[str, ...], more: Mapping[str, str], /) -> tuple[int, str]:
-        """Do what `pulumi destroy`, `refresh` or `import --file` does."""
+        """Do what `pulumi up`, `destroy`, `refresh` or `import --file` does."""
         act: Callable[[], tuple[int, str]] = {
+            "up": lambda: self._up(frozenset(target for option, target in pairwise(command) if option == "--target")),
             "destroy": self._destroy,
             # With a target it only takes the lock, and the account's own is held by this process.
             "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
@@ -147,6 +149,13 @@ class RehearsalEngine:
     def forget_all(self) -> None:
         """After a destroy that ended well there is no stack any more."""
         shutil.rmtree(self.account.folder.rehearsal, ignore_errors=True)
+
+    def _up(self, targets: frozenset[str]) -> tuple[int, str]:
+        graph = record_stack(self.stack_file)
+        self.account.pass_time()
+        phase = self.drive(lambda engine: engine.up(graph, targets=targets))
+        refused = [error_text(step) for step in phase.errors]
+        return (1 if refused else 0), "".join([*refused, f"{changed_count(phase)} resources changed\n"])
 
     def _destroy(self) -> tuple[int, str]:
         phase = self.drive(lambda engine: engine.destroy())

@@ -24,14 +24,14 @@ def rehearse(
         str | None, typer.Option("--scenario", help="A scenario to rehearse: a name, or a file.", autocompletion=completion.scenarios)
     ] = None,
     existing: Annotated[
-        Path | None, typer.Option("--existing", help="Description of the network that the stack uses, by `trn network describe`.")
+        Path | None, typer.Option("--existing", help="Description of what the stack uses of others, by `trn network describe`.")
     ] = None,
     speed: Annotated[float, typer.Option("--speed", min=1, help="Virtual seconds per real one in the live view.")] = 500,
     quiet: Quiet = False,
 ) -> int:
     """Rehearse a stack on the simulated cloud: times, cost, leftovers. No account is touched.
 
-    A network that the stack uses and does not make is taken to be as it is needed, unless --existing says what it is like.
+    A network or file system that the stack uses and does not make is taken to be as it is needed, unless --existing says what it is like.
 
     Example: trn rehearse dev --fault no-capacity@trn1-32xl --speed 600
     """
@@ -52,10 +52,10 @@ def rehearse(
     stack_file = read_stack_file(stack)
     circumstances = circumstances_of(scenario, fault or ())
     if existing is not None:
-        network = read_description(existing)
-        for note in refuse_unfit(settings_of(stack_file), network, stack):
+        found = read_description(existing)
+        for note in refuse_unfit(settings_of(stack_file), found, stack):
             errors().print(f"note     {note}", markup=False, soft_wrap=True)
-        circumstances = replace(circumstances, network=network)
+        circumstances = replace(circumstances, existing=found)
     with progress:
         rehearsal = rehearse_stack(stack_file, seed=seed, parallel=parallel, watch=progress.watch, circumstances=circumstances)
     written = write_files(rehearsal, output, json_file)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from facts.capacity_blocks import Window
+
 SEEN_QUOTAS: Mapping[str, int] = {"Trn": 256, "Inf": 64, "Standard": 64}
 """On-demand vCPU quotas as one account had them (Service Quotas, six regions, 2026-10-03; Standard inferred). New accounts have less."""
 SEEN_SPOT_QUOTAS: Mapping[str, int] = {"Trn": 256, "Inf": 64, "Standard": 64}
@@ -17,6 +19,8 @@ class Allowances:
     spot_vcpu_quotas: Mapping[str, int] = field(default_factory=dict)
     capacity: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Free instances by (type, zone id); a pair that is not named has no limit."""
+    blocks: Mapping[str, Window] = field(default_factory=dict)
+    """Capacity blocks in time, by reservation id; one that is not named is active at all times."""
 
 
 @dataclass(frozen=True)

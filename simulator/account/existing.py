@@ -1,6 +1,6 @@
 """A network that others keep, put into the account as AWS describes it: neighbours that the program uses and never makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from facts.existing.network import Endpoint, NetworkDescription, Route, Rule, Subnet
 from simulator.account.neighbours import Entry
@@ -58,9 +58,14 @@ def _entries(network: NetworkDescription) -> Iterator[tuple[str, str, Entry]]:
     for which, endpoint in network.endpoints.items():
         yield "endpoint", which, _endpoint(network, which, endpoint)
     for which, group in network.security_groups.items():
-        rules = [_permission(rule) for rule in group.ingress]
-        plain = {"GroupId": which, "GroupName": which, "Description": which, "VpcId": network.vpc_id}
-        yield "group", which, {**plain, "IpPermissions": rules, "IpPermissionsEgress": [], "Tags": []}
+        yield "group", which, group_entry(which, network.vpc_id, group.ingress)
+
+
+def group_entry(which: str, vpc_id: str, ingress: Iterable[Rule]) -> Entry:
+    """A security group of others as EC2 describes it."""
+    rules = [_permission(rule) for rule in ingress]
+    plain = {"GroupId": which, "GroupName": which, "Description": which, "VpcId": vpc_id}
+    return {**plain, "IpPermissions": rules, "IpPermissionsEgress": [], "Tags": []}
 
 
 def _subnet(network: NetworkDescription, which: str, subnet: Subnet) -> Entry:

@@ -20,6 +20,7 @@ from simulator.account.rules import (
     names,
     neighbours,
     network,
+    schedules,
     standing,
     storage,
     volcano,
@@ -28,7 +29,7 @@ from simulator.account.state import AccountState
 from simulator.recording import Registration, exists_in_cloud
 
 _IN_ORDER = (
-    engine, names, network, launch_templates, capacity, joining, efa, endpoints, control_plane, storage, kubernetes, volcano, batch,
+    engine, names, network, launch_templates, capacity, schedules, joining, efa, endpoints, control_plane, storage, kubernetes, volcano, batch,
     standing, deletion_network, deletion_cluster, deletion_identity, neighbours,
 )  # fmt: skip
 ALL_RULES: tuple[Rule, ...] = named(*(vars(module) for module in _IN_ORDER))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from simulator.account.allowances import Allowances, Job
 from simulator.account.neighbours import Entry
@@ -30,6 +31,8 @@ class AccountState:
     """What waits for its deletion, by id: AWS still shows it for days, nothing can use it, and it bills nothing."""
     found_namespaces: frozenset[str] = frozenset()
     """Namespaces that AWS found in a real cluster, whoever made them; not kept."""
+    now: datetime | None = None
+    """The day and time that it is in the account; None where nothing depends on it."""
     _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
 
     def copy(self) -> "AccountState":
@@ -43,6 +46,7 @@ class AccountState:
             Counter(self.creations),
             dict(self.scheduled),
             self.found_namespaces,
+            self.now,
             objects,
         )
 

@@ -1,6 +1,6 @@
 """What a run of `up` would do: for each resource nothing, create, update in place, replace, or delete."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -42,6 +42,24 @@ def plan(state: State, recording: Recording, *, creations: Mapping[str, int], se
     """URN to change, by URN. `creations`: how often each was made before; `force`: URNs to be replaced even if nothing has changed."""
     planner = _Planner(state, recording, creations, seed, frozenset(force))
     return planner.run()
+
+
+def targeted(changes: Mapping[str, Change], targets: Collection[str]) -> dict[str, Change]:
+    """The changes of a run with `--target`: what it does not name stays as it is, and is neither made nor deleted.
+
+    Source: pulumi/pulumi pkg/resource/deploy/step_generator.go, isTargetedUpdate.
+    """
+    found = {}
+    for urn, change in changes.items():
+        if urn in targets:
+            found[urn] = change
+        elif change.old is not None and change.new is not None:
+            found[urn] = Change(
+                "same", change.old, replace(change.new, inputs=change.old.inputs, id=change.old.id, outputs=change.old.outputs)
+            )
+        elif change.new is not None and not exists_in_cloud(change.new):
+            found[urn] = change
+    return found
 
 
 class _Planner:

@@ -8,7 +8,7 @@ from simulator.account.world import World
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
 from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
-from simulator.engine.plan import Change, plan
+from simulator.engine.plan import Change, plan, targeted
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
 from simulator.recording import Recording, Registration, exists_in_cloud
@@ -77,12 +77,20 @@ class Engine:
         recording: Recording,
         *,
         force: frozenset[str] = frozenset(),
+        targets: frozenset[str] = frozenset(),
         kill: Kill | None = None,
         begin: float = 0.0,
         listener: Listener | None = None,
     ) -> Phase:
-        """Bring the account to what the program wants. `begin`: when the program has started to register resources."""
+        """Bring the account to what the program wants. `begin`: when the program has started to register resources.
+
+        `targets`: URNs; with any, everything else stays as it is (`pulumi up --target`).
+        """
         changes = plan(self.state, recording, creations=self.world.state.creations, seed=self.seed, force=force)
+        if targets:
+            changes = targeted(changes, targets)
+            there = {urn: item for urn, item in recording.registrations.items() if urn in changes}
+            recording = Recording(recording.project, recording.stack, there)
         self.state.stack = stack_of(recording) or self.state.stack
         run = _Run(self, changes, listener, kill)
         before = self.state.recording()

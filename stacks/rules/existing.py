@@ -16,6 +16,10 @@ OWN_NETWORK_KEYS = {
     "interface_endpoints": "the endpoints of the VPC are its owner's",
 }
 """Keys that shape an own network, and why they say nothing about another one."""
+OWN_FILE_SYSTEM_KEYS = (
+    "capacity_gib", "throughput_mbps_per_tib", "zone_id", "compression", "final_backup", "backup_retention_days", "data_repository", "dynamic_class",
+)  # fmt: skip
+"""Keys that shape an own file system."""
 _ROLES = {
     "nodes": "nodes",
     "controlPlane": "control_plane",
@@ -85,3 +89,24 @@ def existing_subnets(settings: Settings) -> Iterator[Problem]:
     if existing.tag_subnets and not wanted_tags(settings):
         hint = "name `loadBalancers` or `internalLoadBalancers`, or set it to false: no other controller looks for a tag"
         yield Problem("network.existing.tagSubnets", True, "no subnet that a controller looks for", "false", hint)
+
+
+def existing_file_system(settings: Settings) -> Iterator[Problem]:
+    """A file system of others is used as it is, from a network in which it can be reached before the stack is there."""
+    lustre = settings.storage.lustre
+    if lustre.existing is None:
+        return
+    path, which = "storage.lustre.existing.fileSystemId", lustre.existing.file_system_id
+    if not lustre.enabled:
+        hint = "remove `enabled`, or remove `existing`"
+        yield Problem("storage.lustre.enabled", False, f"{which} is named, and the file system is switched off", "true", hint)
+    for key in OWN_FILE_SYSTEM_KEYS:
+        if key in lustre.model_fields_set:
+            wrong = "not for a file system that exists: it is its owner's to shape"
+            hint = "remove it, or remove `storage.lustre.existing`"
+            yield Problem(f"storage.lustre.{type(lustre).model_fields[key].alias}", getattr(lustre, key), wrong, hint=hint)
+    if settings.network.existing is None:
+        hint = "set `network.existing` to the file system's VPC, or to one that is connected with it"
+        yield Problem(
+            path, which, "a file system that exists, and a VPC that the stack makes: nothing leads from one to the other", hint=hint
+        )

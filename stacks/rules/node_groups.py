@@ -7,10 +7,11 @@ from facts import ami_releases as published
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
 from facts.forms import LABEL_KEY, LABEL_VALUE, is_date
+from facts.kubernetes_versions import KUBELET_SKEW, minor_number
 from facts.names import EFA_LABEL, GROUP_LABEL
 from facts.problems import Problem, missing
 from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
-from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+from stacks.settings import CoreNodes, NodeGroup, Settings, largest_size, uses_efa
 
 LABEL_LIMIT = 63
 """Characters of a label's key, its prefix included (EKS API, labelKey): fewer than Kubernetes takes."""
@@ -136,11 +137,10 @@ def capacity(settings: Settings) -> Iterator[Problem]:
 
 
 def ami_releases(settings: Settings) -> Iterator[Problem]:
-    """A pinned AMI release is one, is of the cluster's Kubernetes, and its Neuron driver fits the training image."""
-    minor = settings.control_plane.kubernetes_version
-    releases = {"coreNodes": settings.core_nodes.release_version}
-    releases |= {f"nodeGroups.{name}": group.release_version for name, group in settings.node_groups.items()}
-    for base, release in releases.items():
+    """A pinned AMI release is one, is of the nodes' Kubernetes, and its Neuron driver fits the training image."""
+    plane = settings.control_plane.kubernetes_version
+    for base, group in _groups(settings).items():
+        minor, release = group.kubernetes_version or plane, group.release_version
         if release is None:
             continue
         match = neuron_releases.RELEASE_PATTERN.fullmatch(release)
@@ -164,7 +164,23 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
         for name, group in settings.node_groups.items():
             # Of a type that cannot run it at all, jobs name another toolchain.
             if hardware_conflict(toolchain, NEURON_TYPES[group.instance_type]) is None:
-                yield from _driver_and_runtime(name, group, toolchain, minor)
+                yield from _driver_and_runtime(name, group, toolchain, group.kubernetes_version or plane)
+
+
+def node_versions(settings: Settings) -> Iterator[Problem]:
+    """Nodes are of the control plane's minor, or at most three older (Kubernetes version skew policy; EKS user guide, update-cluster)."""
+    plane = settings.control_plane.kubernetes_version
+    allowed = [f"1.{minor_number(plane) - behind}" for behind in range(KUBELET_SKEW + 1)]
+    for base, group in _groups(settings).items():
+        if group.kubernetes_version is not None and group.kubernetes_version not in allowed:
+            hint = "remove it: nodes then follow the control plane, and `trn upgrade` moves both in the order that the skew allows"
+            wrong = f"not within the skew that a control plane of {plane} allows"
+            yield Problem(f"{base}.kubernetesVersion", group.kubernetes_version, wrong, ", ".join(allowed), hint)
+
+
+def _groups(settings: Settings) -> dict[str, CoreNodes | NodeGroup]:
+    """All groups by the path of their section."""
+    return {"coreNodes": settings.core_nodes, **{f"nodeGroups.{name}": group for name, group in settings.node_groups.items()}}
 
 
 def release_notices(settings: Settings) -> Iterator[str]:

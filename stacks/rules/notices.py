@@ -50,7 +50,7 @@ def notices(settings: Settings) -> list[str]:
             said.append(f"nodeGroups.{name} is bought as spot: its price moves by the hour and is not in the sum")
         if group.capacity_type == "ON_DEMAND" and group.capacity_reservation_id is None and instance.price_usd_per_hour is None:
             said.append(f"nodeGroups.{name}: {instance.name} has no on-demand list price; it is sold as capacity block or spot")
-        if uses_efa(group) and settings.storage.lustre.enabled and settings.zones_of(group)[0] != settings.lustre_zone:
+        if uses_efa(group) and settings.storage.lustre.is_own and settings.zones_of(group)[0] != settings.lustre_zone:
             said.append(
                 f"nodeGroups.{name} is in {settings.zones_of(group)[0]}, the file system in {settings.lustre_zone}: traffic between them costs per GB"
             )
@@ -72,7 +72,7 @@ def _slow_file_system(settings: Settings) -> list[str]:
     """The throughput, where groups of whole nodes share a file system that is slower than the original blueprint's."""
     lustre = settings.storage.lustre
     mbps = throughput_mbps(lustre.capacity_gib, lustre.throughput_mbps_per_tib)
-    if not lustre.enabled or mbps >= ORIGINAL_MBPS or not any(uses_efa(group) for group in settings.node_groups.values()):
+    if not lustre.is_own or mbps >= ORIGINAL_MBPS or not any(uses_efa(group) for group in settings.node_groups.values()):
         return []
     keys = f"`storage.lustre.capacityGib: {ORIGINAL_CAPACITY_GIB}` and `storage.lustre.throughputMbpsPerTib: {ORIGINAL_MBPS_PER_TIB}`"
     usd = usd_per_hour(lustre.capacity_gib, lustre.throughput_mbps_per_tib)

@@ -1,4 +1,4 @@
-"""The shipped stack in a network that others keep."""
+"""The shipped stack in a network that others keep, and with a file system of theirs."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ PUBLIC = {"usw2-az4": "subnet-0c00000000000001", "usw2-az1": "subnet-0c000000000
 INTERNAL = CONTROL_PLANE
 CALLED = (*NODE_ENDPOINTS, "s3")
 ZONES = list(NODES)
+FILE_SYSTEM, CLIENTS = "fs-0123456789abcdef0", "sg-0d00000000000001"
 
 
 def network(**existing: Any) -> dict[str, Any]:
@@ -23,3 +24,14 @@ def network(**existing: Any) -> dict[str, Any]:
 def configuration(*, existing: dict[str, Any] | None = None, **sections: Any) -> dict[str, Any]:
     """The shipped stack with its own network left out, and other sections changed. `existing`: keys below `network.existing`."""
     return {**merged(dev_configuration(), **sections), "network": network(**(existing or {}))}
+
+
+def file_system(**existing: Any) -> dict[str, Any]:
+    """The section `storage`: a file system that others keep. `existing`: keys below `storage.lustre.existing`."""
+    return {"lustre": {"existing": {"fileSystemId": FILE_SYSTEM, "mountName": "abcdefgh", **existing}}}
+
+
+def sharing(*, clients: bool = False, **sections: Any) -> dict[str, Any]:
+    """The same stack with the file system of others. `clients`: whether it lets nodes in by a group for clients."""
+    group = {"clientSecurityGroupId": CLIENTS} if clients else {}
+    return {**configuration(**sections), "storage": file_system(**group)}

@@ -52,6 +52,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "private network": merged(dev, network=PRIVATE),
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
         "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
+        "existing file system": existing_networks.sharing(clients=True),
         "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY}),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "budget alarm": merged(dev, budget={"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"], "snsTopicArn": TOPIC}}),

@@ -25,6 +25,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         {"controlPlane": {"encryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/1"}},
         "not a valid ARN of a KMS key",
     ),
+    "controlPlane.roleName": ({"controlPlane": {"roleName": "eks/role"}}, "not a valid name of an IAM role"),
     "storage.lustre.dataRepository.s3Uri": (
         {"storage": {"lustre": {"dataRepository": {"s3Uri": "s3://my..bucket"}}}},
         "not a valid S3 URI",
@@ -36,6 +37,22 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     "network.existing.nodes.usw2-az1": (
         {"network": {"existing": {"vpcId": "vpc-0123456789abcdef0", "nodes": {"usw2-az1": "my-subnet"}}}},
         "not a valid id of a subnet",
+    ),
+    "storage.lustre.existing.fileSystemId": (
+        {"storage": {"lustre": {"existing": {"fileSystemId": "fs-shared", "mountName": "abcdefgh"}}}},
+        "not a valid id of a file system",
+    ),
+    "storage.lustre.existing.mountName": (
+        {"storage": {"lustre": {"existing": {"fileSystemId": "fs-0123456789abcdef0", "mountName": "/abcdefgh"}}}},
+        "not a valid mount name of a Lustre file system",
+    ),
+    "storage.lustre.existing.clientSecurityGroupId": (
+        {
+            "storage": {
+                "lustre": {"existing": {"fileSystemId": "fs-0123456789abcdef0", "mountName": "abcdefgh", "clientSecurityGroupId": "lustre"}}
+            }
+        },
+        "not a valid id of a security group",
     ),
     "iam.permissionsBoundary": (
         {"iam": {"permissionsBoundary": "arn:aws:iam::123456789012:role/boundary"}},

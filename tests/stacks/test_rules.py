@@ -12,7 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, network
+from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, file_system, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
@@ -106,6 +106,18 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a boundary of another partition": (
         {"iam": {"permissionsBoundary": "arn:aws-cn:iam::123456789012:policy/boundary"}},
         "`iam.permissionsBoundary` is `arn:aws-cn:iam::123456789012:policy/boundary`",
+    ),
+    "a file system of others from a network of the stack's own": (
+        {"storage": file_system()},
+        "nothing leads from one to the other, `storage.lustre.existing.fileSystemId` is `fs-0123456789abcdef0`",
+    ),
+    "a file system of others, shaped": (
+        {"storage": file_system()},
+        "not for a file system that exists: it is its owner's to shape, `storage.lustre.capacityGib` is `1200`",
+    ),
+    "a file system of others, switched off": (
+        {"storage": {"lustre": {"enabled": False, **file_system()["lustre"]}}},
+        "fs-0123456789abcdef0 is named, and the file system is switched off, `storage.lustre.enabled` is `false`",
     ),
     "a budget in GovCloud": (
         {"region": "us-gov-west-1", **alarm(emails=["a@b.example"])},
@@ -239,6 +251,13 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no AMI release": (group(releaseVersion="latest"), "no AMI release of Kubernetes 1.35"),
     "AMI of another Kubernetes": (group(releaseVersion=AMI_RELEASES["1.36"]), "no AMI release of Kubernetes 1.35"),
     "core AMI of another Kubernetes": ({"coreNodes": {"releaseVersion": AMI_RELEASES["1.34"]}}, "`coreNodes.releaseVersion`"),
+    "nodes newer than the control plane": (group(kubernetesVersion="1.36"), "not within the skew that a control plane of 1.35 allows"),
+    "nodes four minors older": (group(kubernetesVersion="1.31"), "allowed: 1.35, 1.34, 1.33, 1.32"),
+    "core nodes newer than the control plane": ({"coreNodes": {"kubernetesVersion": "1.36"}}, "`coreNodes.kubernetesVersion`"),
+    "AMI of another Kubernetes than the nodes": (
+        group(kubernetesVersion="1.34", releaseVersion=AMI_RELEASES["1.35"]),
+        "no AMI release of Kubernetes 1.34",
+    ),
     "AMI release of a day without one": (group(releaseVersion="1.35.4-20260501"), "allowed: 1.35.4-20260505, 1.35.4-20260423"),
     "AMI release with the patch of another": (group(releaseVersion="1.35.6-20260505"), "an AMI release that AWS did not publish"),
     "core AMI of a day without one": (

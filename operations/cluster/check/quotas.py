@@ -67,7 +67,7 @@ def node_groups(subject: StackInAccount) -> Iterator[Finding]:
 def lustre_storage(subject: StackInAccount) -> Iterator[Finding]:
     """Lustre storage of the kind the program makes."""
     lustre = subject.settings.storage.lustre
-    if lustre.enabled:
+    if lustre.is_own:
         used = persistent_storage_gib(subject.api, subject.cluster)
         yield judged(subject, Need(*needs.LUSTRE_STORAGE, "GiB", lustre.capacity_gib), used)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from operations.aws.errors import command_error
-from operations.cluster.check import account, capacity, money, network, quotas, software, surroundings
+from operations.cluster.check import account, capacity, existing, money, quotas, software, surroundings
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed
 
@@ -16,7 +16,8 @@ CHECKS: dict[str, Check] = {
     "dry runs": account.dry_runs,
     "permissions boundary": account.boundary,
     "zones": capacity.zone_ids,
-    "existing network": network.existing,
+    "existing network": existing.network,
+    "existing file system": existing.file_system,
     "offerings": capacity.offerings,
     "reservations": capacity.reserved,
     "vCPU quotas": quotas.vcpus,

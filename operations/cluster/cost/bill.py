@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from facts.catalogue import SOURCES, instance_type
 from facts.prices import PRICED_REGIONS, PRICES, hourly
 from operations.aws.pricing import LivePrice
-from operations.program import rehearse_stack
+from operations.program import rehearse_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.cost_figures import Amount, Figure, Figures, figure
 from simulator.costs import CostItem, items
+from stacks.existing import asked_of
 
 HOURS_PER_DAY = 24
 
@@ -46,6 +47,8 @@ class Bill:
     lines: tuple[Line, ...]
     around_a_run_h: float
     """Hours of a rehearsed up and destroy together."""
+    existing: tuple[str, ...] = ()
+    """What the stack uses and others pay for, by id or name."""
 
     @property
     def figures(self) -> Figures:
@@ -67,6 +70,8 @@ class Bill:
         said = []
         if self.region not in PRICED_REGIONS and any(not line.source.startswith("Pricing API") for line in self.lines):
             said.append(f"the table holds prices of {', '.join(PRICED_REGIONS)}; in {self.region} others hold: --live asks for them")
+        if self.existing:
+            said.append(f"not in the sums, since the stack uses and does not make it: {', '.join(self.existing)}")
         doubtful = sorted({line.price for line in self.lines if not line.verified and line.full_size.usd_per_hour})
         if doubtful:
             said.append(f"price not verified, do not rely on: {', '.join(doubtful)}")
@@ -81,7 +86,13 @@ def bill_of(stack_file: StackFile) -> Bill:
     rehearsal = rehearse_stack(stack_file)
     seconds = rehearsal.report.up.seconds + rehearsal.report.destroy.seconds
     lines = tuple(_line(item) for item in items(rehearsal.recording))
-    return Bill(stack_file.stack, str(stack_file.configuration["region"]), lines, round(seconds / 3600, 3))
+    return Bill(
+        stack_file.stack,
+        str(stack_file.configuration["region"]),
+        lines,
+        round(seconds / 3600, 3),
+        tuple(asked_of(settings_of(stack_file)).names),
+    )
 
 
 def _line(item: CostItem) -> Line:

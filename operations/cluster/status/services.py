@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 from addons.etcd import EtcdSettings
 from addons.volcano import QUEUES, VolcanoSettings
-from facts.names import CLUSTER_TAG
-from operations.aws.api import tags_of
 from operations.aws.control_plane import described
-from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
+from operations.aws.stack_file_system import file_systems
 from operations.cluster.status.subject import Subject, name_of
 from operations.findings import Finding, failed, passed, skipped
 
@@ -64,13 +62,11 @@ def file_system(subject: Subject) -> Iterator[Finding]:
     if not lustre.enabled:
         yield skipped("file system", "off in the configuration")
         return
-    found = [
-        entry
-        for entry in subject.api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems")
-        if tags_of(entry).get(CLUSTER_TAG) == subject.settings.name
-    ]
+    found = file_systems(subject.api, subject.settings)
     if not found:
-        yield failed("file system", "there is none with the cluster's tag", "`pulumi up` makes it")
+        given = lustre.existing
+        what = f"there is no {given.file_system_id}" if given is not None else "there is none with the cluster's tag"
+        yield failed("file system", what, "its owner knows where it went" if given is not None else "`pulumi up` makes it")
     for entry in found:
         text = f"{entry['FileSystemId']} is {entry['Lifecycle']}"
         available = entry["Lifecycle"] == "AVAILABLE"

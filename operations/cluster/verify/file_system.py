@@ -5,9 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from facts.names import CLUSTER_TAG
-from operations.aws.api import tags_of
-from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
+from operations.aws.stack_file_system import file_systems
 from operations.cluster.verify import throughput
 from operations.cluster.verify.jobs import kubernetes_job
 from operations.cluster.verify.stage import Stage, ended, last_lines, phase, state, states
@@ -52,7 +50,10 @@ def check(stage: Stage) -> Iterator[Finding]:
         return
     sizes = bought(stage)
     if not sizes:
-        yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", "`pulumi up` makes it")
+        if lustre.existing is not None:
+            yield skipped(CHECK, f"{lustre.existing.file_system_id} has no throughput by its size to compare with")
+        else:
+            yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", "`pulumi up` makes it")
         return
     stage.start(job(stage))
     pod = stage.wait(TEST, LIMIT_S, ended)
@@ -75,8 +76,8 @@ def bought(stage: Stage) -> list[Bought]:
     """Sizes of the cluster's file systems, as FSx reports them: a user may have grown one."""
     return [
         Bought(entry["StorageCapacity"], entry["LustreConfiguration"]["PerUnitStorageThroughput"])
-        for entry in stage.subject.api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems")
-        if tags_of(entry).get(CLUSTER_TAG) == stage.cluster and "LustreConfiguration" in entry
+        for entry in file_systems(stage.subject.api, stage.subject.settings)
+        if "PerUnitStorageThroughput" in entry.get("LustreConfiguration", {})
     ]
 
 

@@ -1,4 +1,4 @@
-"""The stack's own file system and its link to S3: found by the cluster's tags, and refused where another stack made it."""
+"""The file system of a stack and its link to S3: one that others keep by its id; its own by the cluster's tags, and refused where another stack made it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,9 @@ def linked_file_system(api: Api, stack_file: StackFile, settings: Settings, stat
     subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
     ownership = read_ownership(api, access().pulumi(stack_file.stack), subject, state)
     refuse_mismatch(ownership)
+    existing = settings.storage.lustre.existing
+    if existing is not None:
+        return Place(existing.file_system_id, link_of(associations(api, existing.file_system_id), settings.name, is_own=False), ownership)
     found = own_file_systems(api, settings.name)
     if len(found) != 1:
         what = "no file system" if not found else f"{len(found)} file systems"

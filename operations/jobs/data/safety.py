@@ -145,12 +145,14 @@ def seconds_of(time: datetime | float) -> float:
     return time.timestamp() if isinstance(time, datetime) else float(time)
 
 
-def link_of(entries: Iterable[Mapping[str, Any]], cluster: str) -> Link:
-    """The link of a file system. Raises CommandError where there is none."""
+def link_of(entries: Iterable[Mapping[str, Any]], cluster: str, *, is_own: bool = True) -> Link:
+    """The link of a file system. `is_own`: whether the stack makes the file system. Raises CommandError where there is none."""
     for entry in entries:
         exported = entry.get("S3", {}).get("AutoExportPolicy", {}).get("Events", ())
         return Link(entry["FileSystemPath"], entry["DataRepositoryPath"], {"NEW", "CHANGED"} <= set(exported))
     hint = "set `storage.lustre.dataRepository.s3Uri`, then `pulumi up`; without it nothing on the file system outlives it"
+    if not is_own:
+        hint = "its owner links it with `aws fsx create-data-repository-association`"
     raise CommandError(f"the file system of {cluster} is linked to no S3 prefix", hint)
 
 

@@ -1,6 +1,7 @@
 """What keeps a node from joining: no way to the control plane or the registries, and no network for its pods."""
 
 from facts.endpoints import NODE_ENDPOINTS
+from facts.kubernetes_versions import KUBELET_SKEW, minors_behind
 from simulator.account import kinds, view, ways
 from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import replace_after
@@ -102,6 +103,54 @@ def version_skew(state: AccountState, request: Registration) -> Refusal | None:
 def version_skew_on_update(state: AccountState, request: Registration) -> Refusal | None:
     """A group is not moved beyond the version of its control plane."""
     return version_skew.check(state, request)
+
+
+@rule("update", kinds.CLUSTER, source="EKS user guide, update-cluster: kubelets up to three minors behind; the refusal's text is inferred")
+def nodes_stay_within_skew(state: AccountState, request: Registration) -> Refusal | None:
+    """A control plane does not move further from its nodes than the version skew allows."""
+    new = request.inputs.get("version")
+    existing = state.find(kinds.CLUSTER, request.id)
+    if not new or existing is None or existing.registration.inputs.get("version") == new:
+        return None
+    for group in view.node_groups(state):
+        old = group.inputs.get("version")
+        if old and minors_behind(str(new), str(old)) > KUBELET_SKEW:
+            return Refusal(
+                "InvalidRequestException",
+                f"Kubelet version {old} of nodegroup {group.inputs['nodeGroupName']} is not supported with cluster version {new}",
+                f"the nodes of {group.inputs['nodeGroupName']} are of {old}, more than {KUBELET_SKEW} minors older than {new}",
+                f"move the group to {existing.registration.inputs.get('version')} first",
+            )
+    return None
+
+
+@rule(
+    "create",
+    kinds.ADDON,
+    source="EKS API, CreateAddon, InvalidParameterException; EKS user guide, managing-kube-proxy: one version per minor",
+)
+def addon_of_the_minor(state: AccountState, request: Registration) -> Refusal | None:
+    """A version of kube-proxy is for one minor, that of the control plane."""
+    found = view.cluster(state)
+    plane = found.registration.inputs.get("version") if found is not None else None
+    version = request.inputs.get("addonVersion")
+    if request.inputs.get("addonName") != "kube-proxy" or not version or not plane or minors_behind(str(plane), str(version)) == 0:
+        return None
+    return Refusal(
+        "InvalidParameterException",
+        f"Addon version specified is not supported: kube-proxy {version}",
+        f"{version} is not for a control plane of {plane}",
+        "take the version that DescribeAddonVersions lists for the minor; the control plane first, then its add-ons",
+    )
+
+
+@rule("update", kinds.ADDON, source="EKS API, UpdateAddon, InvalidParameterException")
+def addon_of_the_minor_on_update(state: AccountState, request: Registration) -> Refusal | None:
+    """An add-on that gets a version gets one for the control plane's minor; one that keeps its version may stay behind."""
+    existing = state.find(kinds.ADDON, request.id)
+    if existing is not None and existing.registration.inputs.get("addonVersion") == request.inputs.get("addonVersion"):
+        return None
+    return addon_of_the_minor.check(state, request)
 
 
 @rule("update", kinds.CLUSTER, source="EKS user guide, update-cluster: one minor at a time, never back")

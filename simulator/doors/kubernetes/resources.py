@@ -12,6 +12,7 @@ _BUILT_IN = {
     "apps": ("DaemonSet", "Deployment", "StatefulSet"),
     "batch": ("CronJob", "Job"),
     "networking.k8s.io": ("Ingress",),
+    "policy": ("PodDisruptionBudget",),
     "storage.k8s.io": ("StorageClass",),
     "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "apiextensions.k8s.io": ("CustomResourceDefinition",),

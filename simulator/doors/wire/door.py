@@ -14,6 +14,7 @@ from simulator.doors.wire.log_groups import LogGroups
 from simulator.doors.wire.messages import Messages
 from simulator.doors.wire.repositories import Repositories
 from simulator.doors.wire.repository_tasks import RepositoryTasks
+from simulator.doors.wire.schedules import Schedules
 from simulator.doors.wire.services import Services
 from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire, WireSession
@@ -48,6 +49,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(services.handlers())
     handlers["ssm.GetParameter"] = lambda asked: services.parameter(asked) or around.recommended_release(asked)
     handlers |= dict(LogGroups(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Schedules(inventory).handlers())
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Billing(inventory).handlers())
     handlers |= dict(Repositories(inventory).handlers())

@@ -1,10 +1,13 @@
 """EKS: what holds a cluster, and changes of a node group's size, which take their time."""
 
 from collections.abc import Iterator
+from uuid import NAMESPACE_URL, uuid5
 
+from simulator.account.insights import Insight, upgrade_insights
 from simulator.doors.wire.entries import Entry
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
+from simulator.outputs import CREATED_AT
 
 
 class Eks:
@@ -17,10 +20,17 @@ class Eks:
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
         yield "eks.ListClusters", lambda _: {"clusters": sorted(self._inventory.look("cluster"))}
+        yield "eks.ListAddons", self._addons
         yield "eks.DeleteCluster", self._delete_cluster
         yield "eks.UpdateNodegroupConfig", self._resize
         yield "eks.DescribeUpdate", self._update
         yield "eks.ListAssociatedAccessPolicies", self._policies
+        yield "eks.ListInsights", self._insights
+        yield "eks.DescribeInsight", self._insight
+
+    def _addons(self, given: Entry) -> Entry:
+        found = self._inventory.look("addon").values()
+        return {"addons": sorted(entry["addonName"] for entry in found if entry["clusterName"] == given["clusterName"])}
 
     def _delete_cluster(self, given: Entry) -> Entry:
         groups = self._inventory.look("node group").values()
@@ -34,6 +44,19 @@ class Eks:
         found = [entry for entry in self._inventory.look("access policy").values() if wanted.items() <= entry.items()]
         shown = [{key: value for key, value in entry.items() if key not in wanted} for entry in found]
         return {**wanted, "associatedAccessPolicies": shown}
+
+    def _insights(self, given: Entry) -> Entry:
+        self._inventory.one("cluster", name=given["clusterName"])
+        wanted = given.get("filter") or {}
+        found = [_shown(item) for item in upgrade_insights(self._inventory.world.state)]
+        return {"insights": [item for item in found if _meant(item, wanted)]}
+
+    def _insight(self, given: Entry) -> Entry:
+        self._inventory.one("cluster", name=given["clusterName"])
+        for item in upgrade_insights(self._inventory.world.state):
+            if _shown(item)["id"] == given["id"]:
+                return {"insight": {**_shown(item), "recommendation": item.recommendation, "resources": [], "additionalInfo": {}}}
+        raise Refused("ResourceNotFoundException", f"No insight found for ID: {given['id']}", 404)
 
     def _resize(self, given: Entry) -> Entry:
         """Takes a new size, judged as every change of a node group; it is shown, and its refusal told, when the update ends.
@@ -68,3 +91,22 @@ class Eks:
         if self._inventory.is_changing("node group", which):
             return {"id": update["id"], "type": update["type"], "status": "InProgress"}
         return update
+
+
+def _shown(item: Insight) -> Entry:
+    """As `ListInsights` shows it. The id of a check stays the same from look to look."""
+    return {
+        "id": str(uuid5(NAMESPACE_URL, f"{item.name}/{item.minor}")),
+        "name": item.name,
+        "category": "UPGRADE_READINESS",
+        "kubernetesVersion": item.minor,
+        "lastRefreshTime": CREATED_AT,
+        "lastTransitionTime": CREATED_AT,
+        "description": item.description,
+        "insightStatus": {"status": item.status, "reason": item.reason},
+    }
+
+
+def _meant(item: Entry, wanted: Entry) -> bool:
+    chosen = {"categories": item["category"], "kubernetesVersions": item["kubernetesVersion"], "statuses": item["insightStatus"]["status"]}
+    return all(not wanted.get(key) or value in wanted[key] for key, value in chosen.items())

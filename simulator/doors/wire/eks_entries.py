@@ -58,7 +58,7 @@ def _node_group(state: AccountState, item: Registration) -> Entry:
 
 def _addon(state: AccountState, item: Registration) -> Entry:
     members = chosen(item.inputs, addonName="addonName", clusterName="clusterName", addonVersion="addonVersion")
-    more = chosen(item.inputs, configurationValues="configurationValues")
+    more = chosen(item.inputs, configurationValues="configurationValues", serviceAccountRoleArn="serviceAccountRoleArn")
     return {**members, **more, **chosen(item.outputs, addonArn="arn"), "health": {"issues": []}, "tags": tags_of(item)}
 
 

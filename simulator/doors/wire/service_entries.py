@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, sns, sqs
+from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, scheduler, sqs
 from simulator.account.state import AccountState
-from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
 from simulator.outputs import CREATED_AT
 from simulator.recording import Registration
@@ -100,6 +100,23 @@ def _target(state: AccountState, item: Registration) -> Entry:
     return {"Rule": item.inputs["rule"], "Id": item.inputs["targetId"], "Arn": item.inputs["arn"]}
 
 
+def _schedule_group(state: AccountState, item: Registration) -> Entry:
+    return {"Name": item.id, "State": "ACTIVE", **chosen(item.outputs, Arn="arn"), "tags": tags_of(item)}
+
+
+def _schedule(state: AccountState, item: Registration) -> Entry:
+    target = chosen(item.inputs["target"], Arn="arn", RoleArn="roleArn", Input="input")
+    members = chosen(
+        item.inputs,
+        Name="name",
+        GroupName="groupName",
+        ScheduleExpression="scheduleExpression",
+        ScheduleExpressionTimezone="scheduleExpressionTimezone",
+        Description="description",
+    )
+    return {**members, **chosen(item.outputs, Arn="arn", State="state"), "Target": target}
+
+
 def _group_tag(state: AccountState, item: Registration) -> Entry:
     tag = item.inputs["tag"]
     given = chosen(tag, Key="key", Value="value", PropagateAtLaunch="propagateAtLaunch")
@@ -156,6 +173,8 @@ KINDS = (
     Kind("sqs policy", sqs.QUEUE_POLICY, _queue_policy),
     Kind("topic", sns.TOPIC, _topic, hidden=("attributes",)),
     Kind("subscription", sns.SUBSCRIPTION, _subscription),
+    Kind("schedule group", scheduler.GROUP, _schedule_group),
+    Kind("schedule", scheduler.SCHEDULE, _schedule),
     Kind("budget", budgets.BUDGET, _budget, hidden=("AccountId",)),
     Kind("rule", events.RULE, _rule, hidden=("targets",)),
     Kind("event target", events.TARGET, _target),

@@ -1,4 +1,4 @@
-"""IAM, KMS and Batch: what a role consists of, keys that wait for their deletion, and what must be disabled first."""
+"""IAM, KMS, Batch and CloudFormation: what a role consists of, keys that wait for their deletion, and what must be disabled first."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,8 @@ class Services:
         """By `service.Operation`."""
         yield from self._identity()
         yield from self._batch()
+        # Nothing of the program is a stack of CloudFormation: all of them are others'.
+        yield "cloudformation.DescribeStacks", lambda _: {"Stacks": list(self._inventory.world.state.others.get("stack", {}).values())}
         yield "ssm.PutParameter", self._put_parameter
         yield "ssm.DeleteParameter", self._delete_parameter
 

@@ -214,7 +214,7 @@ def test_help_loads_no_sdk_and_every_command_has_an_example():
         import sys
         from typer.testing import CliRunner
         from operations.cli import app
-        names = [command.callback.__name__ for command in app.registered_commands]
+        names = [command.name or command.callback.__name__ for command in app.registered_commands]
         for name in names:
             help = CliRunner().invoke(app, [name.replace("_", "-"), "--help"]).output
             # The engine passes its arguments on, and with them Pulumi's own --json.

@@ -1,21 +1,25 @@
-"""What is read of a network that others keep is what is there: the description goes into an account and comes back."""
+"""What is read of what others keep is what is there: the description goes into an account and comes back."""
 
 from typing import Any
 
 import pytest
 
 from facts.existing.assumed import PRIVATE_TABLE, assumed_network
+from facts.existing.description import Description
+from facts.existing.file_system import FileSystem, assumed_file_system
 from facts.existing.network import ANYWHERE, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup
+from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
 from operations.errors import CommandError, CompleteError
 from operations.existing.description_file import as_yaml, read_description
 from simulator.account.existing import put_network
+from simulator.account.existing_file_system import put_file_system
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of_network
+from stacks.existing import asked_of_file_system, asked_of_network
 from tests.operations.aws.cloud import Cloud
 from tests.simulator.account.standing import recording, standing
-from tests.stacks.existing_networks import configuration
+from tests.stacks.existing_networks import CLIENTS, configuration, sharing
 
 
 def assumed(**existing: Any) -> NetworkDescription:
@@ -64,6 +68,33 @@ def test_a_description_comes_back_from_the_account_it_was_put_into(network: Netw
     assert found == network.model_copy(update={"nat_gateways": kept, "security_groups": seen})
 
 
+def shared(**changes: Any) -> FileSystem:
+    """A file system in another VPC, which lets in a group for clients."""
+    wanted = asked_of_file_system(parse_settings(sharing(clients=True), "dev", rehearsal=True))
+    assert wanted is not None
+    place = {
+        "vpc_id": "vpc-0900000000000000",
+        "subnet": "subnet-0900000000000000",
+        "version": "2.12",
+        "deployment_type": "SCRATCH_2",
+        "state": "UPDATING",
+    }
+    return assumed_file_system(wanted, assumed()).model_copy(update={**place, **changes})
+
+
+@pytest.mark.parametrize("found", [shared(), shared(groups={}, client_group=None), shared(type="ONTAP", mount_name="", deployment_type="")])
+def test_a_file_system_comes_back_from_the_account_it_was_put_into(found: FileSystem):
+    """State, names, addresses and rules: all that is judged."""
+    cloud = Cloud()
+    put_file_system(cloud.world.state, found)
+    assert described_file_system(cloud.api, found.id, CLIENTS) == found
+
+
+def test_a_file_system_that_is_not_there_has_no_description():
+    """Its id may be of another region."""
+    assert described_file_system(Cloud().api, "fs-0123456789abcdef0") is None
+
+
 def test_a_network_of_another_stack_of_the_program_can_be_described():
     """Two clusters in one VPC: the second uses what the first one made."""
     made: Recording = recording()
@@ -84,13 +115,15 @@ def test_a_vpc_that_is_not_there_has_no_description():
 def test_the_file_says_all_of_it(tmp_path: Any):
     """Defaults are left out, and nothing else."""
     path = tmp_path / "network.yaml"
-    path.write_text(as_yaml(company()))
-    assert read_description(path) == company()
+    found = Description(network=company(), file_system=shared())
+    path.write_text(as_yaml(found))
+    assert read_description(path) == found
     assert PRIVATE_TABLE in path.read_text()
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"), [("[]", "describes no network"), ("a: [", "not valid YAML"), ("region: us-west-2", "`vpcId` is missing")]
+    ("text", "wrong"),
+    [("[]", "describes nothing that exists"), ("a: [", "not valid YAML"), ("network: {region: us-west-2}", "`network.vpcId` is missing")],
 )
 def test_a_file_that_is_no_description_is_refused(tmp_path: Any, text: str, wrong: str):
     """Every mistake at once, with the key."""

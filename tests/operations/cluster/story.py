@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from facts.existing.description import Description
 from facts.existing.network import NetworkDescription
 from facts.names import CLUSTER_TAG, STACK_TAG, stack_path
 from facts.resources.queries import Leftover
@@ -31,7 +32,7 @@ from operations.kube.api import KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, imported, refreshed
 from simulator.account import kinds
-from simulator.account.existing import put_network
+from simulator.account.putting import put_existing
 from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire import door
@@ -64,8 +65,8 @@ class Story:
     cluster: str
     region: str
     engine: Engine = field(default_factory=lambda: Engine(World(), State()))
-    network: NetworkDescription | None = None
-    """Of others, where the stack uses one; it has interfaces, groups and instances of theirs in it."""
+    existing: Description | None = None
+    """What the stack uses of others; in a network of theirs are interfaces, groups and instances of theirs."""
 
     @property
     def world(self) -> World:
@@ -82,7 +83,8 @@ class Story:
         """The stack, as what it made in the account names it."""
         stack = stack_path("organization", self.recording.project, self.recording.stack)
         own = (which for which, tags in cluster_vpcs(self.api, self.cluster).items() if tags.get(STACK_TAG) == stack)
-        used = frozenset({self.network.vpc_id} if self.network else ())
+        network = self.existing.network if self.existing else None
+        used = frozenset({network.vpc_id} if network else ())
         return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own), used_vpc_ids=used)
 
     def recover(self) -> Plan:
@@ -162,9 +164,10 @@ def told(story: Story, kill: Kill, seed: int) -> list[str]:
     """
     drawn, engine = random.Random(seed), story.engine
     others = engine.world.state.others = neighbours(story.cluster)
-    if story.network is not None:
-        put_network(engine.world.state, story.network)
-        put_tenants(others, story.network)
+    if story.existing is not None:
+        put_existing(engine.world.state, story.existing)
+        if story.existing.network is not None:
+            put_tenants(others, story.existing.network)
     before = copy.deepcopy(others)
     if kill.operation == "create":
         engine.up(story.recording, kill=kill)

@@ -14,6 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from facts.existing.assumed import assumed_network
+from facts.existing.description import assumed
 from facts.names import CLUSTER_TAG
 from facts.neuron_releases import AMI_RELEASES, first_ami_date
 from operations.access import Live
@@ -25,11 +26,13 @@ from operations.findings import Finding, exit_code
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.account.existing import put_network
+from simulator.account.putting import put_existing
 from simulator.doors.wire.wire import Refused
-from stacks.existing import asked_of_network
+from stacks.existing import asked_of, asked_of_network
 from tests.operations.aws.cloud import ACCOUNT, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.stacks import existing_networks
 from tests.stacks.existing_networks import network
 from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged
@@ -520,6 +523,10 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
     if name == "permissions boundary":
         aws.put("policy", BOUNDARY, {"Arn": BOUNDARY})
         return subject_of(aws, iam={"permissionsBoundary": BOUNDARY})
+    if name == "existing file system":
+        subject = sharing(aws, clients=True)
+        put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+        return subject
     if name == "existing network":
         subject = in_network(aws, isolated=True)
         put_described(aws, subject)
@@ -616,6 +623,16 @@ def test_tools_and_address_are_asked_on_this_machine(monkeypatch: pytest.MonkeyP
 def in_network(aws: HealthyAccount, **existing: Any) -> Subject:
     """The shipped stack in a network that others keep."""
     configuration = {**merged(dev_configuration(), controlPlane={"publicAccessCidrs": ["198.18.0.7/32"]}), "network": network(**existing)}
+    return with_configuration(aws, configuration)
+
+
+def sharing(aws: HealthyAccount, *, clients: bool = False) -> Subject:
+    """The same with a file system of others."""
+    return with_configuration(aws, existing_networks.sharing(clients=clients, controlPlane={"publicAccessCidrs": ["198.18.0.7/32"]}))
+
+
+def with_configuration(aws: HealthyAccount, configuration: dict[str, Any]) -> Subject:
+    """A stack by its configuration."""
     stack_file = _stack_file(configuration)
     return replace(subject_of(aws), stack_file=stack_file, settings=settings_of(stack_file), recording=_recorded(json.dumps(configuration)))
 
@@ -641,6 +658,23 @@ def test_a_network_of_others_is_judged_on_the_account():
     aws.world.state.others["nat"] = nat
     del aws.world.state.others["endpoint"]
     assert "no gateway endpoint for S3" in worst(check("existing network", subject)).do
+
+
+def test_a_file_system_of_others_is_judged_on_the_account():
+    """Before a pod hangs in ContainerCreating for it; no storage of its own is counted."""
+    aws = HealthyAccount()
+    subject = sharing(aws)
+    assert "there is no file system fs-0123456789abcdef0" in worst(check("existing file system", subject)).what
+    put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+    assert [finding.verdict for finding in check("existing file system", subject)] == ["pass"]
+    assert (check("storage quota", subject), check("existing file system", subject_of(aws))) == ([], [])
+    (entry,) = aws.world.state.others["fsx"].values()
+    entry["LustreConfiguration"]["MountName"] = "other"
+    failing = worst(check("existing file system", subject))
+    assert (failing.verdict, "`storage.lustre.existing.mountName`" in failing.do) == ("fail", True)
+    entry["LustreConfiguration"]["MountName"] = "abcdefgh"
+    entry["SubnetIds"] = ["subnet-0a00000000000002"]
+    assert "traffic between them costs per GB" in worst(check("existing file system", subject)).what
 
 
 def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():

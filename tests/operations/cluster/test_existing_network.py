@@ -6,6 +6,7 @@ import random
 import pytest
 
 from facts.existing.assumed import assumed_network
+from facts.existing.description import Description
 from facts.existing.network import NetworkDescription
 from operations.aws.api import Call
 from operations.ownership import Ownership, StackCluster
@@ -51,7 +52,7 @@ def test_what_others_keep_stays_wherever_the_stack_is_killed(seed: int):
     """The VPC tells nothing of whose an object is: a colleague's interface without a tag is there, and stays."""
     stack, drawn = recorded(), random.Random(seed)
     kill = drawn_kill(drawn, stack, "delete" if seed % 2 else "create")
-    assert told(Story(stack, CLUSTER, REGION, network=described()), kill, seed) == []
+    assert told(Story(stack, CLUSTER, REGION, existing=Description(network=described())), kill, seed) == []
 
 
 @pytest.mark.parametrize("isolated", [False, True])

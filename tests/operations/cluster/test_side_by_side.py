@@ -9,11 +9,12 @@ import pytest
 
 from facts.existing import judge
 from facts.existing.assumed import assumed_network
-from facts.existing.network import NetworkDescription
+from facts.existing.description import Description, assumed
 from operations.aws.existing_network import described_network
 from simulator.account.conflicts import identity
 from simulator.account.existing import put_network
 from simulator.account.neighbours import Entry
+from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire.inventory import KINDS, Inventory
@@ -22,7 +23,7 @@ from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of_network
+from stacks.existing import asked_of, asked_of_network
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story
@@ -36,8 +37,8 @@ ONE, OTHER = "train", "train-2"
 
 
 def configuration(name: str, **existing: Any) -> dict[str, Any]:
-    """The shipped stack under a name, in the network that both use."""
-    return {**existing_networks.configuration(existing=existing), "name": name}
+    """The shipped stack under a name, with the network and the file system that both use."""
+    return {**existing_networks.sharing(existing=existing), "name": name}
 
 
 def settings(name: str, **existing: Any) -> Settings:
@@ -51,18 +52,16 @@ def recorded(name: str) -> Recording:
     return record_stack(configuration(name), stack=name)
 
 
-def network() -> NetworkDescription:
-    """As the first of the two needs it."""
-    asked = asked_of_network(settings(ONE))
-    assert asked is not None
-    return assumed_network(asked)
+def shared() -> Description:
+    """Network and file system as the first of the two needs them."""
+    return assumed(asked_of(settings(ONE)))
 
 
 @cache
 def neighbours(name: str) -> dict[str, dict[str, Entry]]:
     """Everything that a cluster which is up has in the account, as AWS describes it: the network that it uses included."""
     state = AccountState()
-    put_network(state, network())
+    put_existing(state, shared())
     engine = Engine(World(state), State())
     assert engine.up(recorded(name)).ended_well
     inventory = Inventory(engine.world, REGION)
@@ -77,7 +76,7 @@ def beside(name: str) -> AccountState:
 @pytest.mark.parametrize(("name", "other"), [(ONE, OTHER), (OTHER, ONE)])
 def test_two_clusters_come_up_and_go_beside_each_other(name: str, other: str):
     """One is up; the other is brought up, killed half-way down, swept without a state, and nothing of the first has changed."""
-    story = Story(recorded(name), name, REGION, Engine(World(beside(other)), State()), network())
+    story = Story(recorded(name), name, REGION, Engine(World(beside(other)), State()), shared())
     before = copy.deepcopy(story.world.state.others)
     assert before["cluster"].keys() == {other}
     assert story.engine.up(recorded(name)).ended_well
@@ -85,6 +84,20 @@ def test_two_clusters_come_up_and_go_beside_each_other(name: str, other: str):
     story.engine.destroy(kill=Kill(drawn.choice(recorded(name).resources()).urn, "delete", drawn.choice(MOMENTS)))
     assert (story.sweep(), story.left()) == ([], [])
     assert story.world.state.others == before
+
+
+def test_both_mount_the_one_file_system_and_neither_makes_any():
+    """Each cluster has a volume and a claim of its own for it; a destroy of one leaves the file system and the other's volume."""
+    for name in (ONE, OTHER):
+        assert recorded(name).of_type("aws:fsx/lustreFileSystem:LustreFileSystem") == []
+        (volume,) = recorded(name).of_type("kubernetes:core/v1:PersistentVolume")
+        assert volume.inputs["spec"]["csi"]["volumeHandle"] == existing_networks.FILE_SYSTEM
+        assert volume.inputs["spec"]["csi"]["volumeAttributes"] == {
+            "dnsname": f"{existing_networks.FILE_SYSTEM}.fsx.{REGION}.amazonaws.com", "mountname": "abcdefgh",
+        }  # fmt: skip
+        assert volume.inputs["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+    (there,) = neighbours(ONE)["fsx"].values()
+    assert (there["FileSystemId"], there["Lifecycle"], there.get("Tags")) == (existing_networks.FILE_SYSTEM, "AVAILABLE", None)
 
 
 def names(recording: Recording) -> set[tuple[str, str]]:

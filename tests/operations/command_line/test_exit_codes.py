@@ -31,7 +31,8 @@ ARGUMENTS |= {
 }
 """A word for each argument."""
 ALL = ("trn rehearse", *COMMANDS)
-ABOUT_A_STACK = tuple(name for name in ALL if name == "trn rehearse" or (COMMANDS[name].has_stack and name != "trn init"))
+WRITE_A_STACK = ("trn init", "trn import")
+ABOUT_A_STACK = tuple(name for name in ALL if name == "trn rehearse" or (COMMANDS[name].has_stack and name not in WRITE_A_STACK))
 READ_A_STACK = tuple(name for name in ABOUT_A_STACK if name not in ("trn engine", "trn practice export", "trn practice down"))
 """engine wants the Pulumi CLI first, and the others an account on disk."""
 
@@ -49,10 +50,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def line(name: str, stack: str | None = "dev", *options: str) -> list[str]:
     """A whole line of a command."""
-    given = [*name.split()[1:], *([stack] if stack and (name in ABOUT_A_STACK or name == "trn init") else [])]
+    given = [*name.split()[1:], *([stack] if stack and (name in ABOUT_A_STACK or name in WRITE_A_STACK) else [])]
     command = COMMANDS.get(name)
     words = [ARGUMENTS.get(slot.name, ()) for slot in command.line(command_context(command, name)).slots] if command is not None else []
-    choice = ["--operator"] if name == "trn iam" else []
+    choices = {"trn iam": ["--operator"], "trn import": ["--cluster", "theirs"]}
+    choice = ["--to", "1.36"] if name.endswith(" upgrade") else choices.get(name, [])
     return [*given, *options, *choice, *(word for group in words for word in group)]
 
 
@@ -141,7 +143,7 @@ def test_ctrl_c_is_130_and_one_line(name: str, monkeypatch: pytest.MonkeyPatch):
         real = kind.invoke
         own = raising(KeyboardInterrupt())
         monkeypatch.setattr(kind, "invoke", lambda self, ctx, real=real, own=own: real(self, ctx) if _is_group(self, ctx) else own())
-    result = trn(*line(name, "new" if name == "trn init" else "dev"))
+    result = trn(*line(name, "new" if name in WRITE_A_STACK else "dev"))
     assert (result.exit_code, result.stderr.endswith(INTERRUPTION)) == (130, True), result.output
     assert result.stderr.count("\n") == INTERRUPTION.count("\n") + ("practice:" in result.stderr)
 
@@ -165,7 +167,7 @@ def test_what_is_refused_or_failed_is_1(name: str, monkeypatch: pytest.MonkeyPat
         real = kind.invoke
         own = raising(CommandError("it cannot be", "do another thing"))
         monkeypatch.setattr(kind, "invoke", lambda self, ctx, real=real, own=own: real(self, ctx) if _is_group(self, ctx) else own())
-    result = trn(*line(name, "new" if name == "trn init" else "dev"))
+    result = trn(*line(name, "new" if name in WRITE_A_STACK else "dev"))
     assert (result.exit_code, "error: it cannot be\n\nhint: do another thing\n" in result.stderr) == (1, True)
 
 

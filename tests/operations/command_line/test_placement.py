@@ -54,12 +54,13 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
     **{
         f"trn {name}": {"dev": ("dev",), "--stack night": ("night",), "": ("dev",), "dev --stack dev": ("dev",), "nosuch": ("nosuch",)}
         for name in (
-            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade",
         )
     },
-    "trn init": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)},
+    **{f"trn {name}": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "dev bert": ("dev", "bert"), "night bert": ("night", "bert"), "bert --stack night": ("night", "bert"), "bert": ("dev", "bert"),
@@ -116,12 +117,13 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     **{
         f"trn {name}": {"dev night": ("too many words: `night`",), "dev --stack night": ("two stacks are named, `dev` and `night`",)}
         for name in (
-            "check", "cost", "plan", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
+            "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "rehearse upgrade",
         )
     },
-    "trn init": {"": ("the stack has no name", "`trn init STACK`"), "a b": ("too many words: `b`",)},
+    **{f"trn {name}": {"": ("the stack has no name", f"`trn {name} STACK`"), "a b": ("too many words: `b`",)} for name in ("init", "import")},
     **{
         f"trn {name}": {
             "": ("JOB is missing", f"`trn {name} STACK JOB`"),

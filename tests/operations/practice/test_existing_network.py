@@ -35,7 +35,7 @@ def others() -> dict[str, Any]:
 def test_a_stack_comes_up_in_it_and_goes_and_nothing_of_it_has_changed(in_network: Path):
     """Described and checked before; destroyed with its drain and its sweep."""
     code, out, err = trn("--practice network describe dev")
-    assert (code, yaml.safe_load(out)["vpcId"]) == (0, VPC), err
+    assert (code, yaml.safe_load(out)["network"]["vpcId"]) == (0, VPC), err
     before = others()
     assert set(NODES.values()) <= before["subnet"].keys()
     assert trn(UP)[0] == 0
@@ -51,19 +51,18 @@ def test_a_description_is_rehearsed_and_what_does_not_fit_is_refused(in_network:
     assert trn("--practice network describe dev --output network.yaml")[0] == 0
     code, out, _ = trn("rehearse dev --existing network.yaml --quiet")
     assert (code, "is taken to be" in out) == (0, False)
-    assert f"{VPC} is taken to be as the stack needs it" in trn("rehearse dev --quiet")[1]
+    assert f"{VPC} is taken to be as the stack needs" in trn("rehearse dev --quiet")[1]
     scenario = in_network / "scarce.yaml"
     scenario.write_text("says: no node is free\naccount: {capacity: [{type: trn1.32xlarge, zone: usw2-az4, count: 0}]}\n")
     code, out, _ = trn("rehearse dev --existing network.yaml --quiet --scenario scarce.yaml")
     assert (code, "InsufficientInstanceCapacity" in out) == (1, True)
     path = in_network / "network.yaml"
     described = yaml.safe_load(path.read_text())
-    described["dnsSupport"] = False
-    described["natGateways"] = {}
+    described["network"] |= {"dnsSupport": False, "natGateways": {}}
     path.write_text(yaml.safe_dump(described))
     code, out, err = trn("rehearse dev --existing network.yaml --quiet")
     assert (code, out) == (1, "")
-    assert err.startswith("3 mistakes in how stack `dev` and vpc-0123456789abcdef0 fit; nothing was created")
+    assert err.startswith("3 mistakes in how stack `dev` and what exists fit; nothing was created")
     assert "a VPC without enable-dns-support" in err
     assert "`network.existing.nodes.usw2-az1` is `subnet-0a00000000000002`" in err
 
@@ -71,6 +70,6 @@ def test_a_description_is_rehearsed_and_what_does_not_fit_is_refused(in_network:
 def test_a_description_of_what_is_not_used_is_refused(project: Path):
     """The shipped stack makes its own network."""
     code, _, err = trn("--practice network describe dev")
-    assert (code, "makes a network of its own" in err) == (2, True)
+    assert (code, "uses nothing that exists" in err) == (2, True)
     code, _, err = trn(f"--practice network describe dev --vpc {VPC}")
     assert (code, f"there is no VPC {VPC} in us-west-2" in err) == (1, True)

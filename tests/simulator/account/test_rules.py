@@ -1,10 +1,13 @@
 """Every rule of the account is broken once, and its message read; and none speaks against the shipped cluster."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from facts.capacity_blocks import window
 from facts.charts import Contract, contracts
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import LATER_AMI_RELEASE, NEWEST_AMI_DATE
@@ -13,7 +16,7 @@ from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
 from simulator.account.consequences import of_deletion
 from simulator.account.judge import ALL_RULES
-from simulator.account.rule import Rule
+from simulator.account.rule import Refusal, Rule
 from simulator.account.world import World
 from simulator.errors import UnknownType
 from simulator.recording import Registration
@@ -60,7 +63,7 @@ def _foreign_charts_are_known(monkeypatch: pytest.MonkeyPatch):
 
 
 RULES = {rule.name: rule for rule in ALL_RULES}
-NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL)
+NOT_SHIPPED = (kinds.PLACEMENT_GROUP, kinds.ACCESS_ENTRY, kinds.ACCESS_POLICY, kinds.COMPUTE_ENVIRONMENT, kinds.NODE_POOL, kinds.SCHEDULE)
 """Types that the shipped stack has none of."""
 Break = Callable[[World], Registration]
 """Breaks something in an account, and gives the request that meets it."""
@@ -95,6 +98,29 @@ def _limited(allowances: Allowances, registration: Registration) -> Break:
 
 def _train_template(**inputs: object) -> Break:
     return _with(lambda world: with_template(world, **inputs), group())
+
+
+BLOCK_ID = "cr-0123456789abcdef0"
+
+
+def _at(now: datetime) -> Break:
+    """The training group on a capacity block of two days, at a time."""
+
+    def broken(world: World) -> Registration:
+        world.state.allowances = Allowances(blocks={BLOCK_ID: window("2026-12-01T11:30:00Z", "2026-12-03T11:30:00Z")})
+        world.state.now = now
+        with_template(
+            world, placement=None, capacityReservationSpecification={"capacityReservationTarget": {"capacityReservationId": BLOCK_ID}}
+        )
+        return group()
+
+    return broken
+
+
+def _schedule(given: dict[str, str], role: str = "arn:aws:iam::123456789012:role/nobody") -> Registration:
+    """A schedule that sizes a node group."""
+    target = {"arn": "arn:aws:scheduler:::aws-sdk:eks:updateNodegroupConfig", "roleArn": role, "input": json.dumps(given)}
+    return extra(kinds.SCHEDULE, "train-up", {"name": "train-up", "groupName": "c", "target": target})
 
 
 def _queue() -> Registration:
@@ -264,6 +290,15 @@ BROKEN: dict[str, tuple[Break, str]] = {
         ),
         "uses a Capacity Block and must be scaled to 0",
     ),
+    "block-is-active": (_at(datetime(2026, 12, 1, 11, 29, tzinfo=UTC)), "which begins at 2026-12-01 11:30 UTC"),
+    "schedule-input": (
+        _request(_schedule({"clusterName": "c", "nodegroupName": "g"})),
+        "missing the following field(s): ClusterName, NodegroupName.; train-up has clusterName, nodegroupName",
+    ),
+    "schedule-role": (
+        _request(_schedule({"ClusterName": "c", "NodegroupName": "g"})),
+        "must allow AWS EventBridge Scheduler to assume the role",
+    ),
     "surge-quota": (
         _limited(Allowances({"Trn": 256}), group(releaseVersion=LATER_AMI_RELEASE, updateConfig={"updateStrategy": "DEFAULT"})),
         "4 nodes of trn1-32xl need 512 vCPU",
@@ -301,6 +336,18 @@ BROKEN: dict[str, tuple[Break, str]] = {
     ),
     "version-skew": (_request(group(version="1.36")), "is of 1.36, the control plane of 1.35"),
     "version-skew-on-update": (_request(group(version="1.31")), "is of 1.31, the control plane of 1.35"),
+    "nodes-stay-within-skew": (
+        _with(lambda world: world.state.put(group(version="1.32")), changed(only(kinds.CLUSTER), version="1.36")),
+        "more than 3 minors older than 1.36",
+    ),
+    "addon-of-the-minor": (
+        _request(changed(only(kinds.ADDON, "control-plane-kube-proxy"), addonVersion="v1.36.0-eksbuild.25")),
+        "is not for a control plane of 1.35",
+    ),
+    "addon-of-the-minor-on-update": (
+        _request(changed(only(kinds.ADDON, "control-plane-kube-proxy"), addonVersion="v1.34.6-eksbuild.29")),
+        "is not for a control plane of 1.35",
+    ),
     "one-minor-at-a-time": (_request(changed(only(kinds.CLUSTER), version="1.37")), "version update from 1.35 to 1.37"),
     "efa-self-rules": (_with(lambda world: without(world, _self_rule("nodes-to-self")), group()), "no self-referencing egress rule"),
     "efa-in-one-zone": (_request(group(subnetIds=_two_zones())), "spreads over usw2-az1, usw2-az4"),
@@ -477,6 +524,44 @@ def test_a_claim_stays_while_the_programs_own_pods_mount_it():
     assert refused is not None
     assert refused.cause == "fsx-claim is used by pods of lustre-exporter"
     assert refused.remedy == "configure"
+
+
+def _refusal_at(now: datetime, size: int = 2) -> Refusal | None:
+    world = standing()
+    request = _at(now)(world)
+    return RULES["block-is-active"].check(
+        world.state, changed(request, scalingConfig={**request.inputs["scalingConfig"], "desiredSize": size})
+    )
+
+
+def test_a_block_gives_instances_from_its_start_until_half_an_hour_before_its_end():
+    """EC2's own codes before and after; a group without nodes asks for nothing."""
+    moments = [(1, 11, 29), (1, 11, 30), (3, 10, 59), (3, 11, 0), (4, 0, 0)]
+    found = [_refusal_at(datetime(2026, 12, day, hour, minute, tzinfo=UTC)) for day, hour, minute in moments]
+    early, late = "InvalidCapacityReservationState.PendingActivation", "ReservationCapacityExceeded"
+    assert [refusal and refusal.code for refusal in found] == [early, None, None, late, late]
+    assert _refusal_at(datetime(2026, 11, 1, tzinfo=UTC), size=0) is None
+
+
+def test_a_schedule_takes_a_role_that_trusts_the_scheduler_and_no_other():
+    """The node role trusts EC2."""
+    world = standing()
+    node_role = only(kinds.ROLE, "node-role")
+    request = _schedule({"ClusterName": "c", "NodegroupName": "g"}, node_role.outputs["arn"])
+    refused = RULES["schedule-role"].check(world.state, request)
+    trusting = changed(
+        node_role, assumeRolePolicy=node_role.inputs["assumeRolePolicy"].replace("ec2.amazonaws.com", "scheduler.amazonaws.com")
+    )
+    world.state.put(trusting)
+    assert refused is not None
+    assert RULES["schedule-role"].check(world.state, request) is None
+
+
+def test_a_schedule_that_calls_another_service_is_not_read():
+    """Its members are that service's own."""
+    request = _schedule({})
+    other = changed(request, target={**request.inputs["target"], "arn": "arn:aws:scheduler:::aws-sdk:sqs:sendMessage"})
+    assert RULES["schedule-input"].check(standing().state, other) is None
 
 
 def test_every_rule_is_broken_below():

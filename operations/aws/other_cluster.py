@@ -1,0 +1,148 @@
+"""A cluster that this program did not make, with all that belongs to it in the account: reads only."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from facts.existing.network import NetworkDescription
+from facts.names import control_plane_log_group
+from facts.resources.rights import CLUSTER, part_of_cluster
+from operations.aws.api import Api, Call, tags_of
+from operations.aws.control_plane import described, node_group, node_group_names
+from operations.aws.existing_network import described_network
+from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
+from operations.aws.sighting import filters
+
+LIST_CLUSTERS = Call("eks", "ListClusters")
+LIST_ADDONS = Call("eks", "ListAddons", CLUSTER)
+DESCRIBE_ADDON = Call("eks", "DescribeAddon", part_of_cluster("addon"))
+LIST_ENTRIES = Call("eks", "ListAccessEntries", CLUSTER)
+DESCRIBE_ENTRY = Call("eks", "DescribeAccessEntry", part_of_cluster("access-entry"))
+LIST_POLICIES = Call("eks", "ListAssociatedAccessPolicies", part_of_cluster("access-entry"))
+DESCRIBE_INSTANCES = Call("ec2", "DescribeInstances")
+LIST_ROLES = Call("iam", "ListRoles")
+LIST_ATTACHED = Call("iam", "ListAttachedRolePolicies")
+DESCRIBE_STACKS = Call("cloudformation", "DescribeStacks")
+DESCRIBE_LOG_GROUPS = Call("logs", "DescribeLogGroups")
+EKSCTL_TAG = "alpha.eksctl.io/cluster-name"
+"""On all that eksctl makes, its CloudFormation stacks among them (eksctl-io/eksctl pkg/apis/eksctl.io/v1alpha5/types.go, ClusterNameTag)."""
+GROUP_TAG, KARPENTER_TAG = "eks:nodegroup-name", "karpenter.sh/nodepool"
+"""On instances of managed groups, and of Karpenter."""
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class OtherCluster:
+    """What the account has of a cluster, as the services describe it."""
+
+    region: str
+    entry: Entry
+    node_groups: tuple[Entry, ...]
+    addons: tuple[Entry, ...]
+    access_entries: tuple[Entry, ...]
+    """With `policies`: what is associated with each."""
+    network: NetworkDescription
+    file_systems: tuple[Entry, ...]
+    """FSx for Lustre in the cluster's VPC."""
+    other_instances: tuple[Entry, ...]
+    """Nodes of no managed group: self-managed, or Karpenter's."""
+    service_account_roles: tuple[str, ...]
+    """Roles that service accounts take through the cluster's OIDC provider."""
+    role_policies: tuple[str, ...]
+    """ARNs of the policies that are attached to the control plane's role."""
+    stacks: tuple[Entry, ...]
+    """eksctl's CloudFormation stacks."""
+    log_group: Entry | None
+    """Of the control plane."""
+
+    @property
+    def name(self) -> str:
+        """The cluster's name."""
+        return str(self.entry["name"])
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The cluster's tags."""
+        return tags_of(self.entry, "tags")
+
+
+def cluster_names(api: Api) -> list[str]:
+    """Clusters of the region."""
+    return sorted(api.pages(LIST_CLUSTERS, "clusters"))
+
+
+def read_cluster(api: Api, name: str) -> OtherCluster | None:
+    """The cluster of this name; None where the region has none. Raises what botocore raises."""
+    entry = described(api, name)
+    if entry is None:
+        return None
+    vpc_id = entry["resourcesVpcConfig"]["vpcId"]
+    network = described_network(api, vpc_id)
+    assert network is not None, f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC"
+    role = str(entry["roleArn"]).rsplit("/", 1)[-1]
+    return OtherCluster(
+        region=api.region,
+        entry=entry,
+        node_groups=tuple(node_group(api, name, each) for each in sorted(node_group_names(api, name))),
+        addons=tuple(
+            api.call(DESCRIBE_ADDON, clusterName=name, addonName=each)["addon"]
+            for each in sorted(api.pages(LIST_ADDONS, "addons", clusterName=name))
+        ),
+        access_entries=tuple(_access_entries(api, entry)),
+        network=network,
+        file_systems=tuple(each for each in api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems") if _is_lustre_in(each, vpc_id)),
+        other_instances=tuple(_other_instances(api, name)),
+        service_account_roles=tuple(_service_account_roles(api, entry)),
+        role_policies=tuple(each["PolicyArn"] for each in api.pages(LIST_ATTACHED, "AttachedPolicies", RoleName=role)),
+        stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
+        log_group=_log_group(api, name),
+    )
+
+
+def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:
+    """None for a cluster that knows the config map aws-auth only: EKS refuses the question (EKS API, ListAccessEntries)."""
+    name = cluster["name"]
+    if authentication_mode(cluster) == "CONFIG_MAP":
+        return
+    for principal in sorted(api.pages(LIST_ENTRIES, "accessEntries", clusterName=name)):
+        found = api.call(DESCRIBE_ENTRY, clusterName=name, principalArn=principal)["accessEntry"]
+        policies = list(api.pages(LIST_POLICIES, "associatedAccessPolicies", clusterName=name, principalArn=principal))
+        yield {**found, "policies": policies}
+
+
+def authentication_mode(cluster: Entry) -> str:
+    """Where the cluster finds its users. Clusters from before access entries say nothing, and have the config map."""
+    return str((cluster.get("accessConfig") or {}).get("authenticationMode", "CONFIG_MAP"))
+
+
+def _is_lustre_in(entry: Entry, vpc_id: str) -> bool:
+    return entry.get("FileSystemType") == "LUSTRE" and entry.get("VpcId") == vpc_id
+
+
+def _other_instances(api: Api, name: str) -> Iterator[Entry]:
+    wanted = filters({f"tag:kubernetes.io/cluster/{name}": "owned", "instance-state-name": ("pending", "running")})
+    for reservation in api.pages(DESCRIBE_INSTANCES, "Reservations", Filters=wanted):
+        for instance in reservation["Instances"]:
+            if GROUP_TAG not in tags_of(instance):
+                yield instance
+
+
+def _service_account_roles(api: Api, cluster: Entry) -> Iterator[str]:
+    """Roles whose trust names the cluster's OIDC issuer."""
+    issuer = str(((cluster.get("identity") or {}).get("oidc") or {}).get("issuer", "")).removeprefix("https://")
+    for role in api.pages(LIST_ROLES, "Roles") if issuer else ():
+        if issuer in _trust(role.get("AssumeRolePolicyDocument")):
+            yield str(role["RoleName"])
+
+
+def _trust(document: Any) -> str:
+    """The text of a document, which boto3 gives as an object, and IAM with escapes."""
+    return unquote(document) if isinstance(document, str) else json.dumps(document)
+
+
+def _log_group(api: Api, name: str) -> Entry | None:
+    wanted = control_plane_log_group(name)
+    groups = api.pages(DESCRIBE_LOG_GROUPS, "logGroups", logGroupNamePrefix=wanted)
+    return next((each for each in groups if each["logGroupName"] == wanted), None)

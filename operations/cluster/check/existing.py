@@ -1,0 +1,59 @@
+"""Checks of what others keep: whether the stack can come up with it."""
+
+from collections.abc import Iterator
+
+from facts.existing import judge, judge_file_system
+from facts.problems import Problem
+from operations.aws.control_plane import described
+from operations.aws.existing_file_system import described_file_system
+from operations.aws.existing_network import described_network
+from operations.cluster.check.subject import Subject
+from operations.findings import Finding, failed, passed, warned
+from stacks.existing import asked_of_file_system, asked_of_network
+
+NETWORK, FILE_SYSTEM = "existing network", "existing file system"
+
+
+def network(subject: Subject) -> Iterator[Finding]:
+    """Routes, endpoints, names, addresses and tags of the VPC that the stack uses; nothing where it makes its own."""
+    if subject.settings.network.existing is None:
+        return
+    asked = asked_of_network(subject.settings, is_up=described(subject.api, subject.cluster) is not None)
+    assert asked is not None
+    found = described_network(subject.api, asked.vpc_id)
+    if found is None:
+        hint = "`network.existing.vpcId`: `aws ec2 describe-vpcs` lists those of the region"
+        yield failed(NETWORK, f"there is no VPC {asked.vpc_id} in {subject.region}", hint)
+        return
+    problems = judge.problems(found, asked)
+    yield from _failures(NETWORK, problems)
+    for note in judge.notes(found, asked):
+        what, _, do = note.partition(": ")
+        yield warned(NETWORK, what if do else note, do or "see docs/existing.md")
+    if not problems:
+        yield passed(
+            NETWORK, f"{asked.vpc_id} has what the stack needs: ways out, names, and free addresses in {len(asked.addresses)} subnets"
+        )
+
+
+def file_system(subject: Subject) -> Iterator[Finding]:
+    """State, names, version, routes and ports of the file system that the stack mounts; nothing where it makes its own."""
+    asked = asked_of_file_system(subject.settings)
+    if asked is None:
+        return
+    found = described_file_system(subject.api, asked.id, asked.client_group)
+    if found is None:
+        hint = f"`{judge_file_system.PATH}.fileSystemId`: `aws fsx describe-file-systems` lists those of the region"
+        yield failed(FILE_SYSTEM, f"there is no file system {asked.id} in {subject.region}", hint)
+        return
+    problems = judge_file_system.problems(found, described_network(subject.api, asked.vpc_id), asked)
+    yield from _failures(FILE_SYSTEM, problems)
+    for note in judge_file_system.notes(found, asked):
+        yield warned(FILE_SYSTEM, note, "see docs/existing.md")
+    if not problems:
+        yield passed(FILE_SYSTEM, f"{asked.id} is {found.state}, and lets in the nodes of {len(asked.nodes)} subnets")
+
+
+def _failures(name: str, problems: list[Problem]) -> Iterator[Finding]:
+    for problem in problems:
+        yield failed(name, f"{problem.wrong}: {problem.value}", f"`{problem.path}`: {problem.hint}")

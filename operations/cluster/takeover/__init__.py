@@ -1,0 +1,1 @@
+"""`trn import`: a cluster that Terraform or eksctl made, taken over by a stack."""

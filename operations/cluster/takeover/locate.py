@@ -1,0 +1,80 @@
+"""Finds the cluster that is to be taken over, and refuses what is none, or is ours already."""
+
+import re
+from collections.abc import Callable
+
+from botocore.exceptions import ClientError
+
+from facts.catalogue import NEURON_TYPES
+from facts.names import CLUSTER_NAME, CLUSTER_NAME_WORDS, CLUSTER_TAG, STACK_TAG
+from facts.regions import REGIONS, near_regions, zone_id_prefix
+from operations.aws.api import Api
+from operations.aws.control_plane import described
+from operations.aws.errors import code_of
+from operations.aws.other_cluster import OtherCluster, cluster_names, read_cluster
+from operations.errors import MISUSE, CommandError
+
+_NOT_ENABLED = frozenset({"UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure", "AccessDeniedException"})
+"""What services of a region say that the account has not enabled, or that its policies close."""
+
+
+def neuron_regions() -> tuple[str, ...]:
+    """Regions in which a Neuron instance type was seen."""
+    zones = {zone.partition("-")[0] for kind in NEURON_TYPES.values() for zone in kind.offered_zone_ids}
+    named = {region for kind in NEURON_TYPES.values() for region in kind.offered_regions}
+    return tuple(region for region in REGIONS if region in named or zone_id_prefix(region) in zones)
+
+
+def find(name: str, region: str, api_in: Callable[[str], Api]) -> OtherCluster:
+    """The cluster of this name. `region`: where it is; empty looks in all regions with Neuron instances.
+
+    Raises CommandError where there is none, where there are two, and where it cannot be taken over at all.
+    """
+    if region and region not in REGIONS:
+        near = near_regions(region)
+        raise CommandError(f"there is no region `{region}`", f"did you mean `{near[0]}`?" if near else "such as us-west-2", code=MISUSE)
+    places = [region] if region else [each for each in neuron_regions() if _is_in(name, each, api_in)]
+    if len(places) > 1:
+        wrong = f"there are {len(places)} clusters named {name}, in {', '.join(places)}"
+        raise CommandError(wrong, f"add --region {places[0]}, or another of these", code=MISUSE)
+    found = read_cluster(api_in(places[0]), name) if places else None
+    if found is None:
+        raise _not_found(name, region, api_in)
+    _refuse(found)
+    return found
+
+
+def _is_in(name: str, region: str, api_in: Callable[[str], Api]) -> bool:
+    try:
+        return described(api_in(region), name) is not None
+    except ClientError as error:
+        if code_of(error) in _NOT_ENABLED:
+            return False
+        raise
+
+
+def _not_found(name: str, region: str, api_in: Callable[[str], Api]) -> CommandError:
+    if not region:
+        return CommandError(f"there is no cluster {name} in {', '.join(neuron_regions())}", "name its region with --region", code=MISUSE)
+    here = cluster_names(api_in(region))
+    known = f"clusters there: {', '.join(here)}" if here else f"there is no cluster at all in {region}"
+    return CommandError(
+        f"there is no cluster {name} in {region}", f"{known}; without --region all regions with Neuron instances are looked at", code=MISUSE
+    )
+
+
+def _refuse(found: OtherCluster) -> None:
+    if CLUSTER_TAG in found.tags:
+        owner = found.tags.get(STACK_TAG, "a stack of this program")
+        stack = owner.rsplit("/", 1)[-1]
+        raise CommandError(
+            f"cluster {found.name} was made by {owner}: there is nothing to take over",
+            f"`trn status {stack}` shows it; `trn recover {stack}` imports what its state has lost",
+        )
+    if not re.fullmatch(CLUSTER_NAME, found.name):
+        raise CommandError(
+            f"cluster {found.name} has a name that the program cannot give: {CLUSTER_NAME_WORDS}",
+            "EKS renames no cluster: make a new one beside it with `trn init`, in the same VPC by `network.existing`",
+        )
+    if found.entry.get("status", "ACTIVE") != "ACTIVE":
+        raise CommandError(f"cluster {found.name} is {found.entry['status']}", "run this again once it is ACTIVE")

@@ -1,0 +1,91 @@
+"""Runs `trn import`."""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from operations.access import access
+from operations.aws.api import Api
+from operations.aws.identity import caller, principal_arn
+from operations.aws.other_cluster import OtherCluster
+from operations.cluster.takeover.draft import Draft, draft_of
+from operations.cluster.takeover.import_file import import_file
+from operations.cluster.takeover.locate import find
+from operations.cluster.takeover.makers import maker_of
+from operations.cluster.takeover.matching import match
+from operations.cluster.takeover.plan import after_import
+from operations.cluster.takeover.report import Report, as_data, lines
+from operations.command_line.placement import STACK_NAME
+from operations.errors import MISUSE, CommandError
+from operations.output import results, write_json
+from operations.program import record_stack, settings_of
+from operations.rehearse.summary import print_lines
+from operations.stack_file import StackFile, project_of, read_stack_file
+from operations.text_files import write_text
+from stacks.namespace import NAMESPACE
+
+_HINT = "make room there, or change into a folder that you may write to"
+
+
+def run(stack: str, cluster: str, region: str, output: Path | None, json_file: Path | None, *, force: bool) -> int:
+    """The exit code. Raises CommandError, ConfigurationError, and what botocore raises."""
+    if not STACK_NAME.fullmatch(stack):
+        raise CommandError(f"`{stack}` is no stack name", "letters, digits, hyphens, underscores and dots", code=MISUSE)
+    if access().is_practice:
+        raise CommandError("a practice account holds nothing but the stack's own cluster", "run it without --practice", code=MISUSE)
+    root, project = project_of()
+    other = find(cluster, region, lambda where: access().aws(stack, where))
+    api = access().aws(stack, other.region)
+    draft = draft_of(other, _caller(api))
+    path, target = root / f"Pulumi.{stack}.yaml", output or root / f"import-{stack}.json"
+    is_there = path.exists()
+    if is_there:
+        _refuse_other(read_stack_file(stack), other)
+    else:
+        write_text(path, stack_file_text(stack, other, draft), _HINT)
+    stack_file = read_stack_file(stack)
+    # Addresses of the documentation are taken here: the draft has one where the endpoint is open to all.
+    draft.configuration = {**draft.configuration, **stack_file.configuration}
+    settings_of(stack_file)
+    recording = record_stack(stack_file)
+    matches = match(api, recording, other, f"/{project}/{stack}")
+    found = after_import(recording, matches, other)
+    text = json.dumps(import_file(recording, matches.taken), indent=2) + "\n"
+    if target.exists() and target.read_text() != text and not force:
+        raise CommandError(
+            f"{target.name} is there already, and differs", "add --force to overwrite it, or name another with --file", code=MISUSE
+        )
+    write_text(target, text, _HINT)
+    report = Report(stack, other, maker_of(other), draft, recording, matches, found, path, target, is_there)
+    write_json(as_data(report), json_file)
+    print_lines(results(json_file), list(lines(report)))
+    return 1 if found.red else 0
+
+
+def _caller(api: Api) -> str:
+    return principal_arn(api, caller(api))
+
+
+def _refuse_other(stack_file: StackFile, other: OtherCluster) -> None:
+    wanted = {"name": other.name, "region": other.region}
+    for key, value in wanted.items():
+        given = stack_file.configuration.get(key)
+        if given != value:
+            raise CommandError(
+                f"Pulumi.{stack_file.stack}.yaml is there already, and its {key} is {given}, not {value}",
+                "name another stack, or delete the file",
+                code=MISUSE,
+            )
+
+
+def stack_file_text(stack: str, other: OtherCluster, draft: Draft) -> str:
+    """The draft of the stack file, with what to look at before it is used."""
+    head = [
+        "# yaml-language-server: $schema=docs/config.schema.json",
+        "#",
+        f"# Made by `trn import {stack}` from cluster {other.name} in {other.region}. Every key: docs/configuration.md",
+        *(f"# Look at: {note}" for note in draft.notes),
+    ]
+    pairs = {f"{NAMESPACE}:{key}": value for key, value in draft.configuration.items()}
+    return "\n".join(head) + "\n" + yaml.safe_dump({"config": pairs}, sort_keys=False, width=140)

@@ -1,0 +1,114 @@
+"""What runs now: versions of control plane, add-ons and nodes by EKS, and what Pulumi would still change. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from facts.kubernetes_versions import minors_behind
+from operations.aws.api import Api
+from operations.aws.control_plane import addon_version, described, node_group, node_group_names
+from operations.cluster.plan.effects import effects
+from operations.cluster.plan.planned import ask_engine
+from operations.cluster.upgrade.configuration import readable, sections
+from operations.cluster.upgrade.steps import Group, Standing
+from operations.errors import MISUSE, CommandError
+from operations.program import record_stack
+from operations.pulumi import Pulumi
+from operations.stack_file import StackFile
+from operations.watching import Watching
+from simulator.account import kinds
+from simulator.recording import Recording
+from stacks.settings import Settings
+
+ACTIVE = "ACTIVE"
+BUSY = ("UPDATING", "CREATING", "PENDING")
+PAUSE_S, ROUNDS = 15, 240
+"""Together an hour: an upgrade of a control plane that a killed run began ends in about 15 minutes."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cluster as EKS describes it."""
+
+    control_plane: str
+    """Minor."""
+    groups: tuple[Group, ...]
+    subnets: tuple[str, ...]
+    """Of the control plane."""
+
+
+def look(api: Api, settings: Settings, watching: Watching) -> Found:
+    """What there is, once nothing of it is being changed any more. Raises CommandError where there is no cluster, or it does not settle."""
+    busy = list[str]()
+    for number in range(ROUNDS):
+        entry = described(api, settings.name)
+        if entry is None:
+            raise CommandError(f"there is no cluster `{settings.name}` in {api.region}", "`pulumi up` makes it", code=MISUSE)
+        there = {name: node_group(api, settings.name, name) for name in node_group_names(api, settings.name)}
+        busy = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] in BUSY]
+        if not busy:
+            return _found(entry, there, settings)
+        if number == 0:
+            watching.tell(f"waiting for EKS: {', '.join(busy)}")
+        watching.show(number, ROUNDS)
+        watching.pause(PAUSE_S)
+    raise CommandError(f"EKS is still at it: {', '.join(busy)}", "wait until it has ended, then run this again")
+
+
+def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:
+    wrong = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] != ACTIVE]
+    if wrong:
+        raise CommandError(f"not to be upgraded: {', '.join(wrong)}", "`trn status` and `trn why` say what is wrong; put it right first")
+    groups = []
+    for name, section, pinned, is_neuron in sections(settings):
+        if name in there:
+            minor = str(there[name]["version"])
+            is_ahead = pinned is not None and not pinned.startswith(f"{minor}.")
+            release = there[name].get("releaseVersion", pinned) if is_ahead else pinned
+            groups.append(Group(name, section, minor, release, is_neuron, is_ahead))
+    return Found(str(entry["version"]), tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())))
+
+
+def late_addons(api: Api, cluster: str, recording: Recording) -> list[str]:
+    """EKS add-ons of the program that are not of the version that it asks for, each with both."""
+    found = []
+    for item in recording.of_type(kinds.ADDON):
+        name, wanted = str(item.inputs["addonName"]), item.inputs.get("addonVersion")
+        there = addon_version(api, cluster, name)
+        if wanted and there != wanted:
+            found.append(f"{name} {there or 'not there'}, wanted {wanted}")
+    return found
+
+
+def pending(pulumi: Pulumi, stack_file: StackFile) -> list[str]:
+    """What `pulumi up` would change now: nothing, unless a run was stopped or a key was edited. Raises CommandError."""
+    planned = ask_engine(pulumi, stack_file.stack, record_stack(readable(stack_file)))
+    return [f"{effect.operation} {effect.type} {effect.name}" for effect in effects(planned)]
+
+
+def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str) -> Standing:
+    """How far the cluster is.
+
+    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change.
+    Raises CommandError where the file does not fit the cluster, or holds changes that are no part of an upgrade.
+    """
+    plane, key = found.control_plane, "controlPlane.kubernetesVersion"
+    ahead = minors_behind(in_file, plane)
+    if ahead < 0:
+        raise CommandError(
+            f"the control plane of {cluster} is of {plane}, the stack file says {in_file}: it was upgraded elsewhere, and is never downgraded",
+            f'set `{key}: "{plane}"` and the nodes\' `kubernetesVersion` to what they run, then run this again',
+            code=MISUSE,
+        )
+    if ahead > 1:
+        wrong = f"the stack file says {in_file}, the control plane of {cluster} is of {plane}: EKS takes one minor at a time"
+        raise CommandError(wrong, f'set `{key}: "{plane}"` again; this command writes each minor in its turn', code=MISUSE)
+    if ahead == 1:
+        # A run was stopped at this control plane; what came before it had ended.
+        return Standing(plane, found.groups)
+    is_under_way = bool(late) or any(group.minor != plane for group in found.groups)
+    if waiting and not is_under_way:
+        shown = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
+        wrong = f"`pulumi up` would change more than an upgrade does: {shown}"
+        raise CommandError(wrong, "run `pulumi up` first, or take the edits back; then run this again")
+    return Standing(plane, found.groups, bool(late) or bool(waiting))

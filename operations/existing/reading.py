@@ -1,0 +1,35 @@
+"""What a stack uses of others, read from the account."""
+
+from facts.existing import judge_file_system
+from facts.existing.description import Asked, Description
+from operations.aws.api import Api
+from operations.aws.existing_file_system import described_file_system
+from operations.aws.existing_network import described_network
+from operations.errors import CommandError
+
+
+def described_existing(api: Api, asked: Asked) -> Description:
+    """Everything that is asked for, as it is; None in it for what the account does not have. Reads only."""
+    network, file_system = asked.network, asked.file_system
+    return Description(
+        network=described_network(api, network.vpc_id) if network is not None else None,
+        file_system=described_file_system(api, file_system.id, file_system.client_group) if file_system is not None else None,
+    )
+
+
+def absent(found: Description, asked: Asked) -> list[tuple[str, str, str]]:
+    """(Key path, what is not there, hint) of all that the account does not have."""
+    said: list[tuple[str, str, str]] = []
+    if asked.network is not None and found.network is None:
+        path, hint = "network.existing.vpcId", "`aws ec2 describe-vpcs` lists those of the region"
+        said.append((path, f"there is no VPC {asked.network.vpc_id} in {asked.network.region}", hint))
+    if asked.file_system is not None and found.file_system is None:
+        path, hint = f"{judge_file_system.PATH}.fileSystemId", "`aws fsx describe-file-systems` lists those of the region"
+        said.append((path, f"there is no file system {asked.file_system.id} in {asked.file_system.region}", hint))
+    return said
+
+
+def refuse_absent(found: Description, asked: Asked) -> None:
+    """Raises CommandError for the first thing that the account does not have."""
+    for path, wrong, hint in absent(found, asked):
+        raise CommandError(wrong, f"`{path}`: {hint}")

@@ -1,0 +1,1 @@
+"""`trn rehearse upgrade`: a Kubernetes upgrade in the virtual clock, with jobs on the nodes."""

@@ -1,0 +1,51 @@
+"""`trn rehearse upgrade`: how long a Kubernetes upgrade takes, step by step, and what it stops."""
+
+from typing import Annotated
+
+import typer
+
+from operations.cluster.upgrade.command import Accept, Target
+from operations.options import JsonFile, Seed, Stack
+
+
+def upgrade(
+    stack: Stack,
+    to: Target,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="MINOR", help="Minor that the cluster is of; without it, the stack file's.")
+    ] = None,
+    accept: Accept = None,
+    seed: Seed = 0,
+    json_file: JsonFile = None,
+) -> int:
+    """Rehearse `trn upgrade` on a simulated cluster whose Neuron groups are busy: steps, time, keys, charts, and when which jobs stop.
+
+    Exits with 1 where the account refuses a step, or a chart does not list a minor and is not accepted.
+
+    Example: trn rehearse upgrade dev --to 1.36
+    """
+    from operations.cluster.upgrade.configuration import settings_before
+    from operations.cluster.upgrade.path import minors_to, refuse_unknown
+    from operations.cluster.upgrade.releases import release_for
+    from operations.cluster.upgrade.steps import Standing, steps
+    from operations.cluster.upgrade.timed import timed
+    from operations.cluster.upgrade.view import as_data, print_plan
+    from operations.output import screen, write_json
+    from operations.rehearse.summary import print_lines
+    from operations.rehearse.upgrade.cluster import blocking, groups_at, summary
+    from operations.stack_file import read_stack_file
+
+    refuse_unknown(to)
+    stack_file = read_stack_file(stack)
+    settings = settings_before(stack_file)
+    current = since or settings.control_plane.kubernetes_version
+    refuse_unknown(current)
+    minors = minors_to(current, to)
+    standing = Standing(current, groups_at(settings, current))
+    planned = timed(stack_file, standing, steps(standing, to, lambda group, minor: release_for(group, minor, settings)), seed=seed)
+    charts = blocking(stack_file, standing, minors)
+    write_json({**as_data(stack, planned), "charts": charts}, json_file)
+    console = screen(json_file)
+    print_plan(console, planned)
+    print_lines(console, list(summary(planned, charts, frozenset(accept or ()))))
+    return int(any(step.errors for step in planned) or bool(charts.keys() - set(accept or ())))

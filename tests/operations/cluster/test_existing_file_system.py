@@ -1,0 +1,101 @@
+"""A stack with the file system of others: killed, recovered, destroyed and swept, it changes nothing of it; and what its commands say of it."""
+
+import random
+
+import pytest
+
+from facts.existing.description import assumed
+from operations.aws.stack_file_system import file_systems
+from operations.cluster.cost.bill import bill_of
+from operations.errors import CommandError
+from operations.existing.stand_in import account_for
+from operations.jobs.data.safety import link_of
+from operations.stack_file import StackFile
+from simulator.account.existing_file_system import put_file_system
+from simulator.account.world import World
+from simulator.engine.change import rehearse_change
+from simulator.recording import Recording
+from stacks.config import parse_settings
+from stacks.existing import asked_of
+from stacks.settings import Settings
+from tests.operations.aws.cloud import Cloud
+from tests.operations.cluster.story import Story, drawn_kill, told
+from tests.stacks.existing_networks import CLIENTS, FILE_SYSTEM, VPC, configuration, sharing
+from tests.support import ROOT, record_stack
+
+CLUSTER, REGION = "trainium-dev", "us-west-2"
+
+
+def settings(*, clients: bool = False) -> Settings:
+    """The stack that mounts it."""
+    return parse_settings(sharing(clients=clients), "dev", rehearsal=True)
+
+
+def recorded(*, clients: bool = False) -> Recording:
+    """What it makes."""
+    return record_stack(sharing(clients=clients), stack="dev")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_stays_wherever_the_stack_is_killed(seed: int):
+    """Neither `recover` nor `sweep` takes it for the stack's: it has no tag of the cluster, and the VPC tells nothing."""
+    stack, drawn = recorded(), random.Random(seed)
+    kill = drawn_kill(drawn, stack, "create" if seed % 2 else "delete")
+    assert told(Story(stack, CLUSTER, REGION, existing=assumed(asked_of(settings()))), kill, seed) == []
+
+
+def test_nothing_of_it_is_made_and_nothing_may_delete_one():
+    """No file system, no group and no rule of it; and no role in the cluster that FSx listens to."""
+    made = recorded()
+    assert [item for item in made.resources() if item.type.startswith("aws:fsx/")] == []
+    assert [item.name for item in made.of_type("aws:ec2/securityGroup:SecurityGroup")] == ["nodes"]
+    assert not any("fsx" in str(item.inputs) for item in made.resources() if item.type.startswith("aws:iam/"))
+    classes = [item.inputs["metadata"]["name"] for item in made.of_type("kubernetes:storage.k8s.io/v1:StorageClass")]
+    assert "fsx-lustre" not in classes
+
+
+def test_nodes_are_put_in_the_group_for_clients():
+    """On every card of every node: the file system lets them in by it."""
+    templates = recorded(clients=True).of_type("aws:ec2/launchTemplate:LaunchTemplate")
+    groups = [
+        interface["securityGroups"] if interface else template.inputs["vpcSecurityGroupIds"]
+        for template in templates
+        for interface in template.inputs.get("networkInterfaces") or [None]
+    ]
+    assert groups
+    assert all(CLIENTS in each for each in groups)
+    assert not any(CLIENTS in str(template.inputs) for template in recorded().of_type("aws:ec2/launchTemplate:LaunchTemplate"))
+
+
+def test_going_over_to_it_destroys_the_data_of_the_own_one_and_says_so():
+    """The claim looks the same before and after; what was in it is gone."""
+    changed = rehearse_change(record_stack(configuration(), stack="dev"), recorded(), seed=0, account=account_for(settings()))
+    red = [caution.text for caution in changed.cautions if caution.severity == "red"]
+    assert any("its data is lost" in text for text in red), red
+
+
+def test_status_and_data_commands_find_it_by_its_id():
+    """It has no tag of the cluster."""
+    found = assumed(asked_of(settings())).file_system
+    assert found is not None
+    cloud = Cloud(world=World())
+    assert file_systems(cloud.api, settings()) == []
+    put_file_system(cloud.world.state, found)
+    assert [entry["FileSystemId"] for entry in file_systems(cloud.api, settings())] == [FILE_SYSTEM]
+
+
+def test_what_others_pay_for_is_not_in_the_bill_and_is_named():
+    """A sum without it is not what the training costs the company."""
+    bill = bill_of(StackFile(ROOT, "trn", "dev", {f"trn:{key}": value for key, value in sharing().items()}))
+    assert not any("Lustre" in line.price for line in bill.lines)
+    assert any(FILE_SYSTEM in note and VPC in note for note in bill.notes)
+
+
+def test_a_link_that_is_missing_is_its_owners_to_make():
+    """The key that would make one is refused beside a file system that exists."""
+    with pytest.raises(CommandError) as refused:
+        link_of([], CLUSTER, is_own=False)
+    assert "its owner links it" in refused.value.hint
+    with pytest.raises(CommandError) as refused:
+        link_of([], CLUSTER)
+    assert "storage.lustre.dataRepository" in refused.value.hint

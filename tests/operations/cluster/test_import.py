@@ -1,0 +1,274 @@
+"""`trn import` on the simulated account as the Terraform blueprint made it, and as eksctl did: mapping, plan, files, refusals."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from operations.aws.api import BotoApi
+from operations.cli import app
+from operations.cluster.takeover import locate
+from operations.run_command import run_command
+from simulator.account.state import AccountState
+from simulator.account.world import World
+from simulator.doors.wire import door
+from simulator.doors.wire.wire import Wire
+from tests.operations.cluster.other_makers import (
+    BLUEPRINT,
+    EKSCTL,
+    FILE_SYSTEM,
+    KEY,
+    NODES,
+    PUBLIC,
+    REGION,
+    ROUTABLE,
+    VPC,
+    blueprint_account,
+    eksctl_account,
+)
+from tests.support import copy_project
+
+Trn = Callable[..., tuple[int, str, str]]
+READING = ("Describe", "Get", "List")
+
+
+@pytest.fixture
+def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Wire]:
+    """The user's project is the working folder; each region has the account that is put here, and an empty one otherwise."""
+    found: dict[str, Wire] = {}
+
+    def aws(_: object, _stack: str, region: str) -> BotoApi:
+        if region not in found:
+            found[region] = door.wire(World(), door.Options(region))
+        return BotoApi(region, found[region].session())
+
+    monkeypatch.setattr("operations.access.Live.aws", aws)
+    monkeypatch.chdir(copy_project(tmp_path))
+    return found
+
+
+@pytest.fixture
+def trn(wires: dict[str, Wire], capsys: pytest.CaptureFixture[str]) -> Trn:
+    """`trn import prod` with further words: exit code, standard output and standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = run_command(lambda: app(["import", "prod", *words], standalone_mode=False))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def account(state: AccountState, region: str = REGION) -> Wire:
+    """A door to it."""
+    return door.wire(World(state), door.Options(region))
+
+
+def result(trn: Trn, cluster: str, code: int = 0) -> dict[str, Any]:
+    """What it writes with `--json`."""
+    ended, said, _ = trn("--cluster", cluster, "--region", REGION, "--json", "-")
+    assert ended == code
+    return json.loads(said)
+
+
+def configuration() -> dict[str, Any]:
+    """The stack file that was written."""
+    return yaml.safe_load(Path("Pulumi.prod.yaml").read_text())["config"]
+
+
+def test_the_blueprints_cluster_changes_in_place(trn: Trn, wires: dict[str, Wire]):
+    """Control plane, role, log group, add-ons and access entries are taken over: nothing that runs is replaced."""
+    wires[REGION] = account(blueprint_account())
+    found = result(trn, BLUEPRINT)
+    kinds = sorted(each["type"].rsplit(":", 1)[-1] for each in found["maps"])
+    assert kinds == ["AccessEntry", "AccessPolicyAssociation", *["Addon"] * 5, "Cluster", "LogGroup", "Role", "RolePolicyAttachment"]
+    assert found["plan"]["replace"] == found["red"] == []
+    changed = {each["urn"].rsplit("::", 1)[-1]: each["inputs"] for each in found["plan"]["update"]}
+    assert "accessConfig.authenticationMode" in changed["control-plane-eksCluster"]
+    assert found["maker"] == "the Terraform blueprint"
+
+
+def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    made = configuration()
+    assert made["trn:name"] == BLUEPRINT
+    assert made["trn:network"]["zones"] == ["usw2-az4", "usw2-az1"]
+    assert made["trn:network"]["existing"] | {"internalLoadBalancers": {}} == {
+        "vpcId": VPC,
+        "nodes": NODES,
+        "loadBalancers": PUBLIC,
+        "internalLoadBalancers": {},
+    }
+    assert made["trn:controlPlane"]["encryptionKeyArn"] == KEY
+    assert made["trn:controlPlane"]["logRetentionDays"] == 90
+    assert list(made["trn:controlPlane"]["accessEntries"]) == ["platform-team"]
+    assert made["trn:coreNodes"] == {"instanceType": "m5.xlarge", "minSize": 3, "desiredSize": 3, "maxSize": 8}
+    assert made["trn:nodeGroups"]["trn1-32xl-ng1"]["size"] == 2
+    assert made["trn:storage"] == {"lustre": {"enabled": False}}
+
+
+def test_eksctls_cluster_moves_to_private_subnets_of_the_same_zones(trn: Trn, wires: dict[str, Wire]):
+    """The group gets a name that EKS does not have yet; the stacks of CloudFormation are protected before anything else."""
+    wires[REGION] = account(eksctl_account())
+    found = result(trn, EKSCTL)
+    made = configuration()
+    assert made["trn:network"]["existing"]["nodes"] == ROUTABLE
+    assert list(made["trn:nodeGroups"]) == ["trn1-trn"]
+    assert found["plan"]["replace"] == found["red"] == []
+    protect = next(step for step in found["steps"] if "update-termination-protection" in step)
+    assert protect.endswith(f"--stack-name eksctl-{EKSCTL}-cluster")
+    assert found["steps"].index(protect) < next(at for at, step in enumerate(found["steps"]) if "pulumi import" in step)
+    said = " ".join(found["outside"])
+    assert "1 self-managed node (i-0b10e0b10e0b10e01)" in said
+    assert "EKS add-on metrics-server" in said
+
+
+def test_what_cannot_be_taken_over_is_said(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    said = " ".join(result(trn, BLUEPRINT)["outside"])
+    for part in (
+        f"file system {FILE_SYSTEM}: a claim made it",
+        "2 IAM roles of service accounts",
+        "aws-auth",
+        "AmazonEKSVPCResourceController",
+        "Helm",
+    ):
+        assert part in said
+
+
+def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
+    """EKS upgrades one minor at a time, changes the mode in two steps, and lets in no node without an access entry."""
+    wires[REGION] = account(blueprint_account(version="1.31", mode="CONFIG_MAP"))
+    red = result(trn, BLUEPRINT, code=1)["red"]
+    assert len(red) == 3
+    for part in ("bring it to 1.34 first, 3 steps", "authenticationMode=API_AND_CONFIG_MAP", "create-access-entry"):
+        assert any(part in each for each in red)
+
+
+def test_a_role_with_a_path_is_red(trn: Trn, wires: dict[str, Wire]):
+    """The program makes roles without one: the role would be another, and with it the cluster."""
+    wires[REGION] = account(blueprint_account(role_path="/eks/"))
+    (red,) = result(trn, BLUEPRINT, code=1)["red"]
+    assert "has a path" in red
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "part"),
+    [
+        ("trn:controlPlane", "roleName", "another", "Cluster trainium-inferentia is replaced (roleArn): all that runs in the cluster is lost"),
+        ("trn:controlPlane", "encryptionKeyArn", KEY.replace("1b1e1b1e", "2b1e1b1e"), f"are encrypted by {KEY}"),
+        ("trn:network", "zones", None, "EKS takes subnets of the same zones only"),
+    ],
+)  # fmt: skip
+def test_a_change_of_the_draft_that_eks_cannot_make_is_red(trn: Trn, wires: dict[str, Wire], section: str, key: str, value: Any, part: str):
+    """The plan is that of the file as it is now, not of the draft."""
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    Path("import-prod.json").unlink()
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    if value is None:
+        written["config"][section]["zones"] = ["usw2-az4", "usw2-az2"]
+        existing = written["config"][section]["existing"]
+        existing["nodes"] = {"usw2-az4": NODES["usw2-az4"], "usw2-az2": "subnet-0b10e00000000a002"}
+        (wires[REGION],) = [account(with_subnet(blueprint_account()))]
+    else:
+        written["config"][section][key] = value
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    assert any(part in each for each in result(trn, BLUEPRINT, code=1)["red"])
+
+
+def with_subnet(state: AccountState) -> AccountState:
+    """The account with a subnet in a zone where the control plane is not."""
+    entry = dict(state.others["subnet"][NODES["usw2-az1"]])
+    which = "subnet-0b10e00000000a002"
+    state.others["subnet"][which] = {**entry, "SubnetId": which, "AvailabilityZoneId": "usw2-az2", "CidrBlock": "10.1.224.0/19"}
+    return state
+
+
+def test_the_import_file_has_components_above_its_objects(trn: Trn, wires: dict[str, Wire]):
+    """Names are unique in the file, and each parent comes before what is below it."""
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    entries = json.loads(Path("import-prod.json").read_text())["resources"]
+    names = [entry["name"] for entry in entries]
+    assert len(names) == len(set(names))
+    assert all(names.index(entry["parent"]) < names.index(entry["name"]) for entry in entries if "parent" in entry)
+    assert [entry["name"] for entry in entries if "parent" not in entry] == ["cluster"]
+    assert all(("id" in entry) is not bool(entry.get("component")) for entry in entries)
+    plane = next(entry for entry in entries if entry["type"] == "aws:eks/cluster:Cluster")
+    assert (plane["id"], plane["name"]) == (BLUEPRINT, "control-plane-eksCluster")
+
+
+@pytest.mark.parametrize(("made", "cluster"), [(blueprint_account, BLUEPRINT), (eksctl_account, EKSCTL)])
+def test_nothing_in_the_account_is_changed(trn: Trn, wires: dict[str, Wire], made: Callable[[], AccountState], cluster: str):
+    wires[REGION] = account(made())
+    result(trn, cluster)
+    assert [name for name, _ in wires[REGION].calls if not name.partition(".")[2].startswith(READING)] == []
+
+
+def test_files_that_are_there_are_kept(trn: Trn, wires: dict[str, Wire]):
+    """The stack file is the user's after the first run; an import file that differs takes --force."""
+    wires[REGION] = account(blueprint_account())
+    words = ("--cluster", BLUEPRINT, "--region", REGION)
+    trn(*words)
+    written = Path("Pulumi.prod.yaml").read_text() + "# mine\n"
+    Path("Pulumi.prod.yaml").write_text(written)
+    assert trn(*words)[0] == 0
+    assert Path("Pulumi.prod.yaml").read_text() == written
+    Path("import-prod.json").write_text("{}")
+    code, _, said = trn(*words)
+    assert (code, Path("import-prod.json").read_text()) == (2, "{}")
+    assert "import-prod.json is there already" in said
+    assert trn(*words, "--force")[0] == 0
+    assert Path("import-prod.json").read_text() != "{}"
+
+
+def test_a_stack_file_of_another_cluster_is_refused(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    Path("Pulumi.prod.yaml").write_text(Path("Pulumi.dev.yaml").read_text())
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert code == 2
+    assert f"its name is trainium-dev, not {BLUEPRINT}" in said
+
+
+def test_no_cluster_of_the_name(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    code, _, said = trn("--cluster", "other", "--region", REGION)
+    assert code == 2
+    assert f"there is no cluster other in {REGION}" in said
+    assert f"clusters there: {BLUEPRINT}" in said
+    assert not Path("Pulumi.prod.yaml").exists()
+
+
+def test_a_cluster_in_another_region_is_found_without_the_option(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    assert "clusters there: " not in trn("--cluster", BLUEPRINT, "--region", "us-east-2")[2]
+    assert trn("--cluster", BLUEPRINT)[0] == 0
+    assert configuration()["trn:region"] == REGION
+
+
+def test_two_clusters_of_the_name(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account())
+    wires["us-east-2"] = account(blueprint_account(), "us-east-2")
+    code, _, said = trn("--cluster", BLUEPRINT)
+    assert code == 2
+    assert f"there are 2 clusters named {BLUEPRINT}, in us-east-2, {REGION}" in said
+
+
+def test_a_cluster_that_is_ours_already(trn: Trn, wires: dict[str, Wire]):
+    state = blueprint_account()
+    (plane,) = [item for item in state if item.registration.type == "aws:eks/cluster:Cluster"]
+    plane.registration.outputs["tagsAll"] |= {"trn:cluster": BLUEPRINT, "trn:stack": "organization/trn/blue"}  # pyright: ignore[reportIndexIssue]
+    wires[REGION] = account(state)
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert code == 1
+    assert "was made by organization/trn/blue" in said
+    assert "trn recover blue" in said
+
+
+def test_regions_with_neuron_instances_are_looked_at():
+    assert {"us-east-1", "us-east-2", "us-west-2", "ap-south-2"} <= set(locate.neuron_regions())
