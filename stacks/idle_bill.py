@@ -20,7 +20,7 @@ def _items(settings: Settings) -> Iterator[tuple[str, float]]:
     price = CORE_TYPES[core.instance_type].price_usd_per_hour
     yield f"{core.desired_size} core nodes {core.instance_type}", (price or 0) * core.desired_size
     yield f"{core.desired_size} root volumes of {core.root_volume_gib} GiB", hourly("gp3 volume") * core.root_volume_gib * core.desired_size
-    if lustre.enabled:
+    if lustre.is_own:
         usd = hourly(f"Lustre {lustre.throughput_mbps_per_tib}") * lustre.capacity_gib
         yield f"FSx for Lustre, {lustre.capacity_gib} GiB", usd
     if plane.encryption_key_arn is None:

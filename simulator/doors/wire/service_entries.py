@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, sns, sqs
-from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, scheduler, sqs
+from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, scheduler, sns, sqs
 from simulator.account.state import AccountState
+from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
 from simulator.outputs import CREATED_AT
 from simulator.recording import Registration
