@@ -47,6 +47,29 @@ class Window:
         return self.starts <= moment < self.terminates
 
 
+@dataclass(frozen=True)
+class Use:
+    """A block as jobs meet it: nodes from its start on, drained before its end, terminated later."""
+
+    window: Window
+    drained_before_end: timedelta
+
+    @property
+    def drained(self) -> datetime:
+        """When jobs get SIGTERM."""
+        return self.window.emptied(self.drained_before_end)
+
+    @property
+    def usable(self) -> timedelta:
+        """From the start until jobs get SIGTERM."""
+        return self.drained - self.window.starts
+
+    @property
+    def to_save(self) -> timedelta:
+        """From SIGTERM until EC2 terminates the first instance."""
+        return self.drained_before_end - TERMINATION
+
+
 def window(starts_at: str, ends_at: str) -> Window:
     """The window between two times of the form `facts.forms.INSTANT`, in UTC."""
     return Window(datetime.fromisoformat(starts_at).astimezone(UTC), datetime.fromisoformat(ends_at).astimezone(UTC))

@@ -108,6 +108,12 @@ def eventbridge(text: str) -> str:
     return f"cron({minute} {hour} {day} {month} {weekday} *)"
 
 
+def from_eventbridge(expression: str) -> str:
+    """The expression that `eventbridge` was given."""
+    minute, hour, day, month, weekday, _ = expression.removeprefix("cron(").removesuffix(")").replace("?", "*").split(" ")
+    return f"{minute} {hour} {day} {month} {weekday}"
+
+
 def moments(text: str, time_zone: str, start: datetime, end: datetime) -> Iterator[datetime]:
     """When it fires from `start` on and before `end`, in the order of time, in the zone itself.
 

@@ -113,6 +113,8 @@ CONTAINER_INSIGHTS = ("application", "dataplane", "host", "performance", "promet
 CLUSTER_TAG = "trn:cluster"
 STACK_TAG = "trn:stack"
 """Which stack made it: two clusters of one name, one after the other or in two regions, are told apart by it."""
+OFFER_TAG = "trn:capacity-offer"
+"""On a capacity block: the offer that was bought, by which a second run knows that it must not buy again."""
 FINAL_BACKUP_TAG = "trn:final-backup"
 """On a file system whose settings want a backup when it is deleted: `true`."""
 EFA_LABEL = "vpc.amazonaws.com/efa.present"

@@ -19,7 +19,7 @@ import typer
 
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
-from operations.cluster.capacity.command import find
+from operations.cluster.capacity.command import buy, find
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -57,6 +57,7 @@ from operations.jobs.watch.command import watch
 from operations.jobs.why.command import why
 from operations.practice.events import event, job
 from operations.practice.up import down, export, up
+from operations.rehearse.calendar.command import calendar
 from operations.rehearse.change.command import change
 from operations.rehearse.chaos.command import chaos
 from operations.rehearse.command import rehearse
@@ -77,7 +78,7 @@ IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
-CAPACITY = (find,)
+CAPACITY = (find, buy)
 """Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""
@@ -85,7 +86,7 @@ PRACTICE = (up, job, event, export, down)
 """Commands below `trn practice`."""
 JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
 """Commands around training jobs."""
-REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade)
+REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade, calendar)
 """Commands below `trn rehearse`."""
 
 

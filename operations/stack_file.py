@@ -1,15 +1,19 @@
-"""Finds and reads a stack's configuration file, in the form in which Pulumi passes it to the program."""
+"""Finds, reads and changes a stack's configuration file; it is read in the form in which Pulumi passes it to the program."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from operations.errors import CommandError
+from operations.stack_edit import ROOT, Edit, changed_data
 from operations.stack_names import StackFileError, project_root, stack_path
 from operations.text_files import read_text
 from stacks.namespace import NAMESPACE
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
+
+_READABLE, _TOO_LARGE = "check that it is a file that you may read", "keep data out of the stack file"
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,15 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
     return StackFile(root, project, stack, pairs)
 
 
+def with_edits(stack_file: StackFile, edits: Sequence[Edit]) -> StackFile:
+    """The stack file as it will be; nothing is written."""
+    data = changed_data({ROOT: stack_file.pairs}, edits)
+    return replace(stack_file, pairs=data[ROOT])
+
+
 def _yaml(path: Path) -> dict[str, Any]:
     try:
-        loaded = read_yaml(
-            read_text(path, MAX_BYTES, "check that it is a file that you may read", too_large="keep data out of the stack file")
-        )
+        loaded = read_yaml(read_text(path, MAX_BYTES, _READABLE, too_large=_TOO_LARGE))
     except YamlError as error:
         raise StackFileError(f"{path.name}: {error}", error.hint) from error
     except CommandError as error:

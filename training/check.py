@@ -17,6 +17,7 @@ from facts.toolchains import (
     workers_conflict,
 )
 from training import launchers, payload
+from training.duration import seconds
 from training.job import Job
 from training.plan import image_of, launcher_of, mounts_of, nodes_of, toolchain_of
 from training.site import Nodes, Site
@@ -214,5 +215,23 @@ def rendezvous(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("rendezvous", "etcd", f"the cluster {site.cluster} has no etcd", "c10d", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, rendezvous)
+def block(job: Job, site: Site) -> Iterator[Problem]:
+    """A job on a capacity block has the time to save before its nodes are terminated, or ends before they are drained."""
+    found = nodes_of(job, site)
+    if found is None or found.block is None:
+        return
+    use = found.block
+    if job.checkpoints is not None and seconds(job.checkpoints.grace) > use.to_save.total_seconds():
+        minutes = int(use.to_save.total_seconds() // 60)
+        wrong = f"nodes of {found.name} are terminated {minutes} minutes after they begin to be drained, before the checkpoint is written"
+        key = f"; raise `{found.path}.capacityBlock.checkpointMinutes` in {STACK}" if not found.is_pool else ""
+        yield Problem("checkpoints.grace", job.checkpoints.grace, wrong, f"at most {minutes}m", f"write smaller checkpoints{key}")
+    if job.checkpoints is None and job.time_limit is not None and seconds(job.time_limit) > use.usable.total_seconds():
+        hours = int(use.usable.total_seconds() // 3600)
+        wrong = f"the capacity block of {found.name} has nodes for {hours} hours, and a job without `checkpoints` starts anew after them"
+        hint = "set `checkpoints`, with which it goes on in the next block, or lower the limit"
+        yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
+
+
+RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, rendezvous, block)
 """In the order in which their findings are shown."""

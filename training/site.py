@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from facts import regions
+from facts.capacity_blocks import Use
 from facts.catalogue import InstanceType
 from facts.names import GROUP_LABEL, POOL_LABEL
 
@@ -34,6 +35,8 @@ class Nodes:
     logical_core_size: int = 2
     """Physical cores per logical core, on Trainium2."""
     is_pool: bool = False
+    block: Use | None = None
+    """Times of the capacity block that the nodes come from; None where they come from none, or its times are not known."""
 
     @property
     def selector(self) -> dict[str, str]:

@@ -32,6 +32,8 @@ class Call:
     """Any of them is enough. Empty for what no document can name: an object that the user names on the command line."""
     right: str = ""
     """IAM's name of the operation, where it is another one."""
+    repeats: bool = True
+    """Whether a request that got no answer is sent again. Not for one that costs money each time and takes no token to tell two apart."""
 
     @property
     def action(self) -> str:
@@ -69,7 +71,7 @@ class BotoApi:
         """`session`: a boto3 session; without it, boto3's own search for credentials."""
         self._region = region
         self._session = session
-        self._clients: dict[str, Any] = {}
+        self._clients: dict[tuple[str, bool], Any] = {}
 
     @property
     def region(self) -> str:
@@ -80,7 +82,7 @@ class BotoApi:
         """One answer. Raises what botocore raises."""
         from botocore import xform_name
 
-        return getattr(self.client(call.service), xform_name(call.operation))(**parameters)
+        return getattr(self.client(call.service, repeats=call.repeats), xform_name(call.operation))(**parameters)
 
     def pages(self, call: Call, key: str, **parameters: Any) -> Iterator[Any]:
         """The entries below `key` of all pages; of the one page where the API has no pages."""
@@ -91,17 +93,18 @@ class BotoApi:
         for answer in answers:
             yield from answer.get(key, ())
 
-    def client(self, service: str) -> Any:
-        """The boto3 client of a service."""
-        if service not in self._clients:
+    def client(self, service: str, *, repeats: bool = True) -> Any:
+        """The boto3 client of a service. `repeats`: whether it sends a request again that got no answer."""
+        if (service, repeats) not in self._clients:
             import boto3
             from botocore.config import Config
 
             session = self._session or boto3.Session()
             region = PRICING_REGIONS[partition(self._region)] if service == "pricing" else self._region
-            config = Config(retries={"mode": "adaptive", "max_attempts": 8}, connect_timeout=10, read_timeout=60, user_agent_extra="trn")
-            self._clients[service] = session.client(service, region_name=region, config=config)
-        return self._clients[service]
+            retries: Any = {"mode": "adaptive", "max_attempts": 8} if repeats else {"mode": "standard", "total_max_attempts": 1}
+            config = Config(retries=retries, connect_timeout=10, read_timeout=60, user_agent_extra="trn")
+            self._clients[service, repeats] = session.client(service, region_name=region, config=config)
+        return self._clients[service, repeats]
 
 
 GET_CALLER = Call("sts", "GetCallerIdentity")

@@ -1,4 +1,4 @@
-"""Capacity blocks that are on offer: where, when, for how much, and the purchase of one."""
+"""Capacity blocks that are on offer: where, when, for how much, and the command that buys one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from operations.aws.zones import zones
 from operations.errors import MISUSE, CommandError
 
 DESCRIBE_BLOCK_OFFERINGS = Call("ec2", "DescribeCapacityBlockOfferings")
+PLATFORM = "Linux/UNIX"
 
 
 @dataclass(frozen=True)
@@ -68,5 +69,5 @@ def block_offerings(
 
 def buy_command(region: str, offering: Offering) -> str:
     """What buys it, and prints the id of the reservation. There is no way back from it."""
-    block = f"--capacity-block-offering-id {offering.id} --instance-platform Linux/UNIX"
+    block = f"--capacity-block-offering-id {offering.id} --instance-platform {PLATFORM}"
     return f"aws ec2 purchase-capacity-block --region {region} {block}"

@@ -31,7 +31,10 @@ def _stack(name: str, _given: Mapping[str, Any], _command: str) -> None:
     stack_path(name)
 
 
-def _group(name: str, given: Mapping[str, Any], _command: str) -> None:
+def _group(name: str, given: Mapping[str, Any], command: str) -> None:
+    if command == "buy" and given.get("instance_type"):
+        # A group that is made for the block.
+        return
     known = group_names(given["stack"])
     if known and name not in known:
         raise no_group(given["stack"], name, known)

@@ -58,6 +58,7 @@ FITS: Mapping[str, Callable[[str], bool]] = {
     "group": lambda word: not word.isdecimal(),
     "source": lambda word: _SOURCE.fullmatch(word) is not None,
     "path": lambda word: word.startswith("/"),
+    "offer": lambda word: word.startswith("cb-"),
 }
 """Whether a word can be such an argument at all; any word can be one that is not listed."""
 EXISTS: Mapping[str, Callable[[str], bool]] = {

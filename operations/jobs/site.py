@@ -1,6 +1,7 @@
 """A stack's configuration as jobs meet it."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from addons.batch import BatchSettings
 from addons.efa import EfaSettings
@@ -14,6 +15,7 @@ from addons.registry import SWITCHED
 from addons.slurm import SlurmSettings
 from addons.training_operator import TrainingOperatorSettings
 from addons.volcano import VolcanoSettings
+from facts.capacity_blocks import KARPENTER_DRAIN, Use
 from facts.catalogue import NEURON_TYPES
 from stacks.cluster import cluster_of
 from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
@@ -78,6 +80,7 @@ def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
         efa_by_plugin=by_plugin,
         release_version=group.release_version,
         logical_core_size=group.logical_core_size or 2,
+        block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
     )
 
 
@@ -92,4 +95,5 @@ def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -
         efa_by_plugin=by_plugin,
         release_version=release,
         is_pool=True,
+        block=Use(pool.capacity_block.window, KARPENTER_DRAIN) if pool.capacity_block is not None else None,
     )

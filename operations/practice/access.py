@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
@@ -85,7 +86,12 @@ class Practice:
         account = self.account(stack)
         if put_missing(account.world.state, settings_of(read_stack_file(stack))):
             account.save()
-        around = replace(Surroundings.of_region(region, account.world.state.allowances), other_addons=_pinned_version, has_market=True)
+        around = replace(
+            Surroundings.of_region(region, account.world.state.allowances),
+            other_addons=_pinned_version,
+            has_market=True,
+            now=lambda: datetime.now(UTC),
+        )
         options = Options(region, page_size=PAGE_SIZE, surroundings=around, after_call=lambda _operation: account.save())
         return PracticeApi(region, session(account.world, options), account)
 

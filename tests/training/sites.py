@@ -1,8 +1,10 @@
 """Clusters and jobs that the tests of training start from."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+from facts.capacity_blocks import Use, window
 from facts.catalogue import NEURON_TYPES
 from training.job import Job, parse_job
 from training.site import JobQueue, Nodes, Site
@@ -31,6 +33,10 @@ SITE = Site(
     addons=frozenset({"volcano", "trainer", "etcd", "efa", "neuron"}),
 )
 """The shipped stack, as jobs meet it."""
+
+
+BLOCK = Use(window("2026-12-01T11:30:00Z", "2026-12-03T11:30:00Z"), timedelta(minutes=60))
+"""Two days from the first of December on; drained an hour before its end."""
 
 
 def site(**changes: Any) -> Site:

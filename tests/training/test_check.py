@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from facts.problems import Problem
-from tests.training.sites import NEWEST, group, job, site, site_of_type
+from tests.training.sites import BLOCK, NEWEST, group, job, site, site_of_type
 from training.check import problems
 from training.site import JobQueue, Site
 
@@ -50,6 +50,12 @@ WRONG: dict[str, tuple[Site, dict[str, Any], str, str]] = {
     "cache that dies with the pod": (site(), {"cache": {"path": "/var/tmp/cache"}}, "cache.path", "not on a mount"),
     "data beside the mounts": (site(), {"data": {"path": "/data/x"}}, "data.path", "not on a mount"),
     "rendezvous without etcd": (site(etcd=None), {"rendezvous": "etcd"}, "rendezvous", "`addons.etcd.enabled: true`"),
+    "a checkpoint that takes longer than a block leaves": (
+        site_of_type("trn1.32xlarge", block=BLOCK), {"checkpoints": {"path": "/fsx/c", "grace": "31m"}}, "checkpoints.grace", "allowed: at most 30m",
+    ),
+    "a job without checkpoints longer than its block": (
+        site_of_type("trn1.32xlarge", block=BLOCK), {"timeLimit": "48h"}, "timeLimit", "has nodes for 47 hours",
+    ),
     "unknown recipe": (site(), {"command": [], "recipe": "brt"}, "recipe", "unknown recipe"),
 }  # fmt: skip
 
@@ -70,6 +76,20 @@ def test_every_refusal_says_what_to_do(case: str):
     problem: Problem
     for problem in problems(job(**keys), on):
         assert problem.hint
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"checkpoints": {"path": "/fsx/c", "grace": "30m"}},
+        {"checkpoints": {"path": "/fsx/c"}, "timeLimit": "7d"},
+        {"timeLimit": "47h"},
+        {},
+    ],
+)
+def test_a_job_that_can_save_may_outlast_its_block(keys: dict[str, Any]):
+    """It goes on in the next one; one without a limit may be short."""
+    assert found(site_of_type("trn1.32xlarge", block=BLOCK), **keys) == []
 
 
 def test_all_mistakes_come_at_once():

@@ -12,7 +12,7 @@ from operations.cli import app
 from operations.errors import CommandError
 from operations.jobs.lint.reader import read_manifest
 from operations.jobs.manifest import as_yaml
-from tests.training.sites import SITE
+from tests.training.sites import BLOCK, SITE, site_of_type
 from training.job import parse_job
 from training.launchers import launcher, names
 from training.lint import lint
@@ -56,6 +56,15 @@ def test_every_comment_of_the_sample_is_a_finding_on_its_line_and_there_is_no_ot
         for rule in re.split(", ?", line.rpartition("# ")[2])
     )
     assert sorted((manifest.line(item.document, item.path), item.rule) for item in lint(manifest.documents)) == expected
+
+
+@pytest.mark.parametrize(("grace", "rules"), [(1800, []), (1801, ["grace-beyond-block"])])
+def test_a_pod_saves_before_its_block_takes_its_node(grace: int, rules: list[str]):
+    """EC2 waits for no pod."""
+    more = f"nodeSelector: {{trn/node-group: g}}\n  terminationGracePeriodSeconds: {grace}"
+    text = pod("{aws.amazon.com/neuron: 16, vpc.amazonaws.com/efa: 8}", more=more)
+    assert [item.rule for item in found(text, site_of_type("trn1.32xlarge", block=BLOCK))] == rules
+    assert not found(text, site_of_type("trn1.32xlarge"))
 
 
 @pytest.mark.parametrize("name", [name for name in names() if launcher(name).resource is not None])

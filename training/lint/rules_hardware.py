@@ -122,4 +122,20 @@ def _tolerates(toleration: object) -> bool:
     return toleration.get("key") == NEURON_TAINT or (toleration.get("key") in (None, "") and toleration.get("operator") == "Exists")
 
 
-RULES = (dead_resource, device_count, more_than_a_node, missing_efa, missing_toleration)
+def grace_beyond_block(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """A pod on a capacity block that may take longer to stop than the block leaves."""
+    for workload in found:
+        nodes = nodes_of(workload, site)
+        grace = (workload.pod or {}).get("terminationGracePeriodSeconds")
+        if nodes is None or nodes.block is None or not isinstance(grace, int) or grace <= nodes.block.to_save.total_seconds():
+            continue
+        left = int(nodes.block.to_save.total_seconds())
+        yield Finding(
+            "grace-beyond-block", workload.document.index, (*workload.path, "terminationGracePeriodSeconds"),
+            f"the pod may take {grace} seconds to save, nodes of {nodes.name} are terminated {left} seconds after they begin to be drained",
+            "EC2 terminates the instances of a capacity block 30 minutes before its end, whatever runs on them",
+            f"write smaller checkpoints and set {left} or less, or drain earlier by `{nodes.path}.capacityBlock` of the stack file",
+        )  # fmt: skip
+
+
+RULES = (grace_beyond_block, dead_resource, device_count, more_than_a_node, missing_efa, missing_toleration)

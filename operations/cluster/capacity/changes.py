@@ -1,35 +1,19 @@
 """What a way changes in the stack file, key by key, and what does not move along with a zone or a region by itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from facts.regions import zone_ids
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import Way
 from operations.cluster.init.offers import second_zone
-from stacks.namespace import NAMESPACE
+from operations.stack_edit import Edit
 from stacks.settings import NodeGroup, Settings, existing_vpc
 
 RESERVATION_ID = "cr-..."
 """Stands for the id of a block that is not bought yet."""
 MAX_ZONES = 4
 """Of a network (stacks.settings, Network.zones)."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One key of the stack file with its new value."""
-
-    path: tuple[str, ...]
-    """Without the namespace."""
-    value: Any
-    """None: the key is deleted."""
-
-    @property
-    def dotted(self) -> str:
-        """As users write the path."""
-        return ".".join(self.path)
 
 
 def edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: str = "") -> list[Edit]:
@@ -62,10 +46,13 @@ def _group_edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: s
         reservation_id or (RESERVATION_ID if way.kind == "block" else way.id) if way.kind in ("block", "reservation") else None
     )
     target["zoneIds"] = [way.zone_id] if way.region == settings.region else None
+    if group is None:
+        # Without a pinned release the newest driver would come, which the stack's toolchain may not know.
+        target["releaseVersion"] = next((other.release_version for other in settings.node_groups.values() if other.release_version), None)
     if group is not None and group.placement_group and target["capacityReservationId"]:
         target["placementGroup"] = False
     for key, value in target.items():
-        if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds")):
+        if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds", "releaseVersion")):
             yield Edit(("nodeGroups", wanted.group, key), value)
 
 
@@ -82,36 +69,6 @@ def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:
         "zoneIds": list(settings.zones_of(group)),
         "placementGroup": group.placement_group,
     }
-
-
-def as_yaml(changes: Sequence[Edit]) -> list[str]:
-    """Lines of the stack file below `config:`, with deleted keys as comments."""
-    tree: dict[str, Any] = {}
-    for edit in changes:
-        *above, last = (f"{NAMESPACE}:{edit.path[0]}", *edit.path[1:])
-        place = tree
-        for key in above:
-            place = place.setdefault(key, {})
-        place[last] = edit.value
-    return list(_lines(tree, 1))
-
-
-def _lines(tree: Mapping[str, Any], depth: int) -> Iterator[str]:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield f"{'  ' * depth}{key}:"
-            yield from _lines(value, depth + 1)
-        elif value is None:
-            yield f"{'  ' * depth}# delete `{key}`"
-        else:
-            yield f"{'  ' * depth}{key}: {scalar(value)}"
-
-
-def scalar(value: Any) -> str:
-    """A value as it is written on the line of its key."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(scalar(item) for item in value)}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def followers(settings: Settings, way: Way) -> list[str]:

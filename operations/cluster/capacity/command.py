@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from operations.command_line import completion
-from operations.options import JsonFile, Stack
+from operations.options import BreakLock, JsonFile, Stack, StateFile, Yes
 
 Instances = Annotated[int | None, typer.Option("--instances", min=1, help="How many. Else as many as the group may have.")]
 Hours = Annotated[int, typer.Option("--hours", min=1, help="For how long. Blocks last whole days, from two weeks on whole weeks.")]
@@ -63,3 +63,89 @@ def find(
     for line in lines(told, details, rows):
         console.print(line, markup=False, soft_wrap=True)
     return 0 if told.working else 1
+
+
+def buy(
+    stack: Stack,
+    offer: Annotated[str, typer.Argument(help="Id of the offer, as `trn capacity find` lists it: cb-...")],
+    instances: Instances = None,
+    hours: Hours = 24,
+    instance_type: TypeName = None,
+    group: GroupName = None,
+    day: Day = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show it, ask EC2 whether it would be sold, and buy nothing.")] = False,
+    limit_usd: Annotated[
+        float | None, typer.Option("--limit-usd", min=0, help="Most that the block may cost; with --yes it is needed.")
+    ] = None,
+    account: Annotated[str, typer.Option("--account", help="Account that is meant; with --yes it is needed before the stack is up.")] = "",
+    state: StateFile = None,
+    yes: Yes = False,
+    break_lock: BreakLock = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Buy a capacity block for a node group and write it into the stack file. It is paid at once and never paid back.
+
+    Shows the sum and asks twice: a yes, then the sum in dollars. `--yes` takes the place of both with `--limit-usd SUM`. Instances, hours and
+    type are those of `trn capacity find`. A block is bought once: if a run was killed, the next one finds the block by its tag and writes it.
+
+    Example: trn capacity buy dev cb-0123456789abcdef0 --instances 2 --hours 72 --dry-run
+    """
+    from datetime import UTC, datetime
+
+    from operations.access import access
+    from operations.asking import consent
+    from operations.aws.block_purchase import try_purchase
+    from operations.aws.identity import caller
+    from operations.cluster.capacity import purchase
+    from operations.cluster.capacity.consent import agree, refuse_account, refuse_limit
+    from operations.cluster.capacity.receipt import Receipt, after, before
+    from operations.cluster.capacity.wanted import day_of, wanted_of
+    from operations.lock import locked, this_run
+    from operations.output import errors, results, write_json
+    from operations.ownership import StackCluster, read_ownership, refuse_mismatch
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+    from stacks.settings import existing_vpc
+
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    wanted = wanted_of(
+        settings, stack, group=group, instance_type=instance_type, count=instances, hours=hours, day=day_of(day), now=now, may_be_new=True
+    )  # fmt: skip
+    refuse_limit(yes=yes and not dry_run, limit_usd=limit_usd)
+    api, progress = access().aws(stack, settings.region), errors()
+    who, subject = caller(api), StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings))
+    ownership = read_ownership(api, access().pulumi(stack), subject, state)
+    refuse_mismatch(ownership)
+    refuse_account(ownership, who, account, needed=yes and not dry_run)
+    order = purchase.Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
+
+    def tell(line: str) -> None:
+        progress.print(line, markup=False, soft_wrap=True)
+
+    def ended(receipt: Receipt) -> int:
+        write_json(receipt.as_data(), json_file)
+        for line in after(receipt):
+            results(json_file).print(line, markup=False, soft_wrap=True)
+        return 0
+
+    there = purchase.bought_in_doubt(api, order, access().pause)
+    if there is not None:
+        way = purchase.way_of_bought(api, there, wanted)
+        made = [] if dry_run else purchase.write_down(order, way, there.id)
+        return ended(Receipt(order, way, there.id, made, was_there=True))
+    purchase.refuse_held(api, order)
+    offering = purchase.on_offer(api, order)
+    way = purchase.way_of(api, offering)
+    purchase.refuse_unfit(order, way)
+    for line in before(order, offering, way, who, ownership.is_proven):
+        tell(line)
+    if dry_run:
+        try_purchase(api, offer, order.tags)
+        return ended(Receipt(order, way, "", [], was_there=False))
+    agree(consent(yes), offering, limit_usd)
+    holder = this_run(who.arn, f"capacity buy {stack} {offer}")
+    with locked(api, settings.name, holder, tell, break_lock=break_lock):
+        reservation_id = purchase.buy(api, order, way, tell)
+    return ended(Receipt(order, way, reservation_id, purchase.file_edits(order, way, reservation_id), was_there=False))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from operations.cluster.capacity.changes import Edit, as_yaml, edits, followers
+from operations.cluster.capacity.changes import edits, followers
 from operations.cluster.capacity.region import RegionView
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import Way, ranked, unsold, ways
+from operations.stack_edit import Edit, as_yaml
 from stacks.settings import Settings
 
 SCHEMA = "trn-capacity/1"
@@ -96,6 +97,8 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
         yield f"   until {way.ends:%Y-%m-%d %H:%M} UTC{emptied}"
     for note in way.notes:
         yield from _wrapped(note, "   ", "   ")
+    if way.kind == "block":
+        yield from _wrapped(_how_bought(told, way), "   ", "   ")
     changes = edits(told.settings, told.wanted, way)
     if changes:
         yield f"   in Pulumi.{told.stack}.yaml:"
@@ -107,6 +110,14 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
         yield "   does not follow by itself:"
         for line in follow:
             yield from _wrapped(line, "   - ", "     ")
+
+
+def _how_bought(told: Found, way: Way) -> str:
+    wanted = told.wanted
+    command = f"trn capacity buy {told.stack} {way.id} --group {wanted.group} --instances {wanted.count} --hours {wanted.hours}"
+    if wanted.group not in told.settings.node_groups:
+        command += f" --type {wanted.instance_type}"
+    return f"buy: {command}" if way.region == told.settings.region else f"buy, once the stack file says {way.region}: {command}"
 
 
 def begins(way: Way, wanted: Wanted) -> str:
@@ -165,4 +176,4 @@ def _way_data(told: Found, way: Way) -> dict[str, Any]:
 
 
 def _edit_data(edit: Edit) -> dict[str, Any]:
-    return {"key": edit.dotted, "value": edit.value, "deleted": edit.value is None}
+    return {"key": edit.key, "value": edit.value, "deleted": edit.value is None}

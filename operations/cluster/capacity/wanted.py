@@ -33,13 +33,13 @@ class Wanted:
 
 def wanted_of(
     settings: Settings, stack: str, *, group: str | None, instance_type: str | None, count: int | None, hours: int, day: date | None,
-    now: datetime,
+    now: datetime, may_be_new: bool = False,
 ) -> Wanted:  # fmt: skip
     """What the options mean for a stack: without group or type its first Neuron group, without a count as many as that group may have.
 
-    Raises CommandError for a group that is not there, or of another type, for a type that EC2 does not have, and for a day that is over.
+    `may_be_new`: whether a group that is not there is made, where its type is named. Raises CommandError for one that is not there, or of another type, for a type that EC2 does not have, and for a day that is over.
     """
-    if group is not None and group not in settings.node_groups:
+    if group is not None and group not in settings.node_groups and not (may_be_new and instance_type is not None):
         raise no_group(stack, group, list(settings.node_groups))
     if instance_type is not None and instance_type not in NEURON_TYPES:
         raise CommandError(f"no Neuron instance type `{instance_type}`", f"one of {', '.join(NEURON_TYPES)}", code=MISUSE)

@@ -14,6 +14,7 @@ def iam(
     stack: Stack,
     deployer: Annotated[bool, typer.Option("--deployer", help="For `pulumi up`, `pulumi destroy` and `trn check`.")] = False,
     operator: Annotated[bool, typer.Option("--operator", help="For the commands of trn.")] = False,
+    buyer: Annotated[bool, typer.Option("--buyer", help="For `trn capacity buy`, beside --operator: it spends money at once.")] = False,
     output: Annotated[Path | None, typer.Option("--output", help="Folder for one file per document.")] = None,
     json_file: JsonFile = None,
 ) -> int:
@@ -22,13 +23,21 @@ def iam(
     Example: trn iam dev --deployer --output build/iam
     """
     from operations.access import access
-    from operations.cluster.iam.documents import Permissions, deployer_permissions, documents, operator_permissions, statements
+    from operations.cluster.iam.documents import (
+        Permissions,
+        buyer_permissions,
+        deployer_permissions,
+        documents,
+        operator_permissions,
+        statements,
+    )
     from operations.output import results, write_json
     from operations.program import record_stack, settings_of
     from operations.stack_file import read_stack_file
 
-    if not deployer and not operator:
-        raise CommandError("whose document?", "add --deployer for `pulumi up`, --operator for the commands of trn, or both", code=MISUSE)
+    if not (deployer or operator or buyer):
+        hint = "add --deployer for `pulumi up`, --operator for the commands of trn, --buyer for `trn capacity buy`"
+        raise CommandError("whose document?", hint, code=MISUSE)
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     wanted: dict[str, Permissions] = {}
@@ -36,6 +45,8 @@ def iam(
         wanted["deployer"] = deployer_permissions(record_stack(stack_file).resources())
     if operator:
         wanted["operator"] = operator_permissions(own_network=settings.network.existing is None)
+    if buyer:
+        wanted["buyer"] = buyer_permissions()
     policies = {
         f"{settings.name}-{settings.region}-{whose}-{number}": document
         for whose, permissions in wanted.items()

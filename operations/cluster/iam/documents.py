@@ -17,6 +17,7 @@ from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
 from operations.aws import dry_runs, objects
 from operations.aws.api import Call
+from operations.aws.block_purchase import SPENDING
 from operations.aws.parameters import LOCKING
 from operations.errors import CommandError
 
@@ -70,7 +71,12 @@ def operator_permissions(*, own_network: bool = True) -> Permissions:
     `own_network`: whether the stack makes its network. In one that others keep nothing of a network is made or deleted.
     """
     left_out = set() if own_network else {call.action for call in _of_own_networks()}
-    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out))
+    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out and call not in SPENDING))
+
+
+def buyer_permissions() -> Permissions:
+    """What `trn capacity buy` takes beyond the operator's document: it spends money at once, so it is a document of its own."""
+    return _with_calls({}, SPENDING)
 
 
 def _of_own_networks() -> Iterator[Call]:

@@ -1,35 +1,14 @@
 """The stack file of an upgrade: as the cluster stands, and as each step leaves it."""
 
-from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import replace
-from typing import Any
-
 from facts.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
 from operations.cluster.upgrade.steps import CONTROL_PLANE_KEY, Standing
 from operations.program import settings_of
 from operations.stack_edit import Edit
-from operations.stack_file import StackFile
-from stacks.namespace import NAMESPACE
+from operations.stack_file import StackFile, with_edits
 from stacks.node_groups import CORE_GROUP
 from stacks.settings import Settings
 
 _SUPPORT_KEY = ("controlPlane", "supportType")
-
-
-def applied(stack_file: StackFile, edits: Sequence[Edit]) -> StackFile:
-    """The stack file with keys set or removed; nothing is written."""
-    pairs: dict[str, Any] = deepcopy(stack_file.pairs)
-    for edit in edits:
-        place: Any = pairs
-        keys = (f"{NAMESPACE}:{edit.path[0]}", *edit.path[1:])
-        for key in keys[:-1]:
-            place = place.setdefault(key, {})
-        if edit.value is None:
-            place.pop(keys[-1], None)
-        else:
-            place[keys[-1]] = edit.value
-    return replace(stack_file, pairs=pairs)
 
 
 def readable(stack_file: StackFile) -> StackFile:
@@ -37,7 +16,7 @@ def readable(stack_file: StackFile) -> StackFile:
     plane = stack_file.configuration.get("controlPlane") or {}
     minor, support = (plane.get("kubernetesVersion"), plane.get("supportType")) if isinstance(plane, dict) else (None, None)
     if minor in KUBERNETES_VERSIONS and leaves_standard_support_soon(minor) and support != "EXTENDED":
-        return applied(stack_file, [Edit(_SUPPORT_KEY, "EXTENDED")])
+        return with_edits(stack_file, [Edit(_SUPPORT_KEY, "EXTENDED")])
     return stack_file
 
 
@@ -53,7 +32,7 @@ def standing_file(stack_file: StackFile, standing: Standing) -> StackFile:
         held = group.minor if group.minor != standing.control_plane else None
         edits.append(Edit((*group.section, "kubernetesVersion"), held))
         edits.append(Edit((*group.section, "releaseVersion"), group.pinned))
-    return readable(applied(stack_file, edits))
+    return readable(with_edits(stack_file, edits))
 
 
 def sections(settings: Settings) -> list[tuple[str, tuple[str, ...], str | None, bool]]:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from operations.cluster.upgrade.configuration import applied, standing_file
+from operations.cluster.upgrade.configuration import standing_file
 from operations.cluster.upgrade.steps import Kind, Standing, Step
 from operations.existing.stand_in import account_for
 from operations.program import record_stack, settings_of
-from operations.stack_file import StackFile
+from operations.stack_file import StackFile, with_edits
 from simulator.account import kinds
 from simulator.account.allowances import Job
 from simulator.account.world import World
@@ -62,7 +62,7 @@ def timed(stack_file: StackFile, standing: Standing, steps: Sequence[Step], *, s
     engine.up(record_stack(first, seed=seed))
     found, file = list[Timed](), first
     for step in steps:
-        file = applied(file, step.edits)
+        file = with_edits(file, step.edits)
         found.append(_run(engine, step, record_stack(file, seed=seed), seed))
         if found[-1].errors:
             break

@@ -21,6 +21,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "FOLDER": ("src",),
     "GROUP": ("trn1-32xl",),
     "COUNT": ("0",),
+    "OFFER": ("cb-0123456789abcdef0",),
 }
 ARGUMENTS |= {
     "SOURCE": ("s3://bucket/set/",),

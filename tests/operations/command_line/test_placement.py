@@ -57,7 +57,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
-            "rehearse upgrade",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
     **{f"trn {name}": {"dev": ("dev",), "--stack new": ("new",), "new": ("new",)} for name in ("init", "import")},
@@ -109,6 +109,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "": ("dev", None), "night": ("night", None), "-- ls -l": ("dev", ("ls", "-l")), "night -- ls": ("night", ("ls",)),
         "--stack night -- ls": ("night", ("ls",)), "night ls": ("night", ("ls",)), "nosuch": ("nosuch", None),
     },
+    "trn capacity buy": {"dev cb-1": ("dev", "cb-1"), "cb-1": ("dev", "cb-1"), "cb-1 --stack night": ("night", "cb-1")},
     "trn rehearse rules": {"": (None,)},
     "trn rehearse chaos": {"": (None,)},
 }  # fmt: skip
@@ -120,7 +121,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
             "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
-            "rehearse upgrade",
+            "rehearse upgrade", "rehearse calendar",
         )
     },
     **{f"trn {name}": {"": ("the stack has no name", f"`trn {name} STACK`"), "a b": ("too many words: `b`",)} for name in ("init", "import")},
@@ -178,6 +179,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         "dev --stack night -- up": ("two stacks are named",),
     },
     "trn shell": {"dev --stack night -- ls": ("two stacks are named",)},
+    "trn capacity buy": {
+        "dev": ("`dev` is a stack here, and OFFER is missing", "`trn capacity buy dev OFFER`"),
+        "cb-1 dev": ("the stack comes first", "`trn capacity buy dev cb-1`"),
+    },
     "trn rehearse rules": {"dev": ("too many words: `dev`", "`trn rehearse rules`")},
     "trn rehearse chaos": {"dev": ("too many words: `dev`",)},
 }  # fmt: skip

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from tests.operations.running_cluster import RunningCluster
 from tests.operations.test_kube_rights import resource
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
-from tests.training.sites import EVERYTHING, NEEDED, SITE, group, job, site
+from tests.training.sites import BLOCK, EVERYTHING, NEEDED, SITE, group, job, site
 from training.launchers import launchers
 from training.site import Site
 
@@ -61,6 +62,45 @@ def cluster() -> RunningCluster:
 def looked(cluster: RunningCluster, **keys: Any) -> dict[str, Finding]:
     """Findings by what was looked at."""
     return {finding.check: finding for finding in preflight.findings(of(**keys), cluster, unknown)}
+
+
+def on_block(cluster: RunningCluster, day: int, hour: int, **keys: Any) -> tuple[str, str] | None:
+    """Verdict and text about the capacity block, on a day of December."""
+    nodes = group("g", "trn1.32xlarge", block=BLOCK)
+    now = datetime(2026, 12, day, hour, tzinfo=UTC)
+    found = preflight.findings(of(site(node_groups={"g": nodes}), **keys), cluster, unknown, now)
+    return next(((item.verdict, item.what) for item in found if item.check == "block" and "begins at" not in item.what), None)
+
+
+SAVES = {"checkpoints": {"path": "/fsx/checkpoints"}}
+
+
+def test_a_job_is_held_against_what_is_left_of_its_block(cluster: RunningCluster):
+    """It ends before, saves and goes on, starts anew, or comes too late."""
+    assert on_block(cluster, 2, 10, timeLimit="24h") == (
+        "pass", "its time limit of 24h ends before the nodes of g are drained at 2026-12-03 10:30 UTC",
+    )  # fmt: skip
+    assert on_block(cluster, 2, 10, timeLimit="25h", **SAVES) == (
+        "warn",
+        "nodes of g are drained at 2026-12-03 10:30 UTC, after at most 24.5 hours of the job: it saves then, and goes on where there are nodes again",
+    )
+    assert (on_block(cluster, 2, 10) or ("", ""))[1].endswith("it keeps no checkpoints, and starts anew")
+    assert on_block(cluster, 3, 11) == ("fail", "the capacity block of g is over: its nodes were drained at 2026-12-03 10:30 UTC")
+
+
+def test_before_its_block_a_job_waits_and_has_all_of_it(cluster: RunningCluster):
+    """47 hours from the start until the drain."""
+    assert (on_block(cluster, 1, 0, timeLimit="47h") or ("", ""))[0] == "pass"
+    assert (on_block(cluster, 1, 0, **SAVES) or ("", ""))[1].startswith(
+        "nodes of g are drained at 2026-12-03 10:30 UTC, after at most 47.0 hours"
+    )
+    nodes = group("g", "trn1.32xlarge", block=BLOCK)
+    found = preflight.findings(of(site(node_groups={"g": nodes})), cluster, unknown, datetime(2026, 12, 1, tzinfo=UTC))
+    assert ("block", "warn", "the capacity block of g begins at 2026-12-01 11:30 UTC") in [
+        (item.check, item.verdict, item.what) for item in found
+    ]
+    (nodes_finding,) = [item for item in found if item.check == "nodes"]
+    assert "goes up by itself" in nodes_finding.do
 
 
 def test_a_job_that_can_run_is_made_as_a_whole(cluster: RunningCluster):

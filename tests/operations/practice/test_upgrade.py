@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.cluster.upgrade.configuration import applied, standing_file
+from operations.cluster.upgrade.configuration import standing_file
 from operations.cluster.upgrade.steps import Standing, Step
 from operations.cluster.upgrade.timed import Timed, targets_of
 from operations.practice.pulumi import RehearsalEngine
 from operations.program import record_stack
-from operations.stack_file import StackFile
+from operations.stack_file import StackFile, with_edits
 from tests.operations.practice.commands import UP, trn
 from tests.support import copy_project
 
@@ -67,7 +67,7 @@ def small(project: Path, small_build: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def unrehearsed(stack_file: StackFile, standing: Standing, steps: Sequence[Step]) -> list[Timed]:
         file, found = standing_file(stack_file, standing), list[Timed]()
         for step in steps:
-            file = applied(file, step.edits)
+            file = with_edits(file, step.edits)
             found.append(Timed(step, targets_of(step, record_stack(file)), 1.0, 1, (), ()))
         return found
 

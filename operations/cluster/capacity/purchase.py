@@ -1,0 +1,186 @@
+"""Buys one capacity block for a node group, once: found by its tag, it is only written down."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from facts.block_sales import sold_count, sold_hours
+from facts.names import CLUSTER_TAG, OFFER_TAG, STACK_TAG
+from operations.aws.api import Api
+from operations.aws.block_purchase import purchase
+from operations.aws.capacity_blocks import Offering, block_offerings
+from operations.aws.errors import DENIED, code_of
+from operations.aws.zones import Reservation, reservations_of
+from operations.cluster.capacity.changes import edits
+from operations.cluster.capacity.record import PurchaseRecord
+from operations.cluster.capacity.wanted import Wanted
+from operations.cluster.capacity.ways import LIVING, Way
+from operations.errors import MISUSE, CommandError, OwnershipError
+from operations.interruption import signals_kept
+from operations.program import settings_of
+from operations.stack_edit import Edit, edit_stack
+from operations.stack_file import StackFile, with_edits
+from stacks.settings import Settings
+
+STAND_IN = "cr-00000000000000000"
+"""Id with which the changed stack file is judged before a block is bought."""
+LOOKS, PAUSE_S = 6, 10
+"""How often EC2 is asked for a block whose purchase may have been answered to a run that was killed."""
+NOT_SET = ("size", "maxSize")
+"""Keys of a group that a purchase leaves alone: before the block begins no node can be launched in it."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A block that is to be bought for a stack."""
+
+    stack_file: StackFile
+    settings: Settings
+    wanted: Wanted
+    offer: str
+    stack: str = ""
+    """As in the tag `trn:stack`; empty where the stack was never up."""
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """Of the reservation, those of the stack among them."""
+        name = f"{self.settings.name}-{self.wanted.group}"
+        own = {CLUSTER_TAG: self.settings.name, OFFER_TAG: self.offer, **({STACK_TAG: self.stack} if self.stack else {})}
+        return {"Name": name, **self.settings.tags, **own}
+
+    @property
+    def record(self) -> PurchaseRecord:
+        """Kept while the end of the purchase is not known."""
+        return PurchaseRecord.of(self.stack_file.root, self.stack_file.stack, self.offer)
+
+
+def bought(api: Api, order: Order) -> Reservation | None:
+    """The block that this offer became, where it was bought before.
+
+    Raises OwnershipError where it was bought for another cluster.
+    """
+    for found in reservations_of(api, tags={OFFER_TAG: order.offer}).values():
+        if found.state in LIVING:
+            cluster = found.tags.get(CLUSTER_TAG, "")
+            if cluster != order.settings.name:
+                raise OwnershipError(
+                    f"{order.offer} was bought as {found.id} for cluster `{cluster}`", "nothing was bought; take another offer"
+                )
+            return found
+    return None
+
+
+def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None]) -> Reservation | None:
+    """As `bought`, asked for a while where a purchase was begun whose end is not known. Raises CommandError where none is seen then."""
+    since = order.record.since
+    for number in range(LOOKS if since else 1):
+        if number:
+            pause(PAUSE_S)
+        found = bought(api, order)
+        if found is not None:
+            return found
+    if since:
+        wrong = f"a purchase of {order.offer} was begun at {since} and its end is not known; EC2 shows no such block yet"
+        hint = f"run it again in some minutes; nothing was bought if `trn capacity find` lists the offer then: delete {_short(order.record.path)}"
+        raise CommandError(wrong, hint)
+    return None
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def on_offer(api: Api, order: Order) -> Offering:
+    """The offer as EC2 has it now. Raises CommandError where it is gone."""
+    wanted = order.wanted
+    count, hours = sold_count(wanted.count), sold_hours(wanted.hours)
+    listed = []
+    if count is not None and hours is not None:
+        listed = block_offerings(api, wanted.instance_type, count, hours, wanted.earliest.date())
+    found = next((offering for offering in listed if offering.id == order.offer), None)
+    if found is None:
+        what = f"{order.offer} is not among the blocks of {count} x {wanted.instance_type} for {hours} h on offer in {api.region}"
+        again = f"trn capacity find {order.stack_file.stack} --instances {wanted.count} --hours {wanted.hours}"
+        raise CommandError(
+            f"{what}; nothing was bought", f"offers go and come: `{again}` lists those of now, and the numbers must be the same"
+        )
+    return found
+
+
+def way_of(api: Api, offering: Offering) -> Way:
+    """The offer as a way to the instances."""
+    usd = offering.fee if offering.currency == "USD" else None
+    return Way(
+        "block", api.region, offering.zone_id, offering.starts, offering.ends, offering.instance_count, usd, offering.id, is_block=True
+    )  # fmt: skip
+
+
+def way_of_bought(api: Api, found: Reservation, wanted: Wanted) -> Way:
+    """A block that is bought."""
+    starts = found.starts or wanted.earliest
+    return Way("reservation", api.region, found.zone_id, starts, found.ends, found.total_count, 0.0, found.id, is_block=True)
+
+
+def file_edits(order: Order, way: Way, reservation_id: str) -> list[Edit]:
+    """Keys of the stack file that follow from the block."""
+    return [edit for edit in edits(order.settings, order.wanted, way, reservation_id) if edit.path[-1] not in NOT_SET]
+
+
+def refuse_unfit(order: Order, way: Way) -> None:
+    """Raises ConfigurationError where the stack file would be refused with the block in it: before money is spent."""
+    settings_of(with_edits(order.stack_file, file_edits(order, way, STAND_IN)))
+
+
+def refuse_held(api: Api, order: Order) -> None:
+    """Raises CommandError where the group is on another block or reservation that is not over: its id would be lost from the stack file."""
+    group = order.settings.node_groups.get(order.wanted.group)
+    held = group.capacity_reservation_id if group is not None else None
+    found = reservations_of(api, [order.wanted.instance_type]).get(held) if held is not None else None
+    if found is not None and found.state in LIVING:
+        until = f" until {found.ends:%Y-%m-%d %H:%M} UTC" if found.ends else ""
+        hint = "name another group with --group; a new name with --type makes one. Or remove the id from the stack file first"
+        raise CommandError(f"`nodeGroups.{order.wanted.group}` is on {held}{until}; nothing was bought", hint, code=MISUSE)
+
+
+def buy(api: Api, order: Order, way: Way, tell: Callable[[str], None], write: Callable[[Sequence[Edit]], None] | None = None) -> str:
+    """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
+
+    `write`: writes the stack file, in place of `edit_stack`. Raises CommandError where EC2 refuses or gives no answer.
+    """
+    with signals_kept():
+        found = bought(api, order)
+        reservation_id = found.id if found is not None else _purchased(api, order)
+        tell(f"bought   {reservation_id}")
+        write_down(order, way, reservation_id, write)
+        return reservation_id
+
+
+def write_down(order: Order, way: Way, reservation_id: str, write: Callable[[Sequence[Edit]], None] | None = None) -> list[Edit]:
+    """Put a block that is bought into the stack file, and forget that its end was in doubt; the keys that were written."""
+    made = file_edits(order, way, reservation_id)
+    if made:
+        (write or (lambda found: edit_stack(order.stack_file.stack, found, order.stack_file.root)))(made)
+    order.record.delete()
+    return made
+
+
+def _purchased(api: Api, order: Order) -> str:
+    order.record.write({"offer": order.offer, "region": api.region})
+    try:
+        return purchase(api, order.offer, order.tags)
+    except ClientError as error:
+        # EC2 has answered: nothing was bought.
+        order.record.delete()
+        raise _refused(order, error) from error
+    except BotoCoreError as error:
+        hint = "run the same command again: it finds the block by its tag, and never buys a second one"
+        raise CommandError(f"EC2 gave no answer, so it is not known whether {order.offer} was bought: {error}", hint) from error
+
+
+def _refused(order: Order, error: ClientError) -> CommandError:
+    said = f"{code_of(error)}: {error.response.get('Error', {}).get('Message', '')}; nothing was bought"
+    if code_of(error) in DENIED:
+        return CommandError(said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
+    return CommandError(said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")

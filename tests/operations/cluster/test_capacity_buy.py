@@ -1,0 +1,261 @@
+"""`trn capacity buy`: twice asked, once bought, and the id is in the stack file whatever ends the run in between."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from botocore.exceptions import ReadTimeoutError
+from typer.testing import CliRunner
+
+from facts.names import lock_parameter
+from operations.aws.capacity_blocks import block_offerings
+from operations.cli import app
+from operations.cluster.capacity import purchase
+from operations.cluster.capacity.consent import is_sum
+from simulator.doors.wire.capacity import BOUGHT
+from simulator.doors.wire.wire import Refused
+from tests.operations.aws.cloud import ACCOUNT, STACK
+from tests.operations.aws.regions import Regions
+from tests.operations.cluster.test_capacity_find import NOW, block
+from tests.operations.owned import FakePulumi, state
+from tests.support import copy_project
+
+OFFER, GROUP, SUM = "cb-0123456789abcdef0", "trn1-32xl", 3094.61
+SAID = "y\n3,094.61\n"
+GIVEN = ("--instances", "2", "--hours", "72")
+
+
+@pytest.fixture
+def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
+    """The shipped stack, never up, and one offer."""
+    copy_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    made = Regions(NOW)
+    made.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM)]
+    monkeypatch.setattr("operations.access.Live.aws", lambda _, _stack, region: made.api(region))
+    monkeypatch.setattr("operations.access.Live.pause", lambda _, _seconds: None)
+    hold(monkeypatch, None)
+    return made
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, export: dict[str, Any] | None) -> None:
+    """What Pulumi's backend has of the stack."""
+    monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: FakePulumi(export))
+
+
+def buy(*arguments: str, said: str = SAID, offer: str = OFFER) -> tuple[int, str, str]:
+    """Exit code, output, errors."""
+    result = CliRunner().invoke(app, ["capacity", "buy", "dev", offer, *GIVEN, *arguments], input=said)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def bought(regions: Regions) -> dict[str, Any]:
+    """Blocks of the account."""
+    return regions.world.state.others.get(BOUGHT, {})
+
+
+def group() -> dict[str, Any]:
+    """The group as the stack file has it."""
+    return yaml.safe_load(Path("Pulumi.dev.yaml").read_text())["config"]["trn:nodeGroups"][GROUP]
+
+
+def records() -> list[str]:
+    """Purchases whose end is not known."""
+    return [path.name for path in Path("build/capacity").glob("*")]
+
+
+def purchases(regions: Regions) -> int:
+    """How often EC2 was asked to sell."""
+    return sum(name == "ec2.PurchaseCapacityBlock" for name in regions.calls())
+
+
+def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
+    """The sum is shown with account and time before the first question."""
+    before = Path("Pulumi.dev.yaml").read_text()
+    code, out, err = buy()
+    assert code == 0, err
+    ((which, entry),) = bought(regions).items()
+    assert {tag["Key"]: tag["Value"] for tag in entry["Tags"]} == {
+        "Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER,
+    }  # fmt: skip
+    assert (group()["capacityType"], group()["capacityReservationId"], group()["size"]) == ("CAPACITY_BLOCK", which, 2)
+    assert [line for line in before.splitlines() if line not in Path("Pulumi.dev.yaml").read_text().splitlines()] == []
+    shown, _, rest = err.partition("Buy this block for 3,094.61 USD?")
+    assert (f"account  {ACCOUNT}" in shown, "capacityReservationId: cr-..." in shown, "Type the sum, 3094.61" in rest) == (True, True, True)
+    assert (which in out, records()) == (True, [])
+    assert lock_parameter("trainium-dev") not in regions.world.state.others.get("parameter", {})
+
+
+@pytest.mark.parametrize("said", ["n\n", "y\n\n", "y\n3094.60\n", "y\ny\n", "y\n30946.1\n", "y\n3094.61.0\n"])
+def test_anything_but_a_yes_and_the_sum_buys_nothing(regions: Regions, said: str):
+    """A second yes is no sum."""
+    before = Path("Pulumi.dev.yaml").read_text()
+    assert buy(said=said)[0] != 0
+    assert (purchases(regions), Path("Pulumi.dev.yaml").read_text(), records()) == (0, before, [])
+
+
+def test_a_sum_is_read_to_the_cent():
+    """However people write dollars."""
+    assert all(is_sum(text, 3094.6) for text in ("3094.60", "3094.6", "$3,094.60", " 3094.60 USD"))
+    assert not any(is_sum(text, 3094.6) for text in ("3094", "3094.61", "", "yes", "-3094.60", "1e3"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "wrong"),
+    [
+        ([], 2, "--yes alone buys nothing"),
+        (["--limit-usd", "3094.61"], 2, f"add --account {ACCOUNT}"),
+        (["--limit-usd", "3094.60", "--account", ACCOUNT], 1, "more than --limit-usd 3094.60; nothing was bought"),
+        (["--limit-usd", "3095", "--account", "999999999999"], 2, f"credentials of account {ACCOUNT}, not of 999999999999"),
+        (["--limit-usd", "3094.61", "--account", ACCOUNT], 0, ""),
+    ],
+)
+def test_automation_names_the_sum_and_the_account(regions: Regions, arguments: list[str], code: int, wrong: str):
+    """No switch alone spends money."""
+    result, _, err = buy("--yes", *arguments, said="")
+    assert (result, wrong in err, purchases(regions)) == (code, True, 1 if code == 0 else 0)
+
+
+def test_a_stack_that_is_up_proves_its_account(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """Then no account has to be named, and another one is refused by what the state holds."""
+    export = state("trainium-dev", with_cluster=False)
+    hold(monkeypatch, export)
+    assert buy("--yes", "--limit-usd", "4000", said="")[0] == 0
+    (entry,) = bought(regions).values()
+    assert {"Key": "trn:stack", "Value": STACK} in entry["Tags"]
+    hold(monkeypatch, json.loads(json.dumps(export).replace(ACCOUNT, "999999999999")))
+    code, _, err = buy()
+    assert (code, "account: Pulumi's state has 999999999999" in err, purchases(regions)) == (1, True, 1)
+
+
+def test_a_dry_run_asks_ec2_and_buys_nothing(regions: Regions):
+    """EC2's own DryRun: what it would refuse is said."""
+    before = Path("Pulumi.dev.yaml").read_text()
+    code, out, err = buy("--dry-run", said="")
+    assert (code, "EC2 would sell" in out, "3,094.61 USD" in err) == (0, True, True)
+    assert [given["DryRun"] for name, given in regions.wire("us-west-2").calls if name == "ec2.PurchaseCapacityBlock"] == [True]
+    assert (bought(regions), Path("Pulumi.dev.yaml").read_text(), records()) == ({}, before, [])
+    regions.wire("us-west-2").denied.add("ec2.PurchaseCapacityBlock")
+    assert buy("--dry-run", said="")[0] == 1
+
+
+def test_an_offer_that_is_gone_is_not_bought(regions: Regions):
+    """Between find and buy others buy too; the numbers must be the same as well."""
+    code, _, err = buy(offer="cb-0000000000000000f")
+    assert (code, "nothing was bought" in err, "trn capacity find dev --instances 2 --hours 72" in err) == (1, True, True)
+    code, _, err = buy("--hours", "24")
+    assert (code, "for 24 h on offer" in err) == (1, True)
+    regions.around("us-west-2").unsold[OFFER] = ("InvalidCapacityBlockOfferingId.Expired", "The offering has expired")
+    before = Path("Pulumi.dev.yaml").read_text()
+    code, _, err = buy()
+    assert (code, "InvalidCapacityBlockOfferingId.Expired: The offering has expired; nothing was bought" in err) == (1, True)
+    assert (records(), Path("Pulumi.dev.yaml").read_text()) == ([], before)
+
+
+def test_a_refusal_names_the_right_that_is_missing(regions: Regions):
+    """It is in a document of its own."""
+    regions.wire("us-west-2").denied.add("ec2.PurchaseCapacityBlock")
+    code, _, err = buy()
+    assert (code, "`trn iam dev --buyer`" in err, records()) == (1, True, [])
+    made = json.loads(CliRunner().invoke(app, ["iam", "dev", "--buyer", "--json", "-"]).stdout)
+    (document,) = made.values()
+    assert {action for statement in document["Statement"] for action in statement["Action"]} == {
+        "ec2:PurchaseCapacityBlock",
+        "ec2:CreateTags",
+    }
+    operator = CliRunner().invoke(app, ["iam", "dev", "--operator", "--deployer", "--json", "-"]).stdout
+    assert ("ec2:PurchaseCapacityBlock" in operator, "ec2:GetSpotPlacementScores" in operator) == (False, True)
+
+
+def test_a_kill_before_the_file_is_written_loses_nothing(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """The second run finds the block by its tag, asks nothing, pays nothing, and writes it."""
+
+    def killed(*_: Any) -> None:
+        raise SystemError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(purchase, "edit_stack", killed)
+        with pytest.raises(SystemError):
+            buy()
+    ((which, _),) = bought(regions).items()
+    assert ("capacityReservationId" in group(), records()) == (False, [f"dev.{OFFER}.json"])
+    code, out, _ = buy(said="")
+    assert (code, "was bought before: nothing was paid now" in out, group()["capacityReservationId"]) == (0, True, which)
+    assert (purchases(regions), records()) == (1, [])
+    code, out, _ = buy(said="")
+    assert (code, "was not changed" in out, purchases(regions)) == (0, True, 1)
+
+
+def test_no_answer_is_not_taken_for_a_no(regions: Regions):
+    """The request is sent once only: EC2 knows no token that would make a second one harmless."""
+    wire = regions.wire("us-west-2")
+    wire.faults["ec2.PurchaseCapacityBlock"] = [ReadTimeoutError(endpoint_url="https://ec2")] * 9
+    code, _, err = buy()
+    assert (code, "it is not known whether" in err, purchases(regions), records()) == (1, True, 1, [f"dev.{OFFER}.json"])
+    # It was bought, and EC2 shows it late.
+    wire.faults.clear()
+    code, _, err = buy()
+    assert (code, "its end is not known; EC2 shows no such block yet" in err, "delete build/capacity" in err) == (1, True, True)
+    assert purchases(regions) == 1
+    api = regions.api("us-west-2")
+    assert block_offerings(api, "trn1.32xlarge", 2, 72, NOW.date())
+    which = purchase.purchase(api, OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    code, _, _ = buy(said="")
+    assert (code, group()["capacityReservationId"], records()) == (0, which, [])
+
+
+def test_two_operators_buy_one_block(regions: Regions):
+    """The other one was faster, while this one read the sum: what is there is written, and not bought again."""
+
+    def sold_meanwhile(name: str) -> None:
+        if name == "ssm.PutParameter" and not bought(regions):
+            purchase.purchase(regions.api("us-west-2"), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+
+    regions.wire("us-west-2").after_call = sold_meanwhile
+    assert buy()[0] == 0
+    assert (purchases(regions), len(bought(regions)), group()["capacityReservationId"]) == (1, 1, next(iter(bought(regions))))
+
+
+def test_a_locked_cluster_and_a_block_of_another_cluster(regions: Regions):
+    """Neither is passed over."""
+    regions.wire("us-west-2").faults["ssm.PutParameter"] = [Refused("ParameterAlreadyExists", "there")]
+    code, _, err = buy()
+    assert (code, "the cluster is locked" in err, purchases(regions)) == (1, True, 0)
+    assert buy()[0] == 0
+    next(iter(bought(regions).values()))["Tags"] = [{"Key": "trn:cluster", "Value": "other"}, {"Key": "trn:capacity-offer", "Value": OFFER}]
+    code, _, err = buy()
+    assert (code, "for cluster `other`" in err) == (1, True)
+
+
+def test_a_group_on_a_block_keeps_it(regions: Regions):
+    """A second block goes to a group of its own: the id of the first would be lost from the stack file."""
+    assert buy()[0] == 0
+    second = "cb-0123456789abcdef1"
+    regions.around("us-west-2").blocks.append(block(second, "us-west-24", 6, 100))
+    code, _, err = buy(offer=second, said="y\n100\n")
+    assert (code, f"`nodeGroups.{GROUP}` is on cr-" in err, purchases(regions)) == (2, True, 1)
+    code, _, err = buy("--group", "second", "--type", "trn1.32xlarge", offer=second, said="y\n100\n")
+    assert code == 0, err
+    made = yaml.safe_load(Path("Pulumi.dev.yaml").read_text())["config"]["trn:nodeGroups"]["second"]
+    assert (made["instanceType"], made["capacityType"]) == ("trn1.32xlarge", "CAPACITY_BLOCK")
+
+
+def test_a_block_in_another_zone_of_the_region_takes_the_zone_along(regions: Regions):
+    """Appended, as zones only ever are."""
+    regions.around("us-west-2").blocks = [block(OFFER, "us-west-22", 3, SUM)]
+    assert buy()[0] == 0
+    assert group()["zoneIds"] == ["usw2-az2"]
+    assert "zones: [usw2-az4, usw2-az1, usw2-az2]" in Path("Pulumi.dev.yaml").read_text()
+
+
+def test_what_the_stack_file_would_refuse_is_not_bought(regions: Regions):
+    """Judged with the block in it, before the first question: here in a zone in which EKS places no control plane."""
+    path = Path("Pulumi.dev.yaml")
+    path.write_text(path.read_text().replace("us-west-2", "us-east-1").replace("[usw2-az4, usw2-az1]", "[use1-az6, use1-az4]"))
+    regions.around("us-east-1").blocks = [block(OFFER, "us-east-13", 3, SUM)]
+    code, _, err = buy()
+    assert (code, "use1-az3" in err, "Buy this block" in err, purchases(regions)) == (2, True, False, 0)
