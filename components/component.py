@@ -12,6 +12,8 @@ class RoleRules:
 
     permissions_boundary: str | None = None
     """ARN of the policy that no role may go beyond; None sets none."""
+    path: str = "/"
+    """Path of every role, with / at both ends."""
 
 
 class Component(pulumi.ComponentResource):

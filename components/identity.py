@@ -35,6 +35,8 @@ class Role(Component):
         self.role = aws.iam.Role(
             self.named(name),
             name=args.role_name,
+            # IAM's own default is left out: a role that was made without a path must not change.
+            path=self.role_rules.path if self.role_rules.path != "/" else None,
             assume_role_policy=iam.to_json(args.trust),
             permissions_boundary=self.role_rules.permissions_boundary,
             opts=child,

@@ -97,6 +97,20 @@ SUBNET_ID = Form(
     "subnet- and 8 to 17 hexadecimal digits",
     "`aws ec2 describe-subnets --filters Name=vpc-id,Values=VPC` lists those of a VPC",
 )
+WORKSPACE_ARN = Form(
+    "ARN of a workspace of Amazon Managed Prometheus",
+    rf"{_PARTITION}:aps:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:workspace/ws-{_UUID}",
+    "arn:aws:aps:REGION:ACCOUNT:workspace/ws-UUID",
+    "`aws amp list-workspaces --query 'workspaces[].arn'` lists those of the region",
+)
+IAM_PATH = Form(
+    "path of IAM roles",
+    r"/([A-Za-z0-9_+=,.@-]+/)*",
+    "/ or /PART/PART/, of letters, digits and _+=,.@-",
+    "begin and end it with /, such as /teams/training/",
+    512,
+    lambda text: not text.startswith(("/aws-service-role/", "/aws-reserved/")),
+)
 SECURITY_GROUP_ID = Form(
     "id of a security group",
     r"sg-[0-9a-f]{8,17}",

@@ -1,11 +1,13 @@
 """From a configuration to what it asks of a network that is there already."""
 
 from addons.karpenter import KarpenterSettings
+from addons.managed_prometheus import ManagedPrometheusSettings
 from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.existing.asked import CONTROL_PLANE_ADDRESSES, AskedOfNetwork
 from facts.existing.description import Asked
 from facts.existing.file_system import AskedOfFileSystem
 from facts.existing.subnet_tags import SubnetTag, subnet_tags
+from facts.existing.workspace import AskedOfWorkspace
 from stacks.addresses import node_addresses, zones_with_efa
 from stacks.cluster import calls_of, cluster_of
 from stacks.settings import ExistingNetwork, Settings
@@ -39,7 +41,7 @@ def wanted_tags(settings: Settings) -> tuple[SubnetTag, ...]:
 
 def asked_of(settings: Settings, *, is_up: bool = False) -> Asked:
     """What the stack asks of all that it uses and does not make. `is_up`: whether the cluster is there."""
-    return Asked(asked_of_network(settings, is_up=is_up), asked_of_file_system(settings))
+    return Asked(asked_of_network(settings, is_up=is_up), asked_of_file_system(settings), asked_of_workspace(settings))
 
 
 def asked_of_file_system(settings: Settings) -> AskedOfFileSystem | None:
@@ -56,6 +58,12 @@ def asked_of_file_system(settings: Settings) -> AskedOfFileSystem | None:
         client_group=existing.client_security_group_id or "",
         efa_zones=tuple(sorted(zones_with_efa(settings))),
     )
+
+
+def asked_of_workspace(settings: Settings) -> AskedOfWorkspace | None:
+    """What the stack asks of its existing workspace of metrics; None where it makes one of its own, or none."""
+    section = settings.addons.of(ManagedPrometheusSettings)
+    return AskedOfWorkspace(section.workspace_arn) if section.enabled and section.workspace_arn is not None else None
 
 
 def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwork | None:

@@ -53,10 +53,10 @@ def karpenter_values(cluster: Cluster) -> Values:
     }
 
 
-def karpenter_account(cluster: Cluster) -> ServiceAccount:
-    """The controller's service account and what it may do."""
+def karpenter_account(cluster: Cluster, role_path: str = "/") -> ServiceAccount:
+    """The controller's service account and what it may do. `role_path`: of the nodes' role."""
     partition = regions.partition(cluster.region)
-    policies = karpenter_policies(partition, cluster.region, cluster.name, node_role_name(cluster), queue_name(cluster))
+    policies = karpenter_policies(partition, cluster.region, cluster.name, f"{role_path[1:]}{node_role_name(cluster)}", queue_name(cluster))
     return ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "karpenter", policies=policies)
 
 
@@ -79,7 +79,7 @@ class Karpenter(Addon):
         entry = aws.eks.AccessEntry(
             self.named(f"{name}-nodes"), cluster_name=site.control_plane_name, principal_arn=nodes.arn, type="EC2_LINUX", opts=self.child()
         )
-        identity = self.identity(karpenter_account(cluster), site.control_plane_name)
+        identity = self.identity(karpenter_account(cluster, self.role_rules.path), site.control_plane_name)
         crds = self.release(KARPENTER_CRD, namespace=NAMESPACE, values={"additionalAnnotations": {}}, timeout_s=300)
         rights = [identity.association, *queue.ready]
         values = karpenter_values(cluster)

@@ -4,9 +4,11 @@ import pulumi
 import pulumi_aws as aws
 
 from addons.base import Addon
+from addons.managed_prometheus import ManagedPrometheusSettings
 from addons.prometheus import NAMESPACE, SERVICE_ACCOUNT
 from addons.site import Site
 from components.identity import ServiceAccount
+from facts.existing.workspace import endpoint
 from facts.policies.watching import remote_write_policy
 
 
@@ -22,14 +24,18 @@ class ManagedPrometheus(Addon):
     def __init__(self, name: str, site: Site) -> None:
         super().__init__("ManagedPrometheus", name, site)
         cluster = site.cluster
-        workspace = aws.amp.Workspace(self.named(name), alias=cluster.name, opts=self.child())
-        policy = workspace.arn.apply(remote_write_policy)
+        given = cluster.section(ManagedPrometheusSettings).workspace_arn
+        if given is None:
+            workspace = aws.amp.Workspace(self.named(name), alias=cluster.name, opts=self.child())
+            self.arn, self.endpoint = workspace.arn, workspace.prometheus_endpoint
+        else:
+            self.arn, self.endpoint = pulumi.Output.from_input(given), pulumi.Output.from_input(endpoint(given))
+        policy = self.arn.apply(remote_write_policy)
         account = ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "remote-write", policy=policy)
         association = self.identity(account, site.control_plane_name).association
         self.ready.append(association)
         self.association_id = association.association_id
-        self.arn, self.endpoint = workspace.arn, workspace.prometheus_endpoint
-        self.remote_write_url = workspace.prometheus_endpoint.apply(lambda endpoint: f"{endpoint}api/v1/remote_write")
+        self.remote_write_url = self.endpoint.apply(lambda url: f"{url}api/v1/remote_write")
         self.register_outputs({"remote_write_url": self.remote_write_url})
 
 

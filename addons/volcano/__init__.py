@@ -11,9 +11,6 @@ from facts import forms
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource, job_kind
 from facts.section import KUBERNETES_NAME, Formed, Section
 
-NEWEST_KUBERNETES = "1.35"
-"""The newest minor that Volcano 1.15 lists (volcano-sh/volcano README, Kubernetes compatibility, 2026-08-20). For 1.36 the table
-says that Kubernetes has features which Volcano cannot use, not that it does not run there; its next release lists 1.36."""
 NAMESPACE = "volcano-system"
 """Exempt from Volcano's own webhooks: no job may run here."""
 QUEUE, HYPER_NODE = "scheduling.volcano.sh/v1beta1 Queue", "topology.volcano.sh/v1alpha1 HyperNode"

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from facts.existing import judge, judge_file_system
+from facts.existing import judge, judge_file_system, workspace
 from facts.existing.asked import AskedOfNetwork
 from facts.existing.assumed import assumed_network
 from facts.existing.file_system import AskedOfFileSystem, FileSystem, assumed_file_system
 from facts.existing.network import NetworkDescription
+from facts.existing.workspace import AskedOfWorkspace, Workspace
 from facts.problems import Problem
 from facts.section import Section
 
@@ -18,6 +19,7 @@ class Description(Section):
 
     network: NetworkDescription | None = None
     file_system: FileSystem | None = None
+    workspace: Workspace | None = None
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,13 @@ class Asked:
 
     network: AskedOfNetwork | None = None
     file_system: AskedOfFileSystem | None = None
+    workspace: AskedOfWorkspace | None = None
 
     @property
     def names(self) -> list[str]:
         """What is used, by id, name or ARN: the network first."""
-        return [*([self.network.vpc_id] if self.network else []), *([self.file_system.id] if self.file_system else [])]
+        found = [*([self.network.vpc_id] if self.network else []), *([self.file_system.id] if self.file_system else [])]
+        return [*found, *([self.workspace.id] if self.workspace else [])]
 
     @property
     def is_nothing(self) -> bool:
@@ -52,6 +56,11 @@ def problems(found: Description, asked: Asked) -> list[Problem]:
             said.append(Problem(path, asked.file_system.id, "the description has no file system", hint=_AGAIN))
         else:
             said += judge_file_system.problems(found.file_system, found.network, asked.file_system)
+    if asked.workspace is not None:
+        if found.workspace is None:
+            said.append(Problem(workspace.PATH, asked.workspace.arn, "the description has no workspace", hint=_AGAIN))
+        else:
+            said += workspace.problems(found.workspace, asked.workspace)
     return said
 
 
@@ -71,4 +80,5 @@ def assumed(asked: Asked) -> Description:
     file_system = None
     if asked.file_system is not None and network is not None:
         file_system = assumed_file_system(asked.file_system, network)
-    return Description(network=network, file_system=file_system)
+    there = Workspace(arn=asked.workspace.arn) if asked.workspace is not None else None
+    return Description(network=network, file_system=file_system, workspace=there)

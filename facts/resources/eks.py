@@ -22,6 +22,7 @@ from facts.resources.rights import (
     Scope,
     linked_role,
     part_of_cluster,
+    passed_role,
     passes_role,
     role_of,
 )
@@ -53,7 +54,7 @@ def _part_grants(made: str, kind: str, rest: str) -> tuple[Grant, ...]:
 
 def _only_role(key: str) -> Callable[[Inputs], Mapping[str, tuple[str, ...]]]:
     """The one role that an input names, by its ARN."""
-    return lambda inputs: {"role": (role_of(inputs[key]),)}
+    return lambda inputs: {"role": (passed_role(inputs[key]),)}
 
 
 # The cluster
@@ -300,7 +301,7 @@ ADDON = ResourceType(
     deletion=Deletion("eks", "DeleteAddon", {"clusterName": "clusterName", "addonName": "addonName"}),
     rights=Rights(
         (*_part_grants("CreateAddon", "addon", "DescribeAddon UpdateAddon DeleteAddon"), *_IDENTITY_GRANTS),
-        lambda inputs: {"role": tuple(role_of(item["roleArn"]) for item in inputs.get("podIdentityAssociations") or ())},
+        lambda inputs: {"role": tuple(passed_role(item["roleArn"]) for item in inputs.get("podIdentityAssociations") or ())},
     ),
     costs=Without("EKS add-ons have no price of their own"),
     leftover=_WITH_CLUSTER,

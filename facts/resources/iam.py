@@ -17,11 +17,16 @@ _ROLE_TAGS = Query("iam", "ListRoleTags", "Tags", absent=_ABSENT, scopes=ROLES_O
 
 
 def _rights(operations: str, name: str) -> Rights:
-    return Rights((Grant("iam", operations, (Scope(f"arn:{{partition}}:iam::*:role/{{{name}}}"),)),))
+    return Rights((Grant("iam", operations, (Scope(f"arn:{{partition}}:iam::*:role/{{role_path}}{{{name}}}"),)),))
 
 
-_ROLE: Members = {"name": "RoleName", "assumeRolePolicy": "AssumeRolePolicyDocument", "permissionsBoundary": "PermissionsBoundary"}
-_BOUNDED = Grant("iam", "PutRolePermissionsBoundary", (Scope("arn:{partition}:iam::*:role/{bounded}"),))
+_ROLE: Members = {
+    "name": "RoleName",
+    "path": "Path",
+    "assumeRolePolicy": "AssumeRolePolicyDocument",
+    "permissionsBoundary": "PermissionsBoundary",
+}
+_BOUNDED = Grant("iam", "PutRolePermissionsBoundary", (Scope("arn:{partition}:iam::*:role/{role_path}{bounded}"),))
 """For a role that has a boundary, so that it can be given another. The right to take it off is none that a deployer needs."""
 
 
@@ -31,14 +36,18 @@ def _names_of_role(inputs: Inputs) -> dict[str, tuple[str, ...]]:
 
 def _make_role(draw: Draw, inputs: Inputs) -> Answer:
     name, unique = inputs["name"], "AROA" + draw.letters(17).upper()
-    return name, {"arn": draw.arn("iam", f"role/{name}", regional=False), "uniqueId": unique, "createDate": draw.created_at}
+    return name, {
+        "arn": draw.arn("iam", f"role{inputs.get('path') or '/'}{name}", regional=False),
+        "uniqueId": unique,
+        "createDate": draw.created_at,
+    }
 
 
 ROLE = ResourceType(
     "aws:iam/role:Role",
     make=_make_role,
     latencies=Latencies(IAM),
-    changes=Changes(replacing=("name",), calls=("UpdateRole", "UpdateAssumeRolePolicy"), name="name"),
+    changes=Changes(replacing=("name", "path"), calls=("UpdateRole", "UpdateAssumeRolePolicy"), name="name"),
     identity=by("name"),
     creation=creation(ApiCall("iam", "CreateRole", _ROLE)),
     lookup=Lookup(Query("iam", "GetRole", "Role", "RoleName", one=True, absent=_ABSENT), "owned", parameters={"RoleName": "name"}),

@@ -11,7 +11,7 @@ from facts.resources.outputs import Inputs
 class Scope:
     """What a permission is narrowed to.
 
-    `{partition}`, `{region}` and `{cluster}` are filled in for one stack; other names in braces are names of the recorded
+    `{partition}`, `{region}`, `{cluster}` and `{role_path}`, empty or with / at its end, are filled in for one stack; other names in braces are names of the recorded
     resource, so that no scope is a pattern kept by hand.
     """
 
@@ -45,7 +45,7 @@ INTERFACES = (*OWNED, _owned_by("cluster.k8s.amazonaws.com/name"))
 """The VPC CNI's mark on the interfaces it makes."""
 BALANCERS = (*OWNED, _owned_by("elbv2.k8s.aws/cluster"))
 """The load balancer controller's mark."""
-ROLES_OF_CLUSTER = (Scope("arn:{partition}:iam::*:role/{cluster}-{region}-*"),)
+ROLES_OF_CLUSTER = (Scope("arn:{partition}:iam::*:role/{role_path}{cluster}-{region}-*"),)
 """Roles that a sweep may meet: their names begin with the cluster's and the region's (facts/names.py, role_name)."""
 ALIAS_OF_CLUSTER = Scope(f"arn:{{partition}}:kms:{{region}}:*:{secrets_alias('{cluster}')}")
 """The alias that a sweep may meet, by its exact name: KMS tags no aliases."""
@@ -107,6 +107,11 @@ class Rights:
 def role_of(arn: str) -> str:
     """Name of the role in its ARN."""
     return arn.rsplit("/", 1)[-1]
+
+
+def passed_role(arn: str) -> str:
+    """Path and name of the role in its ARN, without / at the beginning: as IAM judges who passes it."""
+    return arn.partition(":role/")[2]
 
 
 def passes_role(service: str) -> Grant:

@@ -7,7 +7,7 @@ from facts.resources.latency import INSTANT, Latencies, Latency, Lifetime
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, States, Tagging
 from facts.resources.resource_type import Changes, Conflict, NameLimit, ResourceType, Without
-from facts.resources.rights import Grant, Rights, Scope, passes_role, role_of
+from facts.resources.rights import Grant, Rights, Scope, passed_role, passes_role
 
 _FREE = Without("the first 14 million calls of a month are free of charge (EventBridge pricing page)")
 _ABSENT = "ResourceNotFoundException"
@@ -108,7 +108,7 @@ SCHEDULE = ResourceType(
             passes_role(PRINCIPAL),
         ),
         lambda inputs: {
-            "groupName": (inputs["groupName"],), "name": (inputs["name"],), "role": (role_of(inputs["target"]["roleArn"]),),
+            "groupName": (inputs["groupName"],), "name": (inputs["name"],), "role": (passed_role(inputs["target"]["roleArn"]),),
         },
     ),
     costs=_FREE,

@@ -124,6 +124,11 @@ _SAMPLES: Mapping[str, Sample] = {
         ("nodeGroups.trn2.logicalCoreSize=1",),
         ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
+    "iam.path": _one("iam.path=/teams/training/"),
+    "addons.managedPrometheus.workspaceArn": _one(
+        "addons.managedPrometheus.workspaceArn=arn:aws:aps:us-west-2:123456789012:workspace/ws-00000000-0000-0000-0000-000000000000",
+        "addons.prometheus.enabled=true", "addons.managedPrometheus.enabled=true",
+    ),
     "storage.lustre.existing.fileSystemId": _one("storage.lustre.existing.fileSystemId=fs-0fedcba9876543210", *_SHARED),
     "storage.lustre.existing.mountName": _one("storage.lustre.existing.mountName=zyxwvuts", *_SHARED),
     "storage.lustre.existing.clientSecurityGroupId": _one("storage.lustre.existing.clientSecurityGroupId=sg-0d00000000000001", *_SHARED),

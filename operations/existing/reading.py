@@ -1,10 +1,11 @@
 """What a stack uses of others, read from the account."""
 
-from facts.existing import judge_file_system
+from facts.existing import judge_file_system, workspace
 from facts.existing.description import Asked, Description
 from operations.aws.api import Api
 from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
+from operations.aws.existing_workspace import described_workspace
 from operations.errors import CommandError
 
 
@@ -14,6 +15,7 @@ def described_existing(api: Api, asked: Asked) -> Description:
     return Description(
         network=described_network(api, network.vpc_id) if network is not None else None,
         file_system=described_file_system(api, file_system.id, file_system.client_group) if file_system is not None else None,
+        workspace=described_workspace(api, asked.workspace.arn) if asked.workspace is not None else None,
     )
 
 
@@ -26,7 +28,15 @@ def absent(found: Description, asked: Asked) -> list[tuple[str, str, str]]:
     if asked.file_system is not None and found.file_system is None:
         path, hint = f"{judge_file_system.PATH}.fileSystemId", "`aws fsx describe-file-systems` lists those of the region"
         said.append((path, f"there is no file system {asked.file_system.id} in {asked.file_system.region}", hint))
+    if asked.workspace is not None and found.workspace is None:
+        said.append((workspace.PATH, no_workspace(asked.workspace.arn), "`aws amp list-workspaces` lists those of the caller's account"))
     return said
+
+
+def no_workspace(arn: str) -> str:
+    """What is said of a workspace that the caller does not see."""
+    _, _, _, region, account, which = arn.split(":", 5)
+    return f"there is no {which} of account {account} in {region}, or it is another account's"
 
 
 def refuse_absent(found: Description, asked: Asked) -> None:

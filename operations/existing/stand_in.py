@@ -40,6 +40,8 @@ def _put_missing(state: AccountState, settings: Settings) -> bool:
         found = found.model_copy(update={"network": None})
     if file_system is not None and file_system.id in state.others.get("fsx", {}):
         found = found.model_copy(update={"file_system": None})
+    if asked.workspace is not None and asked.workspace.id in state.others.get("workspace", {}):
+        found = found.model_copy(update={"workspace": None})
     put_existing(state, found)
     return found != Description()
 

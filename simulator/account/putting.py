@@ -1,9 +1,11 @@
 """Everything of a description put into an account: neighbours that the program uses and never makes."""
 
 from facts.existing.description import Description
+from facts.existing.workspace import Workspace, workspace_id
 from simulator.account.existing import put_network
 from simulator.account.existing_file_system import put_file_system
 from simulator.account.state import AccountState
+from simulator.outputs import CREATED_AT
 
 
 def put_existing(state: AccountState, found: Description) -> None:
@@ -12,3 +14,11 @@ def put_existing(state: AccountState, found: Description) -> None:
         put_network(state, found.network)
     if found.file_system is not None:
         put_file_system(state, found.file_system)
+    if found.workspace is not None:
+        _put_workspace(state, found.workspace)
+
+
+def _put_workspace(state: AccountState, found: Workspace) -> None:
+    which = workspace_id(found.arn)
+    entry = {"workspaceId": which, "arn": found.arn, "status": {"statusCode": found.state}, "createdAt": CREATED_AT, "tags": {}}
+    state.others.setdefault("workspace", {})[which] = entry

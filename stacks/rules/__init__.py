@@ -21,6 +21,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     existing.existing_zones: ("region", "network"),
     existing.existing_subnets: ("network", "addons"),
     existing.existing_file_system: ("network", "storage"),
+    existing.existing_workspace: ("region", "addons"),
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),

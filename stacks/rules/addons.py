@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 
 from addons.batch import BatchSettings
 from addons.cloudwatch import CloudWatchSettings
+from addons.contract import load
 from addons.efa import EfaSettings
 from addons.fluent_bit import FluentBitSettings
 from addons.grafana import GrafanaSettings
@@ -23,7 +24,7 @@ from addons.slurm import SlurmSettings
 from addons.trainer import TrainerSettings
 from addons.training_operator import TrainingOperatorSettings
 from addons.versions import VOLCANO
-from addons.volcano import NEWEST_KUBERNETES, VolcanoSettings
+from addons.volcano import VolcanoSettings
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_versions import kubernetes_order
 from facts.problems import Problem, missing
@@ -208,7 +209,7 @@ def addon_notices(settings: Settings) -> Iterator[str]:
         yield "`addons.grafana` is on without `addons.neuronMonitor`: its dashboards of cores and device memory stay empty"
     if grafana.enabled and settings.storage.lustre.enabled and not addons.of(LustreExporterSettings).enabled:
         yield "`addons.grafana` is on without `addons.lustreExporter`: its dashboard of file systems stays empty, and nothing says when Lustre is full"
-    minor, listed = settings.control_plane.kubernetes_version, NEWEST_KUBERNETES
+    minor, listed = settings.control_plane.kubernetes_version, load(VOLCANO).supports["to"]
     if addons.of(VolcanoSettings).enabled and kubernetes_order(minor) > kubernetes_order(listed):
         yield f"`addons.volcano` is on with Kubernetes {minor}: Volcano {VOLCANO.version} lists {listed} and older, and knows nothing that came later"
     if trainer.enabled and not trainer.job_set:

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from addons.managed_prometheus import ManagedPrometheusSettings
+from facts.existing import workspace
 from facts.problems import Problem, missing
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, partition, zone_id_prefix, zone_ids
 from stacks.existing import wanted_tags
 from stacks.settings import ExistingNetwork, Settings
 
@@ -110,3 +112,17 @@ def existing_file_system(settings: Settings) -> Iterator[Problem]:
         yield Problem(
             path, which, "a file system that exists, and a VPC that the stack makes: nothing leads from one to the other", hint=hint
         )
+
+
+def existing_workspace(settings: Settings) -> Iterator[Problem]:
+    """A workspace of others is used only by an add-on that is on, and is one of the stack's region."""
+    section = settings.addons.of(ManagedPrometheusSettings)
+    if section.workspace_arn is None:
+        return
+    _, arn_partition, _, region, *_ = section.workspace_arn.split(":")
+    if not section.enabled:
+        hint = "set `addons.managedPrometheus.enabled: true`, or remove the workspace"
+        yield Problem(workspace.PATH, section.workspace_arn, "a workspace that nothing writes to", hint=hint)
+    if (arn_partition, region) != (partition(settings.region), settings.region):
+        hint = "Prometheus writes to a workspace of its own region: take one of this region"
+        yield Problem(workspace.PATH, section.workspace_arn, f"a workspace of {region} in {arn_partition}", settings.region, hint)

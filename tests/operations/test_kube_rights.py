@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "why": ("why bert",),
     "watch": ("watch bert --once",),
     "scale": ("scale trn1-32xl 0 --yes",),
+    "upgrade": ("upgrade dev --to 1.36 --check",),
 }
 
 
@@ -48,6 +49,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     hold(monkeypatch, "trainium-dev")
+    # An upgrade is rehearsed without the cluster.
+    monkeypatch.setattr("operations.cluster.upgrade.stack.timed", lambda *_: [])
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))

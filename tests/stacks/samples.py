@@ -53,7 +53,12 @@ def configurations() -> dict[str, dict[str, Any]]:
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
         "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
         "existing file system": existing_networks.sharing(clients=True),
-        "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY}),
+        "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY, "path": "/teams/training/"}),
+        "existing workspace": merged(
+            everything(),
+            addons={"managedPrometheus": {"workspaceArn": existing_networks.WORKSPACE}},
+            iam={"path": "/teams/training/"},
+        ),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "budget alarm": merged(dev, budget={"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"], "snsTopicArn": TOPIC}}),
         "key given": merged(

@@ -54,6 +54,11 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "not a valid id of a security group",
     ),
+    "iam.path": ({"iam": {"path": "teams"}}, "not a valid path of IAM roles"),
+    "addons.managedPrometheus.workspaceArn": (
+        {"addons": {"managedPrometheus": {"workspaceArn": "ws-0123abcd"}}},
+        "not a valid ARN of a workspace of Amazon Managed Prometheus",
+    ),
     "iam.permissionsBoundary": (
         {"iam": {"permissionsBoundary": "arn:aws:iam::123456789012:role/boundary"}},
         "not a valid ARN of an IAM policy",

@@ -12,7 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, file_system, network
+from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, WORKSPACE, file_system, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 
@@ -155,6 +155,14 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a topic of another partition": (
         alarm(snsTopicArn="arn:aws-cn:sns:cn-north-1:123456789012:costs"),
         "a topic of another partition; the one of us-west-2 is aws, `budget.alarm.snsTopicArn`",
+    ),
+    "a workspace that nothing writes to": (
+        {"addons": {"managedPrometheus": {"enabled": False, "workspaceArn": WORKSPACE}}},
+        "a workspace that nothing writes to, `addons.managedPrometheus.workspaceArn`",
+    ),
+    "a workspace of another region": (
+        {"addons": {"managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE.replace("us-west-2", "eu-west-1")}}},
+        "a workspace of eu-west-1 in aws",
     ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (

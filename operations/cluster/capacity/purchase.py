@@ -28,8 +28,6 @@ STAND_IN = "cr-00000000000000000"
 """Id with which the changed stack file is judged before a block is bought."""
 LOOKS, PAUSE_S = 6, 10
 """How often EC2 is asked for a block whose purchase may have been answered to a run that was killed."""
-NOT_SET = ("size", "maxSize")
-"""Keys of a group that a purchase leaves alone: before the block begins no node can be launched in it."""
 
 
 @dataclass(frozen=True)
@@ -113,19 +111,30 @@ def way_of(api: Api, offering: Offering) -> Way:
     """The offer as a way to the instances."""
     usd = offering.fee if offering.currency == "USD" else None
     return Way(
-        "block", api.region, offering.zone_id, offering.starts, offering.ends, offering.instance_count, usd, offering.id, is_block=True
+        "block", api.region, offering.zone_id, offering.starts, offering.ends, offering.instance_count, usd, offering.id, is_block=True, block_starts=offering.starts
     )  # fmt: skip
 
 
 def way_of_bought(api: Api, found: Reservation, wanted: Wanted) -> Way:
     """A block that is bought."""
     starts = found.starts or wanted.earliest
-    return Way("reservation", api.region, found.zone_id, starts, found.ends, found.total_count, 0.0, found.id, is_block=True)
+    return Way(
+        "reservation",
+        api.region,
+        found.zone_id,
+        starts,
+        found.ends,
+        found.total_count,
+        0.0,
+        found.id,
+        is_block=True,
+        block_starts=found.starts,
+    )
 
 
 def file_edits(order: Order, way: Way, reservation_id: str) -> list[Edit]:
     """Keys of the stack file that follow from the block."""
-    return [edit for edit in edits(order.settings, order.wanted, way, reservation_id) if edit.path[-1] not in NOT_SET]
+    return edits(order.settings, order.wanted, way, reservation_id)
 
 
 def refuse_unfit(order: Order, way: Way) -> None:

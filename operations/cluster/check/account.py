@@ -38,7 +38,9 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     known = {one.action for one in made}
     rest = [
         {**statement, "Action": actions}
-        for statement in statements(deployer_permissions(subject.recording.resources()), subject.cluster, subject.region)
+        for statement in statements(
+            deployer_permissions(subject.recording.resources()), subject.cluster, subject.region, subject.settings.iam.path
+        )
         if (actions := [action for action in statement["Action"] if action not in known])
     ]
     questions = [*as_made(made, who), *(question for statement in rest for question in as_documented(statement, who))]

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 
-from facts.existing import judge, judge_file_system
+from facts.existing import judge, judge_file_system, workspace
 from facts.problems import Problem
 from operations.aws.control_plane import described
 from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
+from operations.aws.existing_workspace import described_workspace
 from operations.cluster.check.subject import Subject
+from operations.existing.reading import no_workspace
 from operations.findings import Finding, failed, passed, warned
-from stacks.existing import asked_of_file_system, asked_of_network
+from stacks.existing import asked_of_file_system, asked_of_network, asked_of_workspace
 
-NETWORK, FILE_SYSTEM = "existing network", "existing file system"
+NETWORK, FILE_SYSTEM, WORKSPACE = "existing network", "existing file system", "existing workspace"
 
 
 def network(subject: Subject) -> Iterator[Finding]:
@@ -52,6 +54,23 @@ def file_system(subject: Subject) -> Iterator[Finding]:
         yield warned(FILE_SYSTEM, note, "see docs/existing.md")
     if not problems:
         yield passed(FILE_SYSTEM, f"{asked.id} is {found.state}, and lets in the nodes of {len(asked.nodes)} subnets")
+
+
+def metrics_workspace(subject: Subject) -> Iterator[Finding]:
+    """The workspace of Amazon Managed Prometheus that others keep; nothing where the stack makes its own."""
+    asked = asked_of_workspace(subject.settings)
+    if asked is None:
+        return
+    found = described_workspace(subject.api, asked.arn)
+    if found is None:
+        yield failed(
+            WORKSPACE, no_workspace(asked.arn), f"`{workspace.PATH}`: `aws amp list-workspaces` lists those of the caller's account"
+        )
+        return
+    problems = list(workspace.problems(found, asked))
+    yield from _failures(WORKSPACE, problems)
+    if not problems:
+        yield passed(WORKSPACE, f"{asked.id} is {found.state}")
 
 
 def _failures(name: str, problems: list[Problem]) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ CHECKS: dict[str, Check] = {
     "zones": capacity.zone_ids,
     "existing network": existing.network,
     "existing file system": existing.file_system,
+    "existing workspace": existing.metrics_workspace,
     "offerings": capacity.offerings,
     "reservations": capacity.reserved,
     "vCPU quotas": quotas.vcpus,

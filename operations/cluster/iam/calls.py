@@ -171,7 +171,7 @@ def _arns(item: Registration, stack: _Stack) -> list[str]:
     inputs, outputs = item.inputs, item.outputs
     match item.type.split(":")[1].split("/")[-1]:
         case "rolePolicy" | "rolePolicyAttachment":
-            return [stack.arn("iam", f"role/{inputs['role']}", regional=False)]
+            return [stack.by_id[inputs["role"]].outputs["arn"]]
         case "queuePolicy":
             return [stack.arn("sqs", inputs["queueUrl"].rsplit("/")[-1])]
         case "topicSubscription":

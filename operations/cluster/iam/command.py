@@ -50,7 +50,7 @@ def iam(
     policies = {
         f"{settings.name}-{settings.region}-{whose}-{number}": document
         for whose, permissions in wanted.items()
-        for number, document in enumerate(documents(statements(permissions, settings.name, settings.region)), 1)
+        for number, document in enumerate(documents(statements(permissions, settings.name, settings.region, settings.iam.path)), 1)
     }
     write_json(policies, json_file)
     if output is not None:

@@ -107,7 +107,7 @@ def _rights(resource_type: str) -> Rights | None:
     return rights
 
 
-_STACK = frozenset({"partition", "region", "cluster"})
+_STACK = frozenset({"partition", "region", "cluster", "role_path"})
 """Names that are filled in for the whole stack."""
 
 
@@ -121,9 +121,12 @@ def _named(scope: Scope, names: Mapping[str, tuple[str, ...]]) -> Iterator[Scope
         yield Scope(filled, scope.condition)
 
 
-def statements(permissions: Permissions, cluster: str, region: str) -> list[Document]:
-    """One statement for each scope, resources of the same actions and conditions together, in an order that never changes."""
-    values = {"partition": partition(region), "region": region, "cluster": cluster}
+def statements(permissions: Permissions, cluster: str, region: str, role_path: str = "/") -> list[Document]:
+    """One statement for each scope, resources of the same actions and conditions together, in an order that never changes.
+
+    `role_path`: path of the stack's roles.
+    """
+    values = {"partition": partition(region), "region": region, "cluster": cluster, "role_path": role_path.removeprefix("/")}
     joined: dict[tuple[tuple[tuple[str, str, str], ...], tuple[str, ...]], set[str]] = {}
     for scope, actions in permissions.items():
         made = _filled(scope, values)

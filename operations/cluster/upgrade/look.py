@@ -59,14 +59,15 @@ def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Se
     wrong = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] != ACTIVE]
     if wrong:
         raise CommandError(f"not to be upgraded: {', '.join(wrong)}", "`trn status` and `trn why` say what is wrong; put it right first")
-    groups = []
+    groups, plane = list[Group](), str(entry["version"])
     for name, section, pinned, is_neuron in sections(settings):
         if name in there:
-            minor = str(there[name]["version"])
+            # EKS says no version of a group with an AMI of its own.
+            minor = str(there[name].get("version") or plane)
             is_ahead = pinned is not None and not pinned.startswith(f"{minor}.")
             release = there[name].get("releaseVersion", pinned) if is_ahead else pinned
             groups.append(Group(name, section, minor, release, is_neuron, is_ahead))
-    return Found(str(entry["version"]), tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())))
+    return Found(plane, tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())))
 
 
 def late_addons(api: Api, cluster: str, recording: Recording) -> list[str]:
@@ -111,4 +112,6 @@ def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequen
         shown = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
         wrong = f"`pulumi up` would change more than an upgrade does: {shown}"
         raise CommandError(wrong, "run `pulumi up` first, or take the edits back; then run this again")
-    return Standing(plane, found.groups, bool(late) or bool(waiting))
+    # A group whose keys were written before its nodes were rolled has its own step.
+    beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
+    return Standing(plane, found.groups, ("add-ons", "charts") if late else ("charts",) if beside else ())

@@ -44,7 +44,8 @@ class Surroundings:
     is_complete: bool = False
     """Whether quotas, images and releases are all that there are. Otherwise any other quota has plenty, each image that is
     asked for exists, and the newest release known is recommended."""
-    standard_support_ends: str | None = "2027-03-27T00:00:00Z"
+    standard_support_ends: str | None = None
+    """Of every minor, in place of the dates in facts/kubernetes_versions; empty where EKS offers none."""
     """None: EKS does not offer the version."""
     reservations: dict[str, Entry] = field(default_factory=dict)
     """Capacity reservations and blocks that the account did not buy at this door, by id, as EC2 describes them."""
@@ -171,9 +172,9 @@ class Surroundings:
 
     def _versions(self, given: Entry) -> Entry:
         ends = self.standard_support_ends
-        known = [name for name in given["clusterVersions"] if name in KUBERNETES_VERSIONS]
-        entries = [{"clusterVersion": name, "endOfStandardSupportDate": ends} for name in known]
-        return {"clusterVersions": entries if ends else []}
+        known = [KUBERNETES_VERSIONS[name] for name in given["clusterVersions"] if name in KUBERNETES_VERSIONS]
+        dates = {item.name: f"{item.standard_support_ends}T00:00:00Z" if ends is None else ends for item in known}
+        return {"clusterVersions": [{"clusterVersion": name, "endOfStandardSupportDate": date} for name, date in dates.items() if date]}
 
     def _addon(self, given: Entry) -> Entry:
         version = self.addons.get(given["addonName"]) or self.other_addons(given["addonName"], given.get("kubernetesVersion", ""))

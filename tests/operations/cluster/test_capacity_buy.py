@@ -83,6 +83,8 @@ def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
         "Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER,
     }  # fmt: skip
     assert (group()["capacityType"], group()["capacityReservationId"], group()["size"]) == ("CAPACITY_BLOCK", which, 2)
+    starts, ends = group()["capacityBlock"]["startsAt"], group()["capacityBlock"]["endsAt"]
+    assert (starts, ends) == (entry["StartDate"], entry["EndDate"])
     assert [line for line in before.splitlines() if line not in Path("Pulumi.dev.yaml").read_text().splitlines()] == []
     shown, _, rest = err.partition("Buy this block for 3,094.61 USD?")
     assert (f"account  {ACCOUNT}" in shown, "capacityReservationId: cr-..." in shown, "Type the sum, 3094.61" in rest) == (True, True, True)

@@ -237,6 +237,35 @@ def test_a_reservation_is_there_right_large_enough_and_in_its_time(change: dict[
     assert bool(finding.do) == (verdict != "pass")
 
 
+BLOCK_TIMES = {"startsAt": "2026-11-20T11:30:00Z", "endsAt": "2026-12-05T11:30:00Z"}
+BLOCK_DATES = {"StartDate": "2026-11-20T11:30:00Z", "EndDate": "2026-12-05T11:30:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "says", "do"),
+    [
+        ({"AvailableInstanceCount": 1}, "warn", "1 of 2", "right if the missing ones"),
+        ({}, "warn", "and none of them is used", "`trn scale trn1-32xl 2` after `pulumi up`"),
+        ({"State": "scheduled"}, "pass", "`nodeGroups.trn1-32xl` goes up at 2026-11-20 11:30 UTC", ""),
+        (
+            {"EndDate": "2026-12-12T11:30:00Z"},
+            "fail",
+            "from 2026-11-20T11:30:00Z to 2026-12-12T11:30:00Z, which",
+            "fix `nodeGroups.trn1-32xl`",
+        ),
+        ({"StartDate": "2026-11-21T11:30:00Z"}, "fail", "from 2026-11-21T11:30:00Z to", "fix `nodeGroups.trn1-32xl`"),
+    ],
+)
+def test_a_blocks_times_are_those_of_the_stack_file(change: dict[str, Any], verdict: str, says: str, do: str):
+    """After an extension the group would otherwise be emptied at the old end."""
+    aws = HealthyAccount()
+    aws.around.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, **BLOCK_DATES, **change}
+    finding, *_ = check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": {**BLOCK_GROUP, "capacityBlock": BLOCK_TIMES}}))
+    assert finding.verdict == verdict
+    assert says in finding.what
+    assert do in finding.do
+
+
 BLOCK_GROUP = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
 
 
@@ -527,6 +556,8 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
         subject = sharing(aws, clients=True)
         put_existing(aws.world.state, assumed(asked_of(subject.settings)))
         return subject
+    if name == "existing workspace":
+        return writing_to_a_workspace(aws)
     if name == "existing network":
         subject = in_network(aws, isolated=True)
         put_described(aws, subject)
@@ -675,6 +706,24 @@ def test_a_file_system_of_others_is_judged_on_the_account():
     entry["LustreConfiguration"]["MountName"] = "abcdefgh"
     entry["SubnetIds"] = ["subnet-0a00000000000002"]
     assert "traffic between them costs per GB" in worst(check("existing file system", subject)).what
+
+
+def writing_to_a_workspace(aws: HealthyAccount) -> Subject:
+    """The shipped stack with metrics in a workspace that others keep."""
+    return subject_of(aws, addons={"managedPrometheus": {"enabled": True, "workspaceArn": existing_networks.WORKSPACE}})
+
+
+def test_a_workspace_of_others_is_judged_on_the_account():
+    """One that the caller does not see may be another account's."""
+    aws = HealthyAccount()
+    subject = writing_to_a_workspace(aws)
+    assert "of account 123456789012 in us-west-2, or it is another account's" in worst(check("existing workspace", subject)).what
+    put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+    assert [finding.verdict for finding in check("existing workspace", subject)] == ["pass"]
+    (entry,) = aws.world.state.others["workspace"].values()
+    entry["status"] = {"statusCode": "DELETING"}
+    assert "a workspace that is DELETING" in worst(check("existing workspace", subject)).what
+    assert check("existing workspace", subject_of(aws)) == []
 
 
 def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():

@@ -44,9 +44,9 @@ def refused(recording: Recording, *, without: str = "") -> list[str]:
     cluster, region = names_of(recording)
     items = [item for item in recording.resources() if item.type.startswith("aws:")]
     known = [item for item in items if not without or without not in str(item.inputs.get("name", ""))]
-    found = [
-        statement for document in documents(statements(deployer_permissions(known), cluster, region)) for statement in document["Statement"]
-    ]
+    (path,) = {item.inputs.get("path") or "/" for item in recording.of_type("aws:iam/role:Role")}
+    made = statements(deployer_permissions(known), cluster, region, path)
+    found = [statement for document in documents(made) for statement in document["Statement"]]
     return sorted({f"{one.action} on {one.resource}" for one in calls(recording, cluster, region, ACCOUNT) if not allows(found, one)})
 
 
