@@ -58,7 +58,9 @@ def sizes_before(recording: Recording, start: datetime) -> dict[str, int]:
 
 def _firings(schedule: Registration, start: datetime, end: datetime) -> Iterator[Firing]:
     asked = sizing_of(schedule)
-    for moment in _moments(schedule, start, end) if asked is not None else ():
+    if asked is None:
+        return
+    for moment in _moments(schedule, start, end):
         yield Firing(moment.astimezone(UTC), asked.group, asked.size)
 
 
