@@ -20,6 +20,7 @@ import typer
 from operations.cluster.addons.command import addons, images
 from operations.cluster.bundle.command import bundle
 from operations.cluster.capacity.command import buy, find
+from operations.cluster.capacity.command import calendar as capacity_calendar
 from operations.cluster.check.command import check
 from operations.cluster.cost.command import cost
 from operations.cluster.destroy.command import destroy
@@ -31,6 +32,7 @@ from operations.cluster.logs.command import logs
 from operations.cluster.network.command import describe
 from operations.cluster.plan.command import plan
 from operations.cluster.recover.command import recover
+from operations.cluster.roll.command import roll
 from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
@@ -71,14 +73,14 @@ ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
 """Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
-    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, roll, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)
 """Commands below `trn image`."""
 DATA = (stage, export_data, data_status)
 """Commands below `trn data`."""
-CAPACITY = (find, buy)
+CAPACITY = (find, buy, capacity_calendar)
 """Commands below `trn capacity`."""
 NETWORK = (describe,)
 """Commands below `trn network`."""

@@ -54,6 +54,22 @@ def _group_edits(settings: Settings, wanted: Wanted, way: Way, reservation_id: s
     for key, value in target.items():
         if value != now.get(key) and not (value is None and key in ("maxSize", "zoneIds", "releaseVersion")):
             yield Edit(("nodeGroups", wanted.group, key), value)
+    yield from _time_edits(wanted.group, group, way)
+
+
+def _time_edits(name: str, group: NodeGroup | None, way: Way) -> Iterator[Edit]:
+    """Times of the block: with them the group has no node before the start, and none at the end."""
+    place, had = ("nodeGroups", name), group.capacity_block if group is not None else None
+    if not way.is_block or way.block_starts is None or way.ends is None:
+        if had is not None:
+            yield Edit((*place, "capacityBlock"), None)
+        return
+    now = (had.window.starts, had.window.ends) if had is not None else (None, None)
+    for key, moment, before in zip(("startsAt", "endsAt"), (way.block_starts, way.ends), now, strict=True):
+        if moment != before:
+            yield Edit((*place, "capacityBlock", key), f"{moment:%Y-%m-%dT%H:%M:%SZ}")
+    if group is not None and group.autoscaled:
+        yield Edit((*place, "autoscaled"), False)
 
 
 def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:

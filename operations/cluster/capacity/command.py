@@ -107,6 +107,7 @@ def buy(
     from operations.stack_file import read_stack_file
     from stacks.settings import existing_vpc
 
+    purchase.refuse_offer(offer)
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     now = datetime.now(UTC).replace(second=0, microsecond=0)
@@ -132,6 +133,7 @@ def buy(
 
     there = purchase.bought_in_doubt(api, order, access().pause)
     if there is not None:
+        purchase.refuse_held(api, order, there.id)
         way = purchase.way_of_bought(api, there, wanted)
         made = [] if dry_run else purchase.write_down(order, way, there.id)
         return ended(Receipt(order, way, there.id, made, was_there=True))
@@ -147,5 +149,52 @@ def buy(
     agree(consent(yes), offering, limit_usd)
     holder = this_run(who.arn, f"capacity buy {stack} {offer}")
     with locked(api, settings.name, holder, tell, break_lock=break_lock):
-        reservation_id = purchase.buy(api, order, way, tell)
+        reservation_id = purchase.buy(api, order, offering, tell, access().pause)
     return ended(Receipt(order, way, reservation_id, purchase.file_edits(order, way, reservation_id), was_there=False))
+
+
+def calendar(
+    stack: Stack,
+    no_cluster: Annotated[bool, typer.Option("--no-cluster", help="Do not look for jobs.")] = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Show blocks and reservations of a stack in time, beside its jobs and their limits. Reads only.
+
+    Says of gaps, of jobs whose time limit passes the end of their block, of blocks that no section of the stack file names, and of what
+    starts by itself. Exits with 1 where something does not fit.
+
+    Example: trn capacity calendar dev
+    """
+    from datetime import UTC, datetime
+
+    from operations.access import access
+    from operations.aws.zones import reservations_of
+    from operations.cluster.capacity.calendar import calendar as made_calendar
+    from operations.cluster.capacity.calendar import running_jobs
+    from operations.cluster.capacity.timeline import as_data, lines
+    from operations.cluster.check.needs import purchases
+    from operations.errors import CommandError
+    from operations.findings import exit_code, print_findings
+    from operations.jobs.listing.stack import view_of
+    from operations.output import results, write_json
+    from operations.program import settings_of
+    from operations.stack_file import read_stack_file
+
+    settings = settings_of(read_stack_file(stack))
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    types = {item.instance_type for item in purchases(settings)}
+    there = reservations_of(access().aws(stack, settings.region), types) if types else {}
+    jobs, unseen = [], "--no-cluster" if no_cluster else ""
+    try:
+        jobs = [] if no_cluster else running_jobs(view_of(stack, None)[0], now)
+    except CommandError as error:
+        unseen = str(error.args[0])
+    told = made_calendar(settings, there, jobs, unseen, now)
+    write_json(as_data(told, stack), json_file)
+    console = results(json_file)
+    for line in lines(told):
+        console.print(line, markup=False, soft_wrap=True)
+    if told.findings:
+        console.print("")
+        print_findings(console, told.findings)
+    return exit_code(told.findings)

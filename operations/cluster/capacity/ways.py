@@ -36,7 +36,9 @@ class Way:
     id: str = ""
     """Of the offer, or of the reservation."""
     is_block: bool = False
-    """Of a reservation: whether it is a capacity block."""
+    """Whether it is a capacity block, bought or on offer."""
+    block_starts: datetime | None = None
+    """When the block itself begins, or has begun."""
     notes: tuple[str, ...] = ()
     obstacle: str = ""
     """Why it does not work as things are; empty where it does."""
@@ -86,7 +88,7 @@ def _of_block(view: RegionView, offering: Offering, wanted: Wanted) -> Way:
     usd = offering.fee if offering.currency == "USD" else None
     return Way(
         "block", view.region, offering.zone_id, offering.starts, offering.ends, offering.instance_count, usd, offering.id, True,
-        tuple(notes), _zone_obstacle(view, offering.zone_id),
+        offering.starts, tuple(notes), _zone_obstacle(view, offering.zone_id),
     )  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def _of_reservation(view: RegionView, found: Reservation, wanted: Wanted, accoun
         notes.append(f"shared by account {found.owner}, which pays for it")
     count = found.available_count if found.state == "active" else found.total_count
     return Way(
-        "reservation", view.region, found.zone_id, starts, found.ends, count, 0.0, found.id, found.is_block, tuple(notes),
+        "reservation", view.region, found.zone_id, starts, found.ends, count, 0.0, found.id, found.is_block, found.starts, tuple(notes),
         _reservation_obstacle(found, wanted, starts) or _zone_obstacle(view, found.zone_id),
     )  # fmt: skip
 

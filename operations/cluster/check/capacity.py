@@ -1,7 +1,7 @@
 """Checks of places: zones, what is offered in them, and reserved capacity."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from botocore.exceptions import ClientError
 
@@ -94,10 +94,16 @@ def _judged(subject: Subject, item: Purchase, found: Reservation) -> Iterator[Fi
     kind = "capacity block" if found.is_block else "capacity reservation"
     until = f" until {found.ends:%Y-%m-%d %H:%M}" if found.ends else ""
     what = f"{kind} {found.id}: {found.available_count} of {found.total_count} {found.instance_type} free in {found.zone_id}{until}"
-    if found.state != "active":
+    if found.state != "active" and item.times is not None:
+        yield passed("reservation", f"{what}, {found.state}: `{item.path}` goes up at {item.times.starts:%Y-%m-%d %H:%M} UTC")
+    elif found.state != "active":
         starts = f"{found.starts:%Y-%m-%d %H:%M} UTC" if found.starts else "its start"
-        do = f"no node in `{item.path}` until then (`trn scale` empties a group): launches fail before it, and the group with them"
+        do = f"set `{item.path}.capacityBlock`, with which it goes up then: launches fail before it, and the group with them"
         yield warned("reservation", f"{what}, {found.state} until {starts}", do)
+    elif _is_unused(item, found):
+        name = item.path.rpartition(".")[2]
+        do = f"`trn scale {name} {item.count}` after `pulumi up`: a schedule that is made after the start no longer fires"
+        yield warned("reservation", f"{what}, and none of them is used", do)
     elif found.available_count < item.count:
         do = "right if the missing ones are this cluster's own; else wait, or lower the group's `size`"
         yield warned("reservation", f"{what}, {item.count} wanted", do)
@@ -107,8 +113,18 @@ def _judged(subject: Subject, item: Purchase, found: Reservation) -> Iterator[Fi
         yield passed("reservation", what)
 
 
+def _is_unused(item: Purchase, found: Reservation) -> bool:
+    """Whether the block of a node group has begun, and the group has no node."""
+    return item.times is not None and item.count > 0 and found.available_count == found.total_count and item.path.startswith("nodeGroups.")
+
+
 def _ends_soon(subject: Subject, found: Reservation) -> bool:
     return found.ends is not None and found.ends.date() <= subject.today + BLOCK_MARGIN
+
+
+def _is_at(there: datetime | None, said: datetime) -> bool:
+    """Whether two moments are one, to the minute."""
+    return there is not None and abs(there - said) < timedelta(minutes=1)
 
 
 def _mismatches(subject: Subject, item: Purchase, found: Reservation) -> Iterator[str]:
@@ -118,6 +134,9 @@ def _mismatches(subject: Subject, item: Purchase, found: Reservation) -> Iterato
         yield f"it ended on {found.ends:%Y-%m-%d}"
     if found.is_block != item.is_block:
         yield f"it is {'a' if found.is_block else 'no'} capacity block, the group's `capacityType` is {item.capacity_type}"
+    if item.times is not None and not (_is_at(found.starts, item.times.starts) and _is_at(found.ends, item.times.ends)):
+        there = " to ".join(f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else "an open end" for moment in (found.starts, found.ends))
+        yield f"it is from {there}, which `capacityBlock` does not say"
     if found.instance_type != item.instance_type:
         yield f"it holds {found.instance_type}, the group wants {item.instance_type}"
     if found.zone_id not in item.zone_ids:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from addons.karpenter import KarpenterSettings
+from facts.capacity_blocks import Window
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
 from stacks.settings import CORE_ZONE_COUNT, Settings, largest_size
 
@@ -38,6 +39,8 @@ class Purchase:
     capacity_type: str
     capacity_reservation_id: str | None
     zone_ids: tuple[str, ...]
+    times: Window | None = None
+    """Of its capacity block, as the stack file says them."""
 
     @property
     def is_block(self) -> bool:
@@ -50,13 +53,14 @@ def purchases(settings: Settings) -> Iterator[Purchase]:
     for name, group in settings.node_groups.items():
         yield Purchase(
             f"nodeGroups.{name}", group.instance_type, group.size, largest_size(group), group.capacity_type, group.capacity_reservation_id,
-            settings.zones_of(group),
+            settings.zones_of(group), group.capacity_block.window if group.capacity_block is not None else None,
         )  # fmt: skip
     karpenter = settings.addons.of(KarpenterSettings)
     for name, pool in karpenter.neuron_pools.items() if karpenter.enabled else ():
         yield Purchase(
             f"addons.karpenter.neuronPools.{name}", pool.instance_type, pool.max_nodes if pool.static else 0, pool.max_nodes,
             pool.capacity_type, pool.capacity_reservation_id, (pool.zone_id or settings.network.zones[0],),
+            pool.capacity_block.window if pool.capacity_block is not None else None,
         )  # fmt: skip
 
 

@@ -1,11 +1,12 @@
 """What a stack costs: by the hour, the day and the run, now, at full size and idle, item by item, each price with its origin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from facts.catalogue import SOURCES, instance_type
 from facts.prices import PRICED_REGIONS, PRICES, hourly
 from operations.aws.pricing import LivePrice
+from operations.cluster.cost.week import week_notes, weekly_hours
 from operations.program import rehearse_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.cost_figures import Amount, Figure, Figures, figure
@@ -49,6 +50,8 @@ class Bill:
     """Hours of a rehearsed up and destroy together."""
     existing: tuple[str, ...] = ()
     """What the stack uses and others pay for, by id or name."""
+    weekly_hours: Mapping[str, float] = field(default_factory=dict)
+    """Hours of a week in which a group with a schedule has nodes, by its name."""
 
     @property
     def figures(self) -> Figures:
@@ -75,7 +78,7 @@ class Bill:
         doubtful = sorted({line.price for line in self.lines if not line.verified and line.full_size.usd_per_hour})
         if doubtful:
             said.append(f"price not verified, do not rely on: {', '.join(doubtful)}")
-        return tuple(said)
+        return (*said, *week_notes(self.weekly_hours, self.lines))
 
 
 def bill_of(stack_file: StackFile) -> Bill:
@@ -86,12 +89,14 @@ def bill_of(stack_file: StackFile) -> Bill:
     rehearsal = rehearse_stack(stack_file)
     seconds = rehearsal.report.up.seconds + rehearsal.report.destroy.seconds
     lines = tuple(_line(item) for item in items(rehearsal.recording))
+    settings = settings_of(stack_file)
     return Bill(
         stack_file.stack,
         str(stack_file.configuration["region"]),
         lines,
         round(seconds / 3600, 3),
-        tuple(asked_of(settings_of(stack_file)).names),
+        tuple(asked_of(settings).names),
+        weekly_hours(settings),
     )
 
 

@@ -39,6 +39,7 @@ def scale(
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
     from simulator.costs import figures, items
+    from stacks.settings import sized_by_time
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -85,7 +86,11 @@ def scale(
     for line in (line for line in lines if line.now.usd_per_hour != 0):
         usd = "unknown" if line.now.usd_per_hour is None else f"{line.now.usd_per_hour:.3f}"
         console.print(f"  {usd:>8}  {line.name}, {line.what}", markup=False)
-    if settings.node_groups[group].size != count and not settings.node_groups[group].autoscaled:
+    if sized_by_time(settings.node_groups[group]):
+        console.print(
+            f"it stays so until a schedule of {group} sets another size; `pulumi up` leaves it alone", markup=False, soft_wrap=True
+        )
+    elif settings.node_groups[group].size != count and not settings.node_groups[group].autoscaled:
         keep = f"pulumi config set --stack {stack} --path 'trn:nodeGroups.{group}.size' {count}"
         console.print(f"the next `pulumi up` sets it back, unless: {keep}", markup=False, soft_wrap=True)
     return 0

@@ -8,11 +8,13 @@ from operations.cluster.scale.occupants import Occupants
 from operations.stack_file import StackFile
 from simulator.costs import CostItem, figures
 
+TIMES = ("capacityBlock", "schedule")
+
 
 def resized(stack_file: StackFile, group: str, count: int) -> StackFile:
-    """The stack file with another count, for its cost."""
+    """The stack file with another count, for its cost. Times are left out: with them a group's size is theirs, and never 0."""
     groups: dict[str, Any] = {**stack_file.pairs["trn:nodeGroups"]}
-    entry = {**groups[group], "size": count}
+    entry = {**{key: value for key, value in groups[group].items() if key not in TIMES}, "size": count}
     limits = {"minSize": min(entry.get("minSize", 0), count), "maxSize": max(entry.get("maxSize", 1), count, 1)}
     return replace(stack_file, pairs={**stack_file.pairs, "trn:nodeGroups": {**groups, group: {**entry, **limits}}})
 

@@ -67,8 +67,6 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if theirs and key != theirs[0]:
         yield f"the secrets of Kubernetes are encrypted by {theirs[0]}, and EKS takes no other key: set `controlPlane.encryptionKeyArn` to it"
     yield from _subnets(other, list(wanted["vpcConfig"]["subnetIds"]))
-    if str(other.entry["roleArn"]).partition(":role/")[2] != str(other.entry["roleArn"]).rsplit("/", 1)[-1]:
-        yield f"the role {other.entry['roleArn']} has a path, which the program's roles have not: the role would be replaced, and with it the cluster"
 
 
 def _version(theirs: str, wanted: str) -> Iterator[str]:

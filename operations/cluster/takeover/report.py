@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from operations.aws.other_cluster import OtherCluster
-from operations.cluster.takeover.draft import Draft
+from operations.cluster.takeover.draft import Draft, used_file_system
 from operations.cluster.takeover.makers import Maker, forgetting, outside, removal
 from operations.cluster.takeover.matching import Matches
 from operations.cluster.takeover.plan import Aftermath
@@ -38,11 +38,13 @@ class Report:
     @property
     def used(self) -> list[str]:
         """What the stack uses and never changes."""
-        existing = self.draft.configuration["network"]["existing"]
+        existing = self.draft.configuration.get("network", {}).get("existing") or {}
         subnets = {each for role in existing.values() if isinstance(role, dict) for each in role.values()}
-        found = [f"VPC {existing['vpcId']} with {plural(len(subnets), 'subnet')}: network.existing"]
-        key = self.draft.configuration["controlPlane"].get("encryptionKeyArn")
-        return [*found, *([f"key {key}: controlPlane.encryptionKeyArn"] if key else [])]
+        found = [f"VPC {existing['vpcId']} with {plural(len(subnets), 'subnet')}: network.existing"] if existing else []
+        key = self.draft.configuration.get("controlPlane", {}).get("encryptionKeyArn")
+        which = used_file_system(self.draft)
+        found += [f"key {key}: controlPlane.encryptionKeyArn"] if key else []
+        return [*found, *([f"file system {which}: storage.lustre.existing"] if which else [])]
 
     @property
     def steps(self) -> list[str]:

@@ -46,8 +46,9 @@ def run(stack: str, cluster: str, region: str, output: Path | None, json_file: P
         write_text(path, stack_file_text(stack, other, draft), _HINT)
     stack_file = read_stack_file(stack)
     # Addresses of the documentation are taken here: the draft has one where the endpoint is open to all.
-    draft.configuration = {**draft.configuration, **stack_file.configuration}
     settings_of(stack_file)
+    if is_there:
+        draft = kept(draft, stack_file)
     recording = record_stack(stack_file)
     matches = match(api, recording, other, f"/{project}/{stack}")
     found = after_import(recording, matches, other)
@@ -61,6 +62,13 @@ def run(stack: str, cluster: str, region: str, output: Path | None, json_file: P
     write_json(as_data(report), json_file)
     print_lines(results(json_file), list(lines(report)))
     return 1 if found.red else 0
+
+
+def kept(draft: Draft, stack_file: StackFile) -> Draft:
+    """What a file that was there says, in place of the draft: its notes were for the first reading."""
+    own = stack_file.configuration
+    names = {"core", *(own.get("nodeGroups") or {})}
+    return Draft(own, [], {theirs: ours for theirs, ours in draft.groups.items() if ours in names})
 
 
 def _caller(api: Api) -> str:

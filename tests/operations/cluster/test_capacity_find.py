@@ -106,7 +106,9 @@ def test_each_way_says_what_it_changes_in_the_stack_file(regions: Regions):
         "FSx for Lustre stays in usw2-az4: reads from usw2-az1 cross zones, which is slower and billed by the GB"
     ]
     far = told["block"]
-    assert {edit["key"]: edit["value"] for edit in far["changes"]} == {
+    times = {edit["key"].rpartition(".")[2]: edit["value"] for edit in far["changes"] if ".capacityBlock." in edit["key"]}
+    assert times == {"startsAt": far["begins"], "endsAt": far["ends"]}
+    assert {edit["key"]: edit["value"] for edit in far["changes"] if ".capacityBlock." not in edit["key"]} == {
         "region": "us-east-2",
         "network.zones": ["use2-az3", "use2-az1"],
         "nodeGroups.trn1-32xl.capacityType": "CAPACITY_BLOCK",

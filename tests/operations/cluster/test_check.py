@@ -238,6 +238,35 @@ def test_a_reservation_is_there_right_large_enough_and_in_its_time(change: dict[
     assert bool(finding.do) == (verdict != "pass")
 
 
+BLOCK_TIMES = {"startsAt": "2026-11-20T11:30:00Z", "endsAt": "2026-12-05T11:30:00Z"}
+BLOCK_DATES = {"StartDate": "2026-11-20T11:30:00Z", "EndDate": "2026-12-05T11:30:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "says", "do"),
+    [
+        ({"AvailableInstanceCount": 1}, "warn", "1 of 2", "right if the missing ones"),
+        ({}, "warn", "and none of them is used", "`trn scale trn1-32xl 2` after `pulumi up`"),
+        ({"State": "scheduled"}, "pass", "`nodeGroups.trn1-32xl` goes up at 2026-11-20 11:30 UTC", ""),
+        (
+            {"EndDate": "2026-12-12T11:30:00Z"},
+            "fail",
+            "from 2026-11-20T11:30:00Z to 2026-12-12T11:30:00Z, which",
+            "fix `nodeGroups.trn1-32xl`",
+        ),
+        ({"StartDate": "2026-11-21T11:30:00Z"}, "fail", "from 2026-11-21T11:30:00Z to", "fix `nodeGroups.trn1-32xl`"),
+    ],
+)
+def test_a_blocks_times_are_those_of_the_stack_file(change: dict[str, Any], verdict: str, says: str, do: str):
+    """After an extension the group would otherwise be emptied at the old end."""
+    aws = HealthyAccount()
+    aws.around.reservations[RESERVATION["CapacityReservationId"]] = {**RESERVATION, **BLOCK_DATES, **change}
+    finding, *_ = check("reservations", subject_of(aws, nodeGroups={"trn1-32xl": {**BLOCK_GROUP, "capacityBlock": BLOCK_TIMES}}))
+    assert finding.verdict == verdict
+    assert says in finding.what
+    assert do in finding.do
+
+
 BLOCK_GROUP = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
 
 

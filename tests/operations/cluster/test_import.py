@@ -100,6 +100,7 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:network"]["existing"] | {"internalLoadBalancers": {}} == {
         "vpcId": VPC,
         "nodes": NODES,
+        "controlPlane": NODES,
         "loadBalancers": PUBLIC,
         "internalLoadBalancers": {},
     }
@@ -109,6 +110,16 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:coreNodes"] == {"instanceType": "m5.xlarge", "minSize": 3, "desiredSize": 3, "maxSize": 8}
     assert made["trn:nodeGroups"]["trn1-32xl-ng1"]["size"] == 2
     assert made["trn:storage"] == {"lustre": {"enabled": False}}
+
+
+def test_a_file_system_that_no_claim_made_is_mounted_as_it_is(trn: Trn, wires: dict[str, Wire]):
+    """The stack makes none beside it, and never deletes it."""
+    wires[REGION] = account(blueprint_account(by_claim=False))
+    found = result(trn, BLUEPRINT)
+    assert configuration()["trn:storage"] == {"lustre": {"existing": {"fileSystemId": FILE_SYSTEM, "mountName": "fsxb10e"}}}
+    assert f"file system {FILE_SYSTEM}: storage.lustre.existing" in found["used"]
+    assert FILE_SYSTEM not in " ".join(found["outside"])
+    assert [each for each in found["plan"]["create"] if "LustreFileSystem" in each["urn"]] == []
 
 
 def test_eksctls_cluster_moves_to_private_subnets_of_the_same_zones(trn: Trn, wires: dict[str, Wire]):
@@ -149,11 +160,16 @@ def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
         assert any(part in each for each in red)
 
 
-def test_a_role_with_a_path_is_red(trn: Trn, wires: dict[str, Wire]):
-    """The program makes roles without one: the role would be another, and with it the cluster."""
+def test_a_role_below_a_path_puts_all_roles_there(trn: Trn, wires: dict[str, Wire]):
+    """IAM moves no role: at another path the role would be another, and with it the cluster."""
     wires[REGION] = account(blueprint_account(role_path="/eks/"))
-    (red,) = result(trn, BLUEPRINT, code=1)["red"]
-    assert "has a path" in red
+    assert result(trn, BLUEPRINT)["red"] == []
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    assert written["config"].pop("trn:iam") == {"path": "/eks/"}
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    red = result(trn, BLUEPRINT, code=1)["red"]
+    assert [each.partition(" (")[2].partition(")")[0] for each in red if "is replaced" in each].count("path") == 1
+    assert any("all that runs in the cluster is lost" in each for each in red)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +190,7 @@ def test_a_change_of_the_draft_that_eks_cannot_make_is_red(trn: Trn, wires: dict
         written["config"][section]["zones"] = ["usw2-az4", "usw2-az2"]
         existing = written["config"][section]["existing"]
         existing["nodes"] = {"usw2-az4": NODES["usw2-az4"], "usw2-az2": "subnet-0b10e00000000a002"}
+        existing["controlPlane"] = existing["nodes"]
         (wires[REGION],) = [account(with_subnet(blueprint_account()))]
     else:
         written["config"][section][key] = value
@@ -225,6 +242,22 @@ def test_files_that_are_there_are_kept(trn: Trn, wires: dict[str, Wire]):
     assert "import-prod.json is there already" in said
     assert trn(*words, "--force")[0] == 0
     assert Path("import-prod.json").read_text() != "{}"
+
+
+def test_a_network_of_the_stacks_own_is_red(trn: Trn, wires: dict[str, Wire]):
+    """EKS keeps a control plane in its VPC; what the file no longer says is not said of it either."""
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    Path("import-prod.json").unlink()
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    del written["config"]["trn:network"]["existing"]
+    del written["config"]["trn:nodeGroups"]
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    found = result(trn, BLUEPRINT, code=1)
+    assert any(f"is not in {VPC}" in each for each in found["red"])
+    assert found["notes"] == []
+    assert [each for each in found["used"] if "VPC" in each] == []
+    assert any("trn1-32xl-ng1" in each and "the stack makes none in its place" in each for each in found["outside"])
 
 
 def test_a_stack_file_of_another_cluster_is_refused(trn: Trn, wires: dict[str, Wire]):

@@ -23,7 +23,7 @@ from tests.operations.aws.cloud import Cloud
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.owned import hold
 from tests.simulator.account.standing import group, standing
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 from tests.training.sites import SITE
 
 CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
@@ -184,6 +184,19 @@ def test_down_to_zero_lists_what_goes_on_billing(cloud: Cloud, tmp_path: Path):
     assert "trn1.32xlarge" not in out
     assert "pulumi config set --stack dev --path 'trn:nodeGroups.trn1-32xl.size' 0" in out
     assert json.loads((tmp_path / "scale.json").read_text())["sizes"]["desiredSize"] == 0
+
+
+def test_a_group_with_a_schedule_keeps_its_size_until_that_fires(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`pulumi up` leaves it alone, and the stack file needs no change."""
+    copy_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "Pulumi.dev.yaml"
+    times = '{downAt: "0 20 * * *", upAt: "0 7 * * *"}'
+    path.write_text(path.read_text().replace("      size: 2\n", f"      size: 2\n      schedule: {times}\n", 1))
+    code, out, _ = trn("trn1-32xl", "0", "--stack", "dev")
+    assert (code, sizes(cloud)["desiredSize"]) == (0, 0)
+    assert "it stays so until a schedule of trn1-32xl sets another size" in out
+    assert "sets it back" not in out
 
 
 def test_a_group_that_has_its_size_is_left_alone(cloud: Cloud):

@@ -56,7 +56,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
             "rehearse upgrade", "rehearse calendar",
         )
     },
@@ -67,6 +67,9 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
             "nosuch bert": ("nosuch", "bert"), "dev dev": ("dev", "dev"), "dev --stack night": ("night", "dev"),
         }
         for name in ("logs", "why", "cancel")
+    },
+    "trn roll": {
+        "dev trn1-32xl": ("dev", "trn1-32xl"), "trn1-32xl": ("dev", "trn1-32xl"), "trn1-32xl --stack night": ("night", "trn1-32xl"),
     },
     **{
         f"trn {name}": {
@@ -120,7 +123,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in (
             "check", "cost", "plan", "upgrade", "iam", "status", "verify", "kubeconfig", "drain", "recover", "destroy", "sweep", "bundle", "addons", "images",
             "jobs",
-            "network describe", "capacity find", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
+            "network describe", "capacity find", "capacity calendar", "practice up", "practice down", "practice export", "rehearse crash", "rehearse change",
             "rehearse upgrade", "rehearse calendar",
         )
     },
@@ -134,6 +137,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "--stack dev": ("JOB is missing", f"`trn {name} dev JOB`"),
         }
         for name in ("logs", "why", "cancel")
+    },
+    "trn roll": {
+        "dev": ("`dev` is a stack here, and GROUP is missing", "`trn roll dev GROUP`; with `dev` as GROUP: `trn roll dev dev`"),
+        "trn1-32xl dev": ("the stack comes first", "`trn roll dev trn1-32xl`"), "dev trn1-32xl x": ("too many words: `x`",),
     },
     **{
         f"trn {name}": {
