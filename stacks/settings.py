@@ -254,7 +254,7 @@ class Iam(Section):
     permissions_boundary: Annotated[str, Formed(forms.POLICY_ARN)] | None = None
     """Policy that no role of the stack may go beyond, in accounts that allow no role without one. It must allow what the roles need; `trn check` asks whether it is there. Changed in place."""
     path: Annotated[str, Formed(forms.IAM_PATH)] = "/"
-    """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, so that another path replaces every role, and with the control plane's the cluster."""
+    """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, and a running cluster keeps the role that it was made with."""
     roles: dict[
         Annotated[str, OneOf(GIVEN_ROLES, "these are the roles of nodes and pods; docs/existing.md says what each must allow")],
         Annotated[str, Formed(forms.ROLE_ARN)],

@@ -63,7 +63,7 @@ class TrainiumCluster(Component):
             existing_vpc(settings) or settings.network.cidr,
             settings.control_plane_zones,
             settings.control_plane.encryption_key_arn,
-            control_plane_role(settings),
+            f"{settings.iam.path[1:]}{control_plane_role(settings)}",
         )
         refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
         super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
