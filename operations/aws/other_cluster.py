@@ -14,6 +14,7 @@ from operations.aws.control_plane import described, node_group, node_group_names
 from operations.aws.existing_network import described_network
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from operations.aws.sighting import filters
+from operations.errors import CommandError
 
 LIST_CLUSTERS = Call("eks", "ListClusters")
 LIST_ADDONS = Call("eks", "ListAddons", CLUSTER)
@@ -59,6 +60,8 @@ class OtherCluster:
     """eksctl's CloudFormation stacks."""
     log_group: Entry | None
     """Of the control plane."""
+    role_users: tuple[str, ...] = ()
+    """Other clusters of the region whose control plane has the same role."""
 
     @property
     def name(self) -> str:
@@ -82,13 +85,22 @@ def cluster_names(api: Api) -> list[str]:
 
 
 def read_cluster(api: Api, name: str) -> OtherCluster | None:
-    """The cluster of this name; None where the region has none. Raises what botocore raises."""
+    """The cluster of this name; None where the region has none.
+
+    Raises CommandError where its network is deleted below it, and what botocore raises.
+    """
     entry = described(api, name)
     if entry is None:
         return None
     vpc_id = entry["resourcesVpcConfig"]["vpcId"]
     network = described_network(api, vpc_id)
-    assert network is not None, f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC"
+    if network is None:
+        hint = "a cluster whose network is deleted cannot be repaired: delete it with the tool that made it"
+        raise CommandError(f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC", hint)
+    gone = [each for each in entry["resourcesVpcConfig"]["subnetIds"] if each not in network.subnets]
+    if gone:
+        hint = "give the control plane other subnets of the same zones first: `aws eks update-cluster-config`"
+        raise CommandError(f"the control plane of {name} is in {', '.join(gone)}, and {vpc_id} has no such subnet", hint)
     role = role_of(entry["roleArn"])
     return OtherCluster(
         region=api.region,
@@ -107,7 +119,13 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         role_documents=tuple(api.pages(LIST_INLINE, "PolicyNames", RoleName=role)),
         stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
         log_group=_log_group(api, name),
+        role_users=tuple(each for each in cluster_names(api) if each != name and _role_of_cluster(api, each) == entry["roleArn"]),
     )
+
+
+def _role_of_cluster(api: Api, name: str) -> str:
+    found = described(api, name)
+    return str(found["roleArn"]) if found is not None else ""
 
 
 def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:

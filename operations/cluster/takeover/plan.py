@@ -60,6 +60,8 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if cluster is None:
         return
     wanted = cluster.recorded.inputs
+    for each in other.role_users:
+        yield f"the role {other.entry['roleArn']} is that of cluster {each} as well: `pulumi destroy` would delete it below that one; take over neither"
     yield from _version(str(other.entry["version"]), str(wanted["version"]))
     yield from _access(other)
     key = (wanted.get("encryptionConfig") or {}).get("provider", {}).get("keyArn")

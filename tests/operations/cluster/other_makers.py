@@ -38,7 +38,7 @@ def blueprint_account(
 ) -> AccountState:
     """The account after `install.sh` of the blueprint, and upgrades of Kubernetes since. `mode`: where the cluster finds its users; `by_claim`: whether
     a claim made the file system, as in the blueprint, or Terraform did, as in its successor."""
-    made = _Account(state or AccountState(), BLUEPRINT)
+    made = Account(state or AccountState(), BLUEPRINT)
     put_network(made.state, _network(NODES, ROUTABLE, PUBLIC))
     tags = {"Blueprint": BLUEPRINT, "GithubRepo": "github.com/awslabs/data-on-eks"}
     role = f"{BLUEPRINT}-cluster-20240829101112131400000001"
@@ -71,7 +71,7 @@ def blueprint_account(
 
 def eksctl_account(state: AccountState | None = None, *, mode: str = "API_AND_CONFIG_MAP", version: str = "1.35") -> AccountState:
     """The account after `eksctl create cluster` with a managed Neuron group, a self-managed group and a role for a service account."""
-    made = _Account(state or AccountState(), EKSCTL)
+    made = Account(state or AccountState(), EKSCTL)
     put_network(made.state, _network(ROUTABLE, {}, PUBLIC))
     tags = {
         "alpha.eksctl.io/cluster-name": EKSCTL,
@@ -120,7 +120,7 @@ def _network(*roles: Mapping[str, str]) -> NetworkDescription:
     return NetworkDescription(region=REGION, vpc_id=VPC, cidrs=("10.1.0.0/16",), subnets=subnets, route_tables=tables, nat_gateways=nats)
 
 
-class _Account:
+class Account:
     """Objects of one cluster, put into an account without a request."""
 
     def __init__(self, state: AccountState, cluster: str) -> None:
