@@ -110,6 +110,7 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.capacityBlock.startsAt": _one("nodeGroups.trn2.capacityBlock.startsAt='2026-12-02T11:30:00Z'", *_ON_BLOCK),
     "nodeGroups.NAME.capacityBlock.endsAt": _one("nodeGroups.trn2.capacityBlock.endsAt='2026-12-10T11:30:00Z'", *_ON_BLOCK),
     "nodeGroups.NAME.capacityBlock.checkpointMinutes": _one("nodeGroups.trn2.capacityBlock.checkpointMinutes=90", *_ON_BLOCK),
+    "nodeGroups.NAME.candidates": _one(f"nodeGroups.{GROUP}.candidates=[{{zoneId: usw2-az1}}]"),
     "nodeGroups.NAME.schedule.downAt": _one(f"nodeGroups.{GROUP}.schedule.downAt=0 22 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
