@@ -33,6 +33,8 @@ class ControlPlaneArgs:
     vpc_id: pulumi.Input[str]
     subnet_ids: Mapping[str, pulumi.Input[str]]
     """Private subnets by zone id, in two zones or more. A running cluster keeps its VPC and its set of zones."""
+    role_name: str
+    """Of the control plane's IAM role: a cluster keeps the one that it was made with."""
     kubernetes_version: str
     vpc_cni_version: str
     kube_proxy_version: str
@@ -44,8 +46,6 @@ class ControlPlaneArgs:
     log_retention_days: int = 30
     encryption_key_arn: str | None = None
     """Without it a key of its own is made. A running cluster keeps the key that it was made with."""
-    role_name: str | None = None
-    """Of the control plane's IAM role; None builds it from the cluster's name."""
     deletion_protection: bool = False
 
 
@@ -70,7 +70,7 @@ class ControlPlane(Component):
         role = Role(
             f"{name}-role",
             RoleArgs(
-                role_name=args.role_name or names.role_name(args.cluster_name, args.region, "control-plane"),
+                role_name=args.role_name,
                 trust=iam.service_trust("eks.amazonaws.com"),
                 managed_policy_arns=[iam.managed_policy_arn(partition, "AmazonEKSClusterPolicy")],
             ),

@@ -1,4 +1,4 @@
-"""What a cluster keeps from its first day to its last: the key of its secrets, its VPC, and the zones of its control plane.
+"""What a cluster keeps from its first day to its last: its role, the key of its secrets, its VPC, and the zones of its control plane.
 
 Sources: EKS user guide, enable-kms; EKS API, UpdateClusterConfig: "You can't change which VPC the subnets are from", and its
 InvalidParameterException for another set of zones; hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
@@ -7,7 +7,7 @@ other. The engine would then delete the key that the stack made, under a cluster
 a file system in it before EKS refuses. `protect` on the key would stop every `pulumi destroy`, `retain_on_delete` would leave a
 key behind after each: so the program refuses the change instead, and the key is deleted in its turn.
 
-Name, region and role of a cluster cannot be changed either: of these the engine replaces the cluster. The family of its addresses,
+Of another role the provider would replace the cluster. Name and region make another cluster, which the engine puts in its place. The family of its addresses,
 its service CIDR and its bootstrap settings are constants of the program.
 """
 
@@ -37,6 +37,8 @@ class Identity:
     zone_ids: tuple[str, ...]
     """Of the control plane's subnets."""
     encryption_key_arn: str | None
+    role_name: str
+    """Of the control plane's IAM role."""
 
     @property
     def remembered(self) -> dict[str, str]:
@@ -47,6 +49,7 @@ class Identity:
             "vpc": self.vpc,
             "zones": ", ".join(sorted(self.zone_ids)),
             "encryptionKey": self.encryption_key_arn or KEY_OF_STACK,
+            "role": self.role_name,
         }
 
 
@@ -99,6 +102,11 @@ _REFUSALS = {
         "EKS keeps the interfaces of a control plane in the set of zones that it was made in",
         "another set needs another cluster, with another `name`; nodes may be in any zone of the VPC",
         _zones_fix,
+    ),
+    "role": (
+        "EKS keeps the role that a control plane was made with",
+        "another role needs another cluster, with another `name`",
+        lambda old: f"Set `controlPlane.roleName: {old}`",
     ),
 }
 """By key of what is remembered: what EKS says, what to do for another one, and the setting that keeps the old."""

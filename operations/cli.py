@@ -32,6 +32,7 @@ from operations.cluster.logs.command import logs
 from operations.cluster.network.command import describe
 from operations.cluster.plan.command import plan
 from operations.cluster.recover.command import recover
+from operations.cluster.roll.command import roll
 from operations.cluster.scale.command import scale
 from operations.cluster.shell.command import shell
 from operations.cluster.status.command import status
@@ -72,7 +73,7 @@ ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
 """Variable with which a mistake of trn itself shows where it came from."""
 CLUSTER = (
-    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, drain, recover, destroy, sweep, bundle, addons, images,
+    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, roll, drain, recover, destroy, sweep, bundle, addons, images,
 )  # fmt: skip
 """Commands around a cluster on AWS, in the order in which its life needs them."""
 IMAGE = (build, push)

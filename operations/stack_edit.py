@@ -4,6 +4,7 @@ The text is cut where the parser says that a value stands. What comes out is rea
 these changes; a file in which that cannot be done, such as one with anchors, is refused, with the lines to be typed by hand.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,14 @@ def edit_stack(stack: str, edits: Sequence[Edit], start: Path | None = None) -> 
         return False
     write_text(path, after, _HINT)
     return True
+
+
+def refuse_uneditable(stack: str, edits: Sequence[Edit], start: Path | None = None) -> None:
+    """Raises CommandError where `edit_stack` would fail: asked before something is done that the file must then hold. Writes nothing."""
+    path = stack_path(stack, start)
+    edited(read_text(path, MAX_BYTES, _HINT), edits)
+    if not os.access(path, os.W_OK):
+        raise CommandError(f"cannot write `{path}`: it is read-only for this user", _HINT)
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -122,10 +131,10 @@ def as_yaml(edits: Sequence[Edit]) -> list[str]:
 def _lines(tree: Mapping[str, Any], depth: int) -> Iterator[str]:
     for key, value in tree.items():
         if isinstance(value, dict):
-            yield f"{'  ' * depth}{key}:"
+            yield f"{'  ' * depth}{_scalar(key)}:"
             yield from _lines(value, depth + 1)
         else:
-            yield f"{'  ' * depth}# delete `{key}`" if value is None else f"{'  ' * depth}{key}: {_scalar(value)}"
+            yield f"{'  ' * depth}# delete `{key}`" if value is None else f"{'  ' * depth}{_scalar(key)}: {_scalar(value)}"
 
 
 def _scalar(value: Any) -> str:
@@ -133,7 +142,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(_scalar(item) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_scalar(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{_scalar(key)}: {_scalar(item)}' for key, item in value.items())}}}"
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value)
@@ -209,7 +218,7 @@ def _newline(text: str) -> str:
 def _added(text: str, node: MappingNode, keys: Sequence[str], value: Any) -> str:
     """A key at the end of a mapping."""
     if node.flow_style:
-        inside = f"{keys[0]}: {_scalar(_nested(keys[1:], value))}"
+        inside = f"{_scalar(keys[0])}: {_scalar(_nested(keys[1:], value))}"
         at = _end(node) - 1
         before = text[:at].rstrip()
         return f"{before}{'' if before.endswith('{') else ', '}{inside}{text[at:]}"

@@ -13,6 +13,10 @@ SPOT_NOTICE_S = 120
 """EC2 user guide, spot instance interruption notices."""
 UNHEALTHY_S = 300 + 1800
 """A node that stops answering is NotReady after some minutes, and EKS replaces it 30 minutes later (EKS user guide, node health)."""
+DEVICE_BROKEN_S = 600
+"""How long AcceleratedHardwareReady is False before EKS replaces the node (EKS user guide, node-repair)."""
+MONITORING_AGENT = "eks-node-monitoring-agent"
+"""Managed add-on that sets the condition: without it a node with a broken device is ready."""
 REPAIR_OFF = "nothing replaces it: node repair is off, and an Auto Scaling group asks EC2 only, not Kubernetes"
 
 
@@ -33,11 +37,11 @@ def incidents(world: World, seed: int) -> list[Incident]:
     found: list[Incident] = []
     for group in world.state.ready(kinds.NODE_GROUP):
         while view.desired_size(group) and (kind := world.faults.take("training", group)) is not None:
-            found.append(_incident(group, kind, seed))
+            found.append(_incident(world, group, kind, seed))
     return found
 
 
-def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
+def _incident(world: World, group: Registration, kind: FaultKind, seed: int) -> Incident:
     boot = latencies.seconds(group, "create", seed)
     name, size = group.inputs["nodeGroupName"], view.desired_size(group)
     job = (
@@ -48,7 +52,10 @@ def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
     if kind.name == "spot-interruption":
         what = f"EC2 takes a node of {name} back, with {SPOT_NOTICE_S // 60} minutes' notice; its Auto Scaling group asks for another, if there is one"
         return Incident(kind.name, group, what, SPOT_NOTICE_S + boot, job)
-    if not group.inputs.get("nodeRepairConfig", {}).get("enabled"):
+    repairs = bool(group.inputs.get("nodeRepairConfig", {}).get("enabled"))
+    if kind.name == "neuron-device-failed":
+        return Incident(kind.name, group, *_broken_device(world, name, repairs, boot), job)
+    if not repairs:
         return Incident(kind.name, group, f"a node of {name} stops answering; {REPAIR_OFF}", None, job)
     return Incident(
         kind.name,
@@ -57,6 +64,20 @@ def _incident(group: Registration, kind: FaultKind, seed: int) -> Incident:
         UNHEALTHY_S + boot,
         job,
     )
+
+
+def _broken_device(world: World, group: str, repairs: bool, boot: float) -> tuple[str, float | None]:
+    """What follows from a device that fails, and seconds until the group has all its nodes again.
+
+    Source: EKS user guide, node-repair and node-health: the monitoring agent finds it, node repair acts on the agent's condition.
+    """
+    head = f"a Neuron device on a node of {group} fails, its workers end"
+    if not view.has_addon(world.state, MONITORING_AGENT):
+        unseen = "the node stays ready, and the gang starts on it again and again: nothing marks it without `addons.nodeMonitoring.enabled`"
+        return f"{head}; {unseen}", None
+    if not repairs:
+        return f"{head}; the monitoring agent marks the node, and nothing acts on that: node repair is off", None
+    return f"{head}; EKS replaces the node once the monitoring agent has marked it for 10 minutes", DEVICE_BROKEN_S + boot
 
 
 def leave_behind(world: World) -> None:

@@ -12,7 +12,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import budgets, forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
-from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT
+from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT, role_name
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
@@ -107,7 +107,7 @@ class ControlPlane(Section):
     encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
     role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
-    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with, so that another name replaces the cluster."""
+    """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with: another name is refused while the cluster is up."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
 
@@ -341,6 +341,11 @@ class Settings(Section):
     def lustre_zone(self) -> str:
         """Zone id of the file system."""
         return self.storage.lustre.zone_id or self.network.zones[0]
+
+
+def control_plane_role(settings: Settings) -> str:
+    """Name of the control plane's IAM role."""
+    return settings.control_plane.role_name or role_name(settings.name, settings.region, "control-plane")
 
 
 def existing_vpc(settings: Settings) -> str:

@@ -34,7 +34,7 @@ from stacks.cluster import cluster_of
 from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
 from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
-from stacks.settings import Settings, existing_vpc
+from stacks.settings import Settings, control_plane_role, existing_vpc
 
 
 class TrainiumCluster(Component):
@@ -63,6 +63,7 @@ class TrainiumCluster(Component):
             existing_vpc(settings) or settings.network.cidr,
             settings.control_plane_zones,
             settings.control_plane.encryption_key_arn,
+            control_plane_role(settings),
         )
         refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
         super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
@@ -164,7 +165,7 @@ class TrainiumCluster(Component):
             log_types=plane.log_types,
             log_retention_days=plane.log_retention_days,
             encryption_key_arn=plane.encryption_key_arn,
-            role_name=plane.role_name,
+            role_name=control_plane_role(self._settings),
             deletion_protection=plane.deletion_protection,
         )
         return ControlPlane("control-plane", args, self._child)

@@ -8,12 +8,13 @@ from urllib.parse import unquote
 
 from facts.existing.network import NetworkDescription
 from facts.names import control_plane_log_group
-from facts.resources.rights import CLUSTER, part_of_cluster
+from facts.resources.rights import CLUSTER, part_of_cluster, role_of
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.control_plane import described, node_group, node_group_names
 from operations.aws.existing_network import described_network
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from operations.aws.sighting import filters
+from operations.errors import CommandError
 
 LIST_CLUSTERS = Call("eks", "ListClusters")
 LIST_ADDONS = Call("eks", "ListAddons", CLUSTER)
@@ -24,6 +25,7 @@ LIST_POLICIES = Call("eks", "ListAssociatedAccessPolicies", part_of_cluster("acc
 DESCRIBE_INSTANCES = Call("ec2", "DescribeInstances")
 LIST_ROLES = Call("iam", "ListRoles")
 LIST_ATTACHED = Call("iam", "ListAttachedRolePolicies")
+LIST_INLINE = Call("iam", "ListRolePolicies")
 DESCRIBE_STACKS = Call("cloudformation", "DescribeStacks")
 DESCRIBE_LOG_GROUPS = Call("logs", "DescribeLogGroups")
 EKSCTL_TAG = "alpha.eksctl.io/cluster-name"
@@ -52,15 +54,24 @@ class OtherCluster:
     """Roles that service accounts take through the cluster's OIDC provider."""
     role_policies: tuple[str, ...]
     """ARNs of the policies that are attached to the control plane's role."""
+    role_documents: tuple[str, ...]
+    """Names of the policies that are written into it."""
     stacks: tuple[Entry, ...]
     """eksctl's CloudFormation stacks."""
     log_group: Entry | None
     """Of the control plane."""
+    role_users: tuple[str, ...] = ()
+    """Other clusters of the region whose control plane has the same role."""
 
     @property
     def name(self) -> str:
         """The cluster's name."""
         return str(self.entry["name"])
+
+    @property
+    def role_path(self) -> str:
+        """Path of the control plane's role: `/` where it has none."""
+        return str(self.entry["roleArn"]).partition(":role")[2].removesuffix(role_of(self.entry["roleArn"]))
 
     @property
     def tags(self) -> dict[str, str]:
@@ -74,14 +85,23 @@ def cluster_names(api: Api) -> list[str]:
 
 
 def read_cluster(api: Api, name: str) -> OtherCluster | None:
-    """The cluster of this name; None where the region has none. Raises what botocore raises."""
+    """The cluster of this name; None where the region has none.
+
+    Raises CommandError where its network is deleted below it, and what botocore raises.
+    """
     entry = described(api, name)
     if entry is None:
         return None
     vpc_id = entry["resourcesVpcConfig"]["vpcId"]
     network = described_network(api, vpc_id)
-    assert network is not None, f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC"
-    role = str(entry["roleArn"]).rsplit("/", 1)[-1]
+    if network is None:
+        hint = "a cluster whose network is deleted cannot be repaired: delete it with the tool that made it"
+        raise CommandError(f"EKS says that {name} is in {vpc_id}, and EC2 has no such VPC", hint)
+    gone = [each for each in entry["resourcesVpcConfig"]["subnetIds"] if each not in network.subnets]
+    if gone:
+        hint = "give the control plane other subnets of the same zones first: `aws eks update-cluster-config`"
+        raise CommandError(f"the control plane of {name} is in {', '.join(gone)}, and {vpc_id} has no such subnet", hint)
+    role = role_of(entry["roleArn"])
     return OtherCluster(
         region=api.region,
         entry=entry,
@@ -96,9 +116,16 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         other_instances=tuple(_other_instances(api, name)),
         service_account_roles=tuple(_service_account_roles(api, entry)),
         role_policies=tuple(each["PolicyArn"] for each in api.pages(LIST_ATTACHED, "AttachedPolicies", RoleName=role)),
+        role_documents=tuple(api.pages(LIST_INLINE, "PolicyNames", RoleName=role)),
         stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
         log_group=_log_group(api, name),
+        role_users=tuple(each for each in cluster_names(api) if each != name and _role_of_cluster(api, each) == entry["roleArn"]),
     )
+
+
+def _role_of_cluster(api: Api, name: str) -> str:
+    found = described(api, name)
+    return str(found["roleArn"]) if found is not None else ""
 
 
 def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:

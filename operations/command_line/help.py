@@ -18,6 +18,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
         "verify",
         "top",
         "scale",
+        "roll",
         "shell",
         "kubeconfig",
         "iam",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from operations.cluster.bundle.cluster import OBJECTS
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
+from operations.cluster.roll.stopping import can_stop
 from operations.jobs.listing.kinds import JOB_KINDS
 from operations.jobs.listing.look import EVENTS, LOOKED_AT
 from operations.kube.job_pods import PODS
@@ -73,6 +74,13 @@ _OWN: Mapping[str, Rules] = {
     "upgrade": {**_JOBS, "poddisruptionbudgets.policy": ("list",)},
     "why": _JOBS,
     "scale": _JOBS,
+    "roll": {
+        **_JOBS,
+        **{kind.resource.qualified: ("list", "patch") for kind in JOB_KINDS if can_stop(kind.resource)},
+        "commands.bus.volcano.sh": ("create",),
+        "nodes": ("list", "patch"),
+        "pods/log": ("get",),
+    },
     "watch": {**_JOBS, "pods/log": ("get",)},
     "cancel": {
         **_JOBS,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-_AROUND = "check|cost|plan|upgrade|iam|status|verify|kubeconfig|shell|top|logs|scale|drain|recover|destroy|sweep|submit|jobs|why|watch|cancel|precompile|data|bundle|capacity"
+_AROUND = "check|cost|plan|upgrade|iam|status|verify|kubeconfig|shell|top|logs|scale|roll|drain|recover|destroy|sweep|submit|jobs|why|watch|cancel|precompile|data|bundle|capacity"
 """Commands of `trn` that act on a cluster, and take `--practice`."""
 _OF_A_STACK = "check|plan|status|verify|drain|recover|destroy|sweep|bundle"
 """Those of them whose only argument is the stack."""

@@ -305,6 +305,7 @@ _OTHERS: Iterable[FaultKind] = (
     ),
     FaultKind("spot-interruption", "EC2 takes a spot node back with two minutes' notice while a job runs", "EC2 user guide, spot interruptions", "training", (kinds.NODE_GROUP,)),
     FaultKind("node-lost", "a node stops answering while a job runs", "EKS user guide, node health", "training", (kinds.NODE_GROUP,)),
+    FaultKind("neuron-device-failed", "a Neuron device of a node fails while a job runs", "EKS user guide, node-repair", "training", (kinds.NODE_GROUP,)),
     FaultKind("load-balancer-left", "a user's Service of type LoadBalancer is still there on destroy", "pulumi/pulumi-awsx#905", "after", (kinds.CLUSTER,)),
     FaultKind("karpenter-node-left", "an instance that Karpenter made is still there on destroy", "aws/karpenter-provider-aws#1268", "after", (kinds.CLUSTER,)),
     FaultKind("claim-in-use", "a user's pod still mounts the claim on destroy", "kubernetes-csi/external-provisioner#1217", "after", (kinds.CLAIM,)),

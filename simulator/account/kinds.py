@@ -50,6 +50,7 @@ CUSTOM_RESOURCE_DEFINITION = kubernetes.DEFINITION.token
 VALIDATING_WEBHOOKS = kubernetes.VALIDATING_WEBHOOKS.token
 MUTATING_WEBHOOKS = "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration"
 QUEUE = kubernetes.QUEUE.token
+NODE = "kubernetes:core/v1:Node"
 NODE_POOL = kubernetes.NODE_POOL.token
 NODE_CLASS = kubernetes.NODE_CLASS.token
 IN_KUBERNETES = "kubernetes:*"

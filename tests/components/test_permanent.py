@@ -7,7 +7,7 @@ import pytest
 from components.permanent import Identity, PermanentChanged, refuse_change
 
 ARN, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{digit * 8}-0000-0000-0000-000000000000" for digit in "01")
-PLAIN = Identity("trainium-dev", "us-west-2", "10.1.0.0/21", ("usw2-az4", "usw2-az1"), None)
+PLAIN = Identity("trainium-dev", "us-west-2", "10.1.0.0/21", ("usw2-az4", "usw2-az1"), None, "trainium-dev-us-west-2-control-plane")
 KEPT = replace(PLAIN, encryption_key_arn=ARN)
 EXISTING = replace(PLAIN, vpc="vpc-0123456789abcdef0")
 WIDER = replace(PLAIN, zone_ids=("usw2-az4", "usw2-az1", "usw2-az2"))
@@ -23,6 +23,12 @@ WIDER = replace(PLAIN, zone_ids=("usw2-az4", "usw2-az1", "usw2-az2"))
         (PLAIN, EXISTING, "in the VPC that it was made in", "without `network.existing`"),
         (EXISTING, PLAIN, "in the VPC that it was made in", "Set `network.existing.vpcId: vpc-0123456789abcdef0`"),
         (PLAIN, WIDER, "in the set of zones that it was made in", "Set `controlPlane.zones: [usw2-az1, usw2-az4]`"),
+        (
+            PLAIN,
+            replace(PLAIN, role_name="other"),
+            "EKS keeps the role",
+            "Set `controlPlane.roleName: trainium-dev-us-west-2-control-plane`",
+        ),
         (WIDER, PLAIN, "in the set of zones", "Set `controlPlane.zones: [usw2-az1, usw2-az2, usw2-az4]`"),
     ],
 )

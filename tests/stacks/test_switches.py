@@ -226,6 +226,13 @@ def test_a_given_key_is_used_and_none_is_made():
     assert only("Cluster", "control-plane-eksCluster", recording).inputs["encryptionConfig"]["provider"]["keyArn"] == arn
 
 
+def test_a_named_role_is_the_control_planes():
+    """A cluster that was taken over keeps the role that it was made with."""
+    recording = changed(controlPlane={"roleName": "theirs"})
+    assert only("Role", "control-plane-role", recording).inputs["name"] == "theirs"
+    assert only("Cluster", "control-plane-eksCluster", recording).inputs["roleArn"].endswith(":role/theirs")
+
+
 def test_failed_exports_are_logged_by_a_switch_of_the_link():
     """Otherwise a checkpoint that never reached S3 is missed when it is wanted."""
     link = {"s3Uri": "s3://training-data"}

@@ -107,6 +107,7 @@ def buy(
     from operations.stack_file import read_stack_file
     from stacks.settings import existing_vpc
 
+    purchase.refuse_offer(offer)
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     now = datetime.now(UTC).replace(second=0, microsecond=0)
@@ -132,6 +133,7 @@ def buy(
 
     there = purchase.bought_in_doubt(api, order, access().pause)
     if there is not None:
+        purchase.refuse_held(api, order, there.id)
         way = purchase.way_of_bought(api, there, wanted)
         made = [] if dry_run else purchase.write_down(order, way, there.id)
         return ended(Receipt(order, way, there.id, made, was_there=True))
@@ -147,7 +149,7 @@ def buy(
     agree(consent(yes), offering, limit_usd)
     holder = this_run(who.arn, f"capacity buy {stack} {offer}")
     with locked(api, settings.name, holder, tell, break_lock=break_lock):
-        reservation_id = purchase.buy(api, order, way, tell)
+        reservation_id = purchase.buy(api, order, offering, tell, access().pause)
     return ended(Receipt(order, way, reservation_id, purchase.file_edits(order, way, reservation_id), was_there=False))
 
 

@@ -1,5 +1,6 @@
 """What has to be said before a capacity block is bought: whose account it is, and the sum, twice."""
 
+import math
 import re
 
 from operations.aws.capacity_blocks import Offering
@@ -12,7 +13,9 @@ CENT = 0.005
 
 
 def refuse_limit(*, yes: bool, limit_usd: float | None) -> None:
-    """Raises CommandError for `--yes` without the sum that may be spent: no switch alone buys anything."""
+    """Raises CommandError for `--yes` without the sum that may be spent, and for a sum without end: no switch alone buys anything."""
+    if limit_usd is not None and not math.isfinite(limit_usd):
+        raise CommandError(f"--limit-usd {limit_usd} is no sum", "name the most that the block may cost, in dollars", code=MISUSE)
     if yes and limit_usd is None:
         raise CommandError("--yes alone buys nothing", "add --limit-usd with the most that the block may cost, in dollars", code=MISUSE)
 

@@ -1,6 +1,7 @@
 """Buys one capacity block for a node group, once: found by its tag, it is only written down."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from operations.cluster.capacity.ways import LIVING, Way
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.interruption import signals_kept
 from operations.program import settings_of
-from operations.stack_edit import Edit, edit_stack
+from operations.stack_edit import Edit, edit_stack, refuse_uneditable
 from operations.stack_file import StackFile, with_edits
 from stacks.settings import Settings
 
@@ -28,6 +29,7 @@ STAND_IN = "cr-00000000000000000"
 """Id with which the changed stack file is judged before a block is bought."""
 LOOKS, PAUSE_S = 6, 10
 """How often EC2 is asked for a block whose purchase may have been answered to a run that was killed."""
+_OFFER = re.compile(r"cb-[0-9a-z]+")
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,16 @@ class Order:
         return PurchaseRecord.of(self.stack_file.root, self.stack_file.stack, self.offer)
 
 
+def refuse_offer(offer: str) -> None:
+    """Raises CommandError for what is no id of an offer. Filters of EC2 take `*` and `?`: such a text would find every block."""
+    if not _OFFER.fullmatch(offer):
+        raise CommandError(f"`{offer}` is not the id of an offer", "`trn capacity find` lists them: cb-...", code=MISUSE)
+
+
 def bought(api: Api, order: Order) -> Reservation | None:
     """The block that this offer became, where it was bought before.
 
-    Raises OwnershipError where it was bought for another cluster.
+    Raises OwnershipError where it was bought for another cluster, and CommandError where it cannot be the group's.
     """
     for found in reservations_of(api, tags={OFFER_TAG: order.offer}).values():
         if found.state in LIVING:
@@ -66,8 +74,20 @@ def bought(api: Api, order: Order) -> Reservation | None:
                 raise OwnershipError(
                     f"{order.offer} was bought as {found.id} for cluster `{cluster}`", "nothing was bought; take another offer"
                 )
+            _refuse_unlike(order, found)
             return found
     return None
+
+
+def _refuse_unlike(order: Order, found: Reservation) -> None:
+    """Raises CommandError for a reservation that has the tags by another's hand, or was bought for a group of another type."""
+    group, wanted = order.wanted.group, order.wanted.instance_type
+    if not found.is_block:
+        wrong = f"{found.id} has the tag {OFFER_TAG}={order.offer}, and is no capacity block; nothing was bought"
+        raise CommandError(wrong, f"delete the tag from {found.id} if it is there by mistake")
+    if found.instance_type != wanted:
+        wrong = f"{order.offer} was bought as {found.id}, of {found.instance_type}; `nodeGroups.{group}` is of {wanted}"
+        raise CommandError(wrong, "name its group with --group", code=MISUSE)
 
 
 def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None]) -> Reservation | None:
@@ -138,39 +158,67 @@ def file_edits(order: Order, way: Way, reservation_id: str) -> list[Edit]:
 
 
 def refuse_unfit(order: Order, way: Way) -> None:
-    """Raises ConfigurationError where the stack file would be refused with the block in it: before money is spent."""
-    settings_of(with_edits(order.stack_file, file_edits(order, way, STAND_IN)))
+    """Raises, before money is spent, where the stack file would be refused with the block in it, or cannot be written.
+
+    ConfigurationError for the first, CommandError for the second.
+    """
+    made = file_edits(order, way, STAND_IN)
+    settings_of(with_edits(order.stack_file, made))
+    refuse_uneditable(order.stack_file.stack, made, order.stack_file.root)
 
 
-def refuse_held(api: Api, order: Order) -> None:
-    """Raises CommandError where the group is on another block or reservation that is not over: its id would be lost from the stack file."""
-    group = order.settings.node_groups.get(order.wanted.group)
+def refuse_held(api: Api, order: Order, bought_id: str = "") -> None:
+    """Raises CommandError where the group is on another block or reservation that is not over: its id would be lost from the stack file.
+
+    `bought_id`: the block, where it is bought already. One that another group has is refused as well.
+    """
+    groups = order.settings.node_groups
+    elsewhere = [
+        name for name, each in groups.items() if bought_id and each.capacity_reservation_id == bought_id and name != order.wanted.group
+    ]
+    if elsewhere:
+        wrong = f"{order.offer} was bought as {bought_id}, and `nodeGroups.{elsewhere[0]}` has it; nothing was changed"
+        raise CommandError(wrong, f"there is nothing to do; `trn capacity calendar {order.stack_file.stack}` shows it", code=MISUSE)
+    group = groups.get(order.wanted.group)
     held = group.capacity_reservation_id if group is not None else None
-    found = reservations_of(api, [order.wanted.instance_type]).get(held) if held is not None else None
+    if held is None or held == bought_id:
+        return
+    found = reservations_of(api, [order.wanted.instance_type]).get(held)
     if found is not None and found.state in LIVING:
         until = f" until {found.ends:%Y-%m-%d %H:%M} UTC" if found.ends else ""
         hint = "name another group with --group; a new name with --type makes one. Or remove the id from the stack file first"
-        raise CommandError(f"`nodeGroups.{order.wanted.group}` is on {held}{until}; nothing was bought", hint, code=MISUSE)
+        done = f"{bought_id} is bought, and not in the stack file yet" if bought_id else "nothing was bought"
+        raise CommandError(f"`nodeGroups.{order.wanted.group}` is on {held}{until}; {done}", hint, code=MISUSE)
 
 
-def buy(api: Api, order: Order, way: Way, tell: Callable[[str], None], write: Callable[[Sequence[Edit]], None] | None = None) -> str:
+def buy(api: Api, order: Order, offering: Offering, tell: Callable[[str], None], pause: Callable[[float], None]) -> str:
     """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
 
-    `write`: writes the stack file, in place of `edit_stack`. Raises CommandError where EC2 refuses or gives no answer.
+    Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records and
+    offer are read again. Raises CommandError where another run's purchase is in doubt, where the offer is another one by now, and
+    where EC2 refuses or gives no answer.
     """
+    found = bought_in_doubt(api, order, pause)
+    if found is not None:
+        refuse_held(api, order, found.id)
+    elif (offered := on_offer(api, order)) != offering:
+        wrong = f"{order.offer} has changed since it was confirmed: {offered}; nothing was bought"
+        raise CommandError(wrong, "run it again if you want it as it is now")
     with signals_kept():
-        found = bought(api, order)
         reservation_id = found.id if found is not None else _purchased(api, order)
-        tell(f"bought   {reservation_id}")
-        write_down(order, way, reservation_id, write)
+        try:
+            write_down(order, way_of(api, offering), reservation_id)
+        finally:
+            # After the file: a closed terminal must not come between the purchase and its record.
+            tell(f"bought   {reservation_id}")
         return reservation_id
 
 
-def write_down(order: Order, way: Way, reservation_id: str, write: Callable[[Sequence[Edit]], None] | None = None) -> list[Edit]:
+def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
     """Put a block that is bought into the stack file, and forget that its end was in doubt; the keys that were written."""
     made = file_edits(order, way, reservation_id)
     if made:
-        (write or (lambda found: edit_stack(order.stack_file.stack, found, order.stack_file.root)))(made)
+        edit_stack(order.stack_file.stack, made, order.stack_file.root)
     order.record.delete()
     return made
 

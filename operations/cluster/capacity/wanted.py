@@ -39,7 +39,7 @@ def wanted_of(
 
     `may_be_new`: whether a group that is not there is made, where its type is named. Raises CommandError for one that is not there, or of another type, for a type that EC2 does not have, and for a day that is over.
     """
-    if group is not None and group not in settings.node_groups and not (may_be_new and instance_type is not None):
+    if group is not None and group not in settings.node_groups and not (group and may_be_new and instance_type is not None):
         raise no_group(stack, group, list(settings.node_groups))
     if instance_type is not None and instance_type not in NEURON_TYPES:
         raise CommandError(f"no Neuron instance type `{instance_type}`", f"one of {', '.join(NEURON_TYPES)}", code=MISUSE)

@@ -12,6 +12,9 @@ from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.existing.network import NetworkDescription
 from facts.names import NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
+from facts.resources.queries import VOLUME_TAGS
+from facts.resources.rights import role_of
+from operations.aws.api import tags_of
 from operations.aws.other_cluster import Entry, OtherCluster
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 
@@ -47,6 +50,9 @@ def draft_of(other: OtherCluster, caller: str = "") -> Draft:
         **_groups(other, zones, draft),
         "storage": {"lustre": _lustre(other, draft)},
     }
+    if other.role_path != "/":
+        draft.configuration["iam"] = {"path": other.role_path}
+        draft.notes.append(f"the role of the control plane is below {other.role_path}: with iam.path all roles of the stack are")
     return draft
 
 
@@ -74,9 +80,7 @@ def _existing(other: OtherCluster, nodes: Mapping[str, str]) -> dict[str, Any]:
         zone_id = network.subnets[subnet_id].zone_id
         if zone_id not in CONTROL_PLANE_REFUSED_ZONES:
             plane.setdefault(zone_id, subnet_id)
-    found: dict[str, Any] = {"vpcId": network.vpc_id, "nodes": dict(nodes)}
-    if plane != dict(nodes):
-        found["controlPlane"] = plane
+    found: dict[str, Any] = {"vpcId": network.vpc_id, "nodes": dict(nodes), "controlPlane": plane}
     for key, role in (("loadBalancers", _PUBLIC_ROLE), ("internalLoadBalancers", _INTERNAL_ROLE)):
         tagged: dict[str, str] = {}
         for subnet_id, subnet in sorted(network.subnets.items()):
@@ -89,7 +93,7 @@ def _existing(other: OtherCluster, nodes: Mapping[str, str]) -> dict[str, Any]:
 
 def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, Any]:
     entry, version = other.entry, str(other.entry["version"])
-    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft), "roleName": str(entry["roleArn"]).rsplit("/", 1)[-1]}
+    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft), "roleName": role_of(entry["roleArn"])}
     if (entry.get("upgradePolicy") or {}).get("supportType") == "EXTENDED":
         made["supportType"] = "EXTENDED"
     made |= _endpoint(entry["resourcesVpcConfig"], draft)
@@ -233,8 +237,28 @@ def _free_name(theirs: str, taken: set[str]) -> str:
 
 
 def _lustre(other: OtherCluster, draft: Draft) -> dict[str, Any]:
+    """A file system of the VPC that no claim made is used as it is, where there is one; the stack makes none of its own."""
+    static = [entry for entry in other.file_systems if not made_by_claim(entry)]
+    if len(static) == 1:
+        (entry,) = static
+        draft.notes.append(
+            f"file system {entry['FileSystemId']} must let the nodes in: compare its security group with storage.lustre.existing"
+        )
+        mount = entry["LustreConfiguration"]["MountName"]
+        return {"existing": {"fileSystemId": entry["FileSystemId"], "mountName": mount}}
     for entry in other.file_systems:
         draft.notes.append(
             f"file system {entry['FileSystemId']} stays outside of the stack, and the stack makes none: storage.lustre.enabled"
         )
     return {"enabled": False}
+
+
+def made_by_claim(entry: Entry) -> bool:
+    """Whether the CSI driver made a file system for a claim, and deletes it with that."""
+    return any(tag in tags_of(entry) for tag in VOLUME_TAGS)
+
+
+def used_file_system(draft: Draft) -> str:
+    """Id of the file system of others that the stack mounts; empty where there is none."""
+    existing = draft.configuration.get("storage", {}).get("lustre", {}).get("existing")
+    return str(existing["fileSystemId"]) if existing else ""

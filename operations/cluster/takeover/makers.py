@@ -7,10 +7,10 @@ eksctl-io/eksctl pkg/cfn/manager, read 2026-11; Terraform CLI, state rm; CloudFo
 from collections.abc import Iterator
 from typing import Literal
 
-from facts.resources.queries import VOLUME_TAGS
+from facts.resources.rights import role_of
 from operations.aws.api import tags_of
 from operations.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authentication_mode
-from operations.cluster.takeover.draft import Draft
+from operations.cluster.takeover.draft import Draft, made_by_claim, used_file_system
 from simulator.recording import Recording
 from simulator.report.drawing.text import plural
 
@@ -55,15 +55,25 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
             f"{plural(len(other.service_account_roles), 'IAM role')} of service accounts ({', '.join(other.service_account_roles)}): they still work for their"
             " pods; the stack's own add-ons use Pod Identity"
         )
-    yield from _file_systems(other)
+    yield from _file_systems(other, used_file_system(draft))
     ours = {str(item.inputs["addonName"]) for item in recording.resources() if item.type == "aws:eks/addon:Addon"}
     for addon in other.addons:
         if addon["addonName"] not in ours:
             yield f"EKS add-on {addon['addonName']}: it stays; delete it where the stack installs the same (`aws eks delete-addon`)"
-    more = [arn.rsplit("/", 1)[-1] for arn in other.role_policies if not arn.endswith(f"/{_OWN_POLICY}")]
-    if more:
-        yield f"policies {', '.join(more)} on the control plane's role: detach them before `pulumi destroy`, or IAM keeps the role"
+    yield from _role_policies(other)
     yield "Helm releases and their objects: the account does not show them; `helm list -A` does, and one of another name blocks the stack's own chart"
+
+
+def _role_policies(other: OtherCluster) -> Iterator[str]:
+    """What the program's role does not have, and `pulumi destroy` would stop at (IAM API, DeleteRole: DeleteConflict)."""
+    role = role_of(other.entry["roleArn"])
+    for arn in other.role_policies:
+        if not arn.endswith(f"/{_OWN_POLICY}"):
+            detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"
+            yield f"policy {arn.rsplit('/', 1)[-1]} of the control plane's role: {detach} before `pulumi destroy`"
+    for name in other.role_documents:
+        delete = f"`aws iam delete-role-policy --role-name {role} --policy-name {name}`"
+        yield f"policy {name} in the control plane's role: {delete} before `pulumi destroy`"
 
 
 def _instances(other: OtherCluster) -> Iterator[str]:
@@ -76,12 +86,15 @@ def _instances(other: OtherCluster) -> Iterator[str]:
         yield f"{plural(len(karpenter), 'node')} of Karpenter: delete its NodePools first, while its controller runs"
 
 
-def _file_systems(other: OtherCluster) -> Iterator[str]:
+def _file_systems(other: OtherCluster, used: str) -> Iterator[str]:
     for entry in other.file_systems:
-        which, tags = entry["FileSystemId"], tags_of(entry)
-        if any(tag in tags for tag in VOLUME_TAGS):
-            yield f"file system {which}: a claim made it, and deleting the claim deletes it with its data; copy what you need, or set its PersistentVolume to Retain"
-        else:
+        which = entry["FileSystemId"]
+        if made_by_claim(entry):
+            yield (
+                f"file system {which}: a claim made it, and deleting the claim deletes it with its data; copy what you need, or set its"
+                " PersistentVolume to Retain"
+            )
+        elif which != used:
             yield f"file system {which}: it still belongs to its maker"
 
 

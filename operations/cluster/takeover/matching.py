@@ -6,6 +6,7 @@ from typing import Any
 
 from facts.resources import eks, iam, logs
 from facts.resources.queries import Lookup
+from facts.resources.rights import role_of
 from facts.resources.table import TYPES
 from operations.aws.api import Api
 from operations.aws.objects import at
@@ -66,12 +67,19 @@ def match(api: Api, recording: Recording, other: OtherCluster, stack: str) -> Ma
         if not isinstance(lookup, Lookup) or lookup.mark == "named":
             continue
         for sighting in _sighted(api, lookup, other, item, stack):
-            if item.type in TAKEN_OVER:
+            if item.type in TAKEN_OVER and _is_the_clusters(item, other):
                 found.taken.append(_match(item, sighting, other))
-            else:
+            elif item.type != iam.ROLE_ATTACHMENT.token:
                 found.clashes.append((item, sighting))
     found.taken.sort(key=lambda each: (each.recorded.type != eks.CLUSTER_TYPE.token, each.recorded.urn))
     return found
+
+
+def _is_the_clusters(item: Registration, other: OtherCluster) -> bool:
+    """Whether it belongs to the cluster. Roles are the account's: of those only the control plane's own does, since another with the
+    program's name may serve another cluster, and `pulumi destroy` deletes what was imported."""
+    key = {iam.ROLE.token: "name", iam.ROLE_ATTACHMENT.token: "role"}.get(item.type)
+    return key is None or item.inputs[key] == role_of(str(other.entry["roleArn"]))
 
 
 def _sighted(api: Api, lookup: Lookup, other: OtherCluster, item: Registration, stack: str) -> Sequence[str]:
@@ -164,8 +172,18 @@ def _log_group(item: Registration, other: OtherCluster) -> _Seen:
 
 def _role(item: Registration, other: OtherCluster) -> _Seen:
     arn = str(other.entry["roleArn"])
-    own = arn.rsplit("/", 1)[-1] == item.inputs["name"]
-    return {"name": item.inputs["name"]}, {"arn": arn} if own else {}
+    if role_of(arn) != item.inputs["name"]:
+        return {"name": item.inputs["name"]}, {}
+    # The program leaves out the usual path, and so does the state of a role that has it.
+    path = {"path": other.role_path} if other.role_path != "/" else {}
+    return {"name": item.inputs["name"], **path}, {"arn": arn}
+
+
+def _entry(item: Registration, other: OtherCluster) -> _Seen:
+    """The provider leaves out the usual type (hashicorp/terraform-provider-aws internal/service/eks/access_entry.go, its default)."""
+    entry = next(each for each in other.access_entries if each["principalArn"] == item.inputs["principalArn"])
+    kind = {"type": entry["type"]} if entry.get("type", "STANDARD") != "STANDARD" else {}
+    return {key: item.inputs[key] for key in ("clusterName", "principalArn")} | kind, {}
 
 
 def _policy(item: Registration, other: OtherCluster) -> _Seen:
@@ -178,6 +196,7 @@ def _policy(item: Registration, other: OtherCluster) -> _Seen:
 _SEEN = {
     eks.CLUSTER_TYPE.token: _cluster,
     eks.ADDON.token: _addon,
+    eks.ACCESS_ENTRY.token: _entry,
     eks.ACCESS_POLICY.token: _policy,
     logs.LOG_GROUP.token: _log_group,
     iam.ROLE.token: _role,

@@ -60,6 +60,8 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if cluster is None:
         return
     wanted = cluster.recorded.inputs
+    for each in other.role_users:
+        yield f"the role {other.entry['roleArn']} is that of cluster {each} as well: `pulumi destroy` would delete it below that one; take over neither"
     yield from _version(str(other.entry["version"]), str(wanted["version"]))
     yield from _access(other)
     key = (wanted.get("encryptionConfig") or {}).get("provider", {}).get("keyArn")
@@ -67,8 +69,6 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if theirs and key != theirs[0]:
         yield f"the secrets of Kubernetes are encrypted by {theirs[0]}, and EKS takes no other key: set `controlPlane.encryptionKeyArn` to it"
     yield from _subnets(other, list(wanted["vpcConfig"]["subnetIds"]))
-    if str(other.entry["roleArn"]).partition(":role/")[2] != str(other.entry["roleArn"]).rsplit("/", 1)[-1]:
-        yield f"the role {other.entry['roleArn']} has a path, which the program's roles have not: the role would be replaced, and with it the cluster"
 
 
 def _version(theirs: str, wanted: str) -> Iterator[str]:

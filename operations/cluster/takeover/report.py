@@ -1,5 +1,6 @@
 """What `trn import` says: what maps to what, what is used as it is, what stays outside, the plan, and the steps in their order."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from operations.aws.other_cluster import OtherCluster
-from operations.cluster.takeover.draft import Draft
+from operations.cluster.takeover.draft import Draft, used_file_system
 from operations.cluster.takeover.makers import Maker, forgetting, outside, removal
 from operations.cluster.takeover.matching import Matches
 from operations.cluster.takeover.plan import Aftermath
@@ -38,11 +39,19 @@ class Report:
     @property
     def used(self) -> list[str]:
         """What the stack uses and never changes."""
-        existing = self.draft.configuration["network"]["existing"]
+        existing = self.draft.configuration.get("network", {}).get("existing") or {}
         subnets = {each for role in existing.values() if isinstance(role, dict) for each in role.values()}
-        found = [f"VPC {existing['vpcId']} with {plural(len(subnets), 'subnet')}: network.existing"]
-        key = self.draft.configuration["controlPlane"].get("encryptionKeyArn")
-        return [*found, *([f"key {key}: controlPlane.encryptionKeyArn"] if key else [])]
+        found = [f"VPC {existing['vpcId']} with {plural(len(subnets), 'subnet')}: network.existing"] if existing else []
+        key = self.draft.configuration.get("controlPlane", {}).get("encryptionKeyArn")
+        which = used_file_system(self.draft)
+        found += [f"key {key}: controlPlane.encryptionKeyArn"] if key else []
+        return [*found, *([f"file system {which}: storage.lustre.existing"] if which else [])]
+
+    @property
+    def _place(self) -> str:
+        """The import file as a shell takes it in the project's folder."""
+        root, target = self.stack_file.parent.resolve(), self.import_file.resolve()
+        return shlex.quote(str(target.relative_to(root) if target.is_relative_to(root) else target))
 
     @property
     def steps(self) -> list[str]:
@@ -60,7 +69,7 @@ class Report:
             "stop what runs by Helm and by hand and that the stack installs itself (`helm list -A`)",
             *forgetting(self.other, self.maker),
             f"pulumi stack init {stack}",
-            f"AWS_REGION={region} pulumi import --stack {stack} --file {self.import_file.name} {options}",
+            f"AWS_REGION={region} pulumi import --stack {stack} --file {self._place} {options}",
             f"trn plan {stack}: it must say what is said here",
             f"pulumi up --stack {stack}: control plane and add-ons change in place, nodes are made beside the old ones",
             "move the jobs to the new nodes; a Neuron group needs its instances twice until then, or `size: 0` at first",

@@ -192,6 +192,18 @@ def jobs(subject: Subject) -> Iterator[Finding]:
         yield passed("jobs", "none on the nodes that are rolled")
 
 
+def pools(subject: Subject) -> Iterator[Finding]:
+    """Karpenter's pools, whose nodes are rolled by Karpenter and by no step (Karpenter, disruption: an AMI of another minor is drift)."""
+    for item in subject.recording.of_type(kinds.NODE_POOL):
+        name, budgets = item.inputs["metadata"]["name"], item.inputs["spec"].get("disruption", {}).get("budgets", ())
+        if any(budget["nodes"] == "0" and "Drifted" in budget.get("reasons", ["Drifted"]) for budget in budgets):
+            do = f"delete its NodeClaims one at a time when its jobs have ended: `kubectl get nodeclaims -l karpenter.sh/nodepool={name}`"
+            yield warned("pools", f"nodes of Karpenter pool {name} stay at their minor", do)
+        else:
+            do = "drain what must not move first, or give the pool a budget of no node for the reason Drifted"
+            yield warned("pools", f"Karpenter replaces the nodes of pool {name} once the control plane is upgraded", do)
+
+
 CHECKS: Mapping[str, Callable[[Subject], Iterator[Finding]]] = {
     "Kubernetes": support,
     "version skew": skew,
@@ -202,5 +214,6 @@ CHECKS: Mapping[str, Callable[[Subject], Iterator[Finding]]] = {
     "addresses": addresses,
     "budgets": budgets,
     "jobs": jobs,
+    "pools": pools,
 }
 """In the order in which they are shown."""

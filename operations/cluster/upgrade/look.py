@@ -112,4 +112,6 @@ def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequen
         shown = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
         wrong = f"`pulumi up` would change more than an upgrade does: {shown}"
         raise CommandError(wrong, "run `pulumi up` first, or take the edits back; then run this again")
-    return Standing(plane, found.groups, bool(late) or bool(waiting))
+    # A group whose keys were written before its nodes were rolled has its own step.
+    beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
+    return Standing(plane, found.groups, ("add-ons", "charts") if late else ("charts",) if beside else ())

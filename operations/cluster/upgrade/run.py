@@ -57,10 +57,10 @@ def run(
 ) -> Outcome:
     """Walk the steps; the first that fails ends it, and another run goes on there.
 
-    `is_resumed`: an earlier run may have changed what Pulumi's state does not know of, so that the first step looks again at what is there.
+    `is_resumed`: an earlier run may have changed what Pulumi's state does not know of, so that Pulumi looks again at what is there.
     Raises CommandError where jobs are in the way and nothing was said about them, and what `consent` raises.
     """
-    outcome = Outcome()
+    outcome, is_stale = Outcome(), is_resumed
     for number, timed in enumerate(steps):
         step = timed.step
         if step.group is not None:
@@ -68,7 +68,9 @@ def run(
         ways.check()
         watching.tell(f"step {number + 1} of {len(steps)}: {step.title}")
         ways.edit(step.edits)
-        code, printed = ways.pulumi().run(up_command(stack, timed.targets, refresh=is_resumed and number == 0), {})
+        code, printed = ways.pulumi().run(up_command(stack, timed.targets, refresh=is_stale), {})
+        # With targets it looks again at those alone.
+        is_stale = is_stale and bool(timed.targets)
         if code:
             refuse_misuse(stack, printed)
         wrong = "what Pulumi printed says why" if code else ways.verify(step)

@@ -44,7 +44,7 @@ class Before:
 
 
 def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str, accepted: frozenset[str], watching: Watching) -> Before:
-    """Checks and plan; reads only. Raises CommandError where there is no way, ConfigurationError where a step's settings are refused."""
+    """Checks and plan; reads only. Raises CommandError where there is no way, or a step's settings are refused."""
     found = look(api, settings, watching)
     minors = minors_to(found.control_plane, target)
     plane = settings.control_plane.kubernetes_version
@@ -59,7 +59,9 @@ def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str
             notes.append(warned("stack file", f"{plane} leaves standard support", do))
     standing = standing_of(found, plane, late, waiting, cluster=settings.name)
     planned = steps(standing, target, lambda group, minor: release_for(group, minor, settings))
-    is_resumed = standing.is_unfinished or plane != found.control_plane or any(group.minor != found.control_plane for group in found.groups)
+    is_resumed = (
+        bool(standing.unfinished) or plane != found.control_plane or any(group.minor != found.control_plane for group in found.groups)
+    )
     if not planned:
         return Before(settings, standing, minors, (), (), is_resumed)
     kubernetes, there = _inside(api, settings, stack_file.stack, planned)

@@ -40,8 +40,8 @@ class Standing:
     """Minor, by EKS."""
     groups: Sequence[Group]
     """In the order in which they are rolled: the core group first, as the add-ons' pods are there."""
-    is_unfinished: bool = False
-    """An earlier run ended before the add-ons and charts of the control plane's minor were as they are to be."""
+    unfinished: tuple[Kind, ...] = ()
+    """What an earlier run did not bring to the control plane's minor: add-ons, charts."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ def steps(standing: Standing, target: str, release: Release) -> list[Step]:
     def parts(edits: tuple[Edit, ...], *kinds: Kind) -> list[Step]:
         return [Step(kind, plane, edits) for kind in kinds]
 
-    if standing.is_unfinished:
-        found += parts((Edit(CONTROL_PLANE_KEY, plane), *hold()), "add-ons", "charts")
+    found += parts((Edit(CONTROL_PLANE_KEY, plane), *hold()), *standing.unfinished)
     for minor in minors_between(plane, target):
         found += [roll(group) for group in standing.groups if minors_behind(minor, at[group.name]) > KUBELET_SKEW]
         plane = minor

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from operations.cluster.upgrade.configuration import standing_file
 from operations.cluster.upgrade.steps import Kind, Standing, Step
+from operations.errors import MISUSE, CommandError
 from operations.existing.stand_in import account_for
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile, with_edits
@@ -16,6 +17,7 @@ from simulator.engine.plan import counts, plan
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
+from stacks.problems import ConfigurationError
 
 _TARGETED: dict[Kind, str] = {"control plane": kinds.CLUSTER, "add-ons": kinds.ADDON}
 """Types that a step names with `--target`; the others run the whole program, whose only difference is theirs."""
@@ -51,10 +53,7 @@ class Timed:
 
 
 def timed(stack_file: StackFile, standing: Standing, steps: Sequence[Step], *, seed: int = 0) -> list[Timed]:
-    """Each step in its turn, up to the first that the account refuses.
-
-    Raises ConfigurationError where the settings of a step are refused.
-    """
+    """Each step in its turn, up to the first that the account refuses. Raises CommandError where a step's settings are refused."""
     first = standing_file(stack_file, standing)
     settings = settings_of(first)
     engine = Engine(World(account_for(settings)), State(), seed)
@@ -63,10 +62,19 @@ def timed(stack_file: StackFile, standing: Standing, steps: Sequence[Step], *, s
     found, file = list[Timed](), first
     for step in steps:
         file = with_edits(file, step.edits)
-        found.append(_run(engine, step, record_stack(file, seed=seed), seed))
+        found.append(_run(engine, step, _recorded(file, step, seed), seed))
         if found[-1].errors:
             break
     return found
+
+
+def _recorded(file: StackFile, step: Step, seed: int) -> Recording:
+    try:
+        return record_stack(file, seed=seed)
+    except ConfigurationError as error:
+        first = error.problems[0]
+        wrong = f"the stack file does not fit {step.title}: {first.wrong}, `{first.path}` is `{first.value}`"
+        raise CommandError(wrong, first.hint or f"change it before the upgrade; allowed: {first.allowed}", code=MISUSE) from error
 
 
 def _run(engine: Engine, step: Step, recording: Recording, seed: int) -> Timed:

@@ -26,7 +26,7 @@ class Outcome:
 
 
 @dataclass
-class _LastLog:
+class LastLog:
     """What a pod says from now to its end. A pod is gone a moment after its last line, so its log is followed and not asked for again."""
 
     kubernetes: Kubernetes
@@ -36,7 +36,7 @@ class _LastLog:
     wrong: str = ""
     thread: threading.Thread | None = field(default=None)
 
-    def start(self) -> "_LastLog":
+    def start(self) -> "LastLog":
         """Begin to follow it."""
         # Of no use to the end of this process: Ctrl-C must not wait for it.
         self.thread = threading.Thread(target=self._read, daemon=True)
@@ -70,7 +70,7 @@ def saved_on_request(log: str) -> int | None:
 def cancel_job(plan: CancelPlan, kubernetes: Kubernetes, pause: Callable[[float], None], tell: Callable[[str], None]) -> Outcome:
     """End the job. Raises CommandError where another one has its name by now, and for what the server refuses."""
     job = plan.job
-    log = _LastLog(kubernetes, _log_path(plan), plan.grace_s + MARGIN_S).start() if plan.saves else None
+    log = LastLog(kubernetes, log_path(plan), plan.grace_s + MARGIN_S).start() if plan.saves else None
     kubernetes.delete(plan.resource, job.name, job.namespace, uid=plan.uid)
     tell(f"deleting {job.reference}")
     if plan.now:
@@ -110,8 +110,8 @@ def _is_there(plan: CancelPlan, kubernetes: Kubernetes) -> bool:
     return any(str(pod["metadata"].get("uid")) in uids for pod in kubernetes.list(PODS, namespace=plan.job.namespace) or ())
 
 
-def _log_path(plan: CancelPlan) -> str:
-    """The log of the first pod that runs, from now on."""
+def log_path(plan: CancelPlan) -> str:
+    """Where the API serves the log of the first pod that runs, from now on."""
     pod = next(pod for pod in plan.job.pods if pod.get("status", {}).get("phase") == "Running")
     name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
     return f"/api/v1/namespaces/{plan.job.namespace}/pods/{name}/log?container={container}&follow=true&sinceSeconds=1"

@@ -1,6 +1,6 @@
 """Nodes of the simulated cluster, from its node groups: labels as EKS sets them, devices as the plug-ins report them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from facts.catalogue import InstanceType
@@ -18,11 +18,25 @@ PLUGINS = {"neuron-device-plugin": "neuron-helm-chart", "aws-efa-k8s-device-plug
 """DaemonSets of device plug-ins to the charts that bring them (charts as pinned, rendered)."""
 
 
+HELD = "heldJobs"
+"""Key beside what a user has patched of a node: uids of the jobs that it had when it was closed."""
+
+
 def nodes(state: AccountState) -> Iterator[Object]:
     """Every node of every group that EC2 gave instances to."""
     for item in state.existing(kinds.NODE_GROUP):
         if item.status not in ("failed", "creating"):
             yield from (_node(state, item, number) for number in range(view.desired_size(item.registration)))
+
+
+def closings(state: AccountState) -> dict[str, Registration]:
+    """Nodes that were closed for new pods, by name: what a user has patched, and the jobs that were there by then."""
+    return {item.registration.id: item.registration for item in state.existing(kinds.NODE)}
+
+
+def _annotations(closed: Mapping[str, Any]) -> Object:
+    found = (closed.get("metadata") or {}).get("annotations")
+    return {"annotations": found} if found else {}
 
 
 def _node(state: AccountState, item: CloudObject, number: int) -> Object:
@@ -46,11 +60,12 @@ def _node(state: AccountState, item: CloudObject, number: int) -> Object:
         for taint in group.inputs.get("taints") or ()
     ]
     is_ready = item.status in ("ready", "deleting")
+    closed = next((each.registration.inputs for each in state.existing(kinds.NODE) if each.registration.id == name), {})
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "uid": f"node-{instance}", "labels": labels},
-        "spec": {"providerID": f"aws:///{zone}/{instance}", "taints": taints},
+        "metadata": {"name": name, "uid": f"node-{instance}", "labels": labels, **_annotations(closed)},
+        "spec": {"providerID": f"aws:///{zone}/{instance}", "taints": taints, **(closed.get("spec") or {})},
         "status": {
             "conditions": [{"type": "Ready", "status": "True" if is_ready else "Unknown"}],
             "allocatable": allocatable(state, group, hardware),

@@ -11,7 +11,8 @@ from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEU
 from simulator.account import kinds
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
-from simulator.doors.kubernetes.nodes import Object, nodes
+from simulator.doors.kubernetes.nodes import HELD, Object, closings, nodes
+from simulator.recording import Registration
 
 LOG = "simulated account: no container runs here"
 _JOB_LABELS = {"batch.volcano.sh/Job": "volcano.sh/job-name", "batch/Job": "batch.kubernetes.io/job-name"}
@@ -20,14 +21,26 @@ _DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
 
 def pods(state: AccountState) -> list[Object]:
     """Every pod that the cluster's controllers made."""
-    there = list(nodes(state))
+    there, closed = list(nodes(state)), closings(state)
     held: Counter[tuple[str, str]] = Counter()
     found: list[Object] = []
     for job in sorted(jobs(state), key=lambda item: item.registration.id):
-        found += _placed(job, there, held)
+        open_nodes = [node for node in there if _takes(job, node, closed)]
+        found += _placed(job, open_nodes, held)
     for item in state.existing(kinds.DAEMON_SET):
         found += [_daemon(item, node) for node in there if _tolerated(item.registration.inputs["spec"]["template"]["spec"], node)]
     return found
+
+
+def _takes(job: CloudObject, node: Object, closed: Mapping[str, Registration]) -> bool:
+    """A node that was closed keeps the jobs that it had."""
+    return not node["spec"].get("unschedulable") or uid_of(job) in closed[node["metadata"]["name"]].inputs[HELD]
+
+
+def is_stopped(job: CloudObject) -> bool:
+    """Whether a job was suspended: Kubernetes' own switch, or Volcano's state."""
+    spec, status = job.registration.inputs.get("spec") or {}, job.registration.outputs.get("status") or {}
+    return bool(spec.get("suspend")) or (status.get("state") or {}).get("phase") == "Aborted"
 
 
 def jobs(state: AccountState) -> list[CloudObject]:
@@ -60,6 +73,8 @@ def _placed(job: CloudObject, there: list[Object], held: Counter[tuple[str, str]
 
 def _wanted(job: CloudObject) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Name and spec of each pod that a job asks for."""
+    if is_stopped(job):
+        return
     inputs = job.registration.inputs
     name, spec = inputs["metadata"]["name"], inputs.get("spec") or {}
     for task in spec.get("tasks") or ():

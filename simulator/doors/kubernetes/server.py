@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from simulator.account import kinds, view
-from simulator.account.objects import Stray
+from simulator.account.objects import CloudObject, Stray
 from simulator.account.world import World
-from simulator.doors.kubernetes.nodes import Object
+from simulator.doors.kubernetes.nodes import HELD, Object, nodes
 from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown
-from simulator.doors.kubernetes.pods import LOG, metrics
+from simulator.doors.kubernetes.pods import LOG, is_stopped, metrics, pods, uid_of
 from simulator.doors.kubernetes.resources import ServedKind, served_kinds
 from simulator.recording import Registration
 
@@ -137,7 +137,7 @@ class ApiServer:
         if place.kind.is_namespaced and not view.namespace_exists(self.world.state, place.namespace):
             return _NOT_FOUND
         if place.kind.kind == "Command":
-            return self._close_queue(body)
+            return self._job_command(place, body) if body["action"].endswith("Job") else self._close_queue(body)
         name = body["metadata"]["name"]
         if find(self.world.state, place.kind, place.namespace, name) is not None:
             return _json({"kind": "Status", "reason": "AlreadyExists", "message": f"{place.kind.plural} {name!r} already exists"}, 409)
@@ -158,7 +158,44 @@ class ApiServer:
             queue.registration = replace(queue.registration, outputs={**queue.registration.outputs, "status": {"state": "Closed"}})
         return _json(command, 201)
 
+    def _job_command(self, place: _Place, command: Object) -> Answer:
+        """Volcano stops and starts jobs by its commands."""
+        job = find(self.world.state, ServedKind("batch.volcano.sh", "Job"), place.namespace, command["target"]["name"])
+        if job is not None:
+            status: Object = {"state": {"phase": "Aborted"}} if command["action"] == "AbortJob" else {}
+            job.registration = replace(job.registration, outputs={**job.registration.outputs, "status": status})
+            self._let_go(job)
+        return _json(command, 201)
+
+    def _let_go(self, job: CloudObject) -> None:
+        """A job that has stopped has no place on a closed node any more."""
+        for node in self.world.state.existing(kinds.NODE) if is_stopped(job) else ():
+            kept = [uid for uid in node.registration.inputs[HELD] if uid != uid_of(job)]
+            node.registration = replace(node.registration, inputs={**node.registration.inputs, HELD: kept})
+
+    def _patch_node(self, place: _Place, body: Object) -> Answer:
+        """The account has groups, and no nodes: what a user writes on a node is kept beside them."""
+        state = self.world.state
+        if place.name not in [node["metadata"]["name"] for node in nodes(state)]:
+            return _NOT_FOUND
+        kept = find(state, place.kind, "", place.name)
+        if kept is None:
+            there = [pod for pod in pods(state) if pod["spec"].get("nodeName") == place.name]
+            held = sorted({owner["uid"] for pod in there for owner in pod["metadata"].get("ownerReferences") or ()})
+            inputs = {"metadata": {"name": place.name}, HELD: held}
+            state.add(
+                Registration(f"{USERS}::{kinds.NODE}::{place.name}", kinds.NODE, place.name, True, False, "", inputs, id=place.name),
+                "ready",
+            )
+            kept = state.existing(kinds.NODE)[-1]
+        kept.registration = replace(kept.registration, inputs=_merged(kept.registration.inputs, body))
+        if not kept.registration.inputs.get("spec"):
+            state.remove(kept.registration)
+        return self._read(place)
+
     def _patch(self, place: _Place, body: Object) -> Answer:
+        if place.kind.kind == "Node":
+            return self._patch_node(place, body)
         item = find(self.world.state, place.kind, place.namespace, place.name)
         if "fieldManager" in place.query:
             # Server-side apply makes what is not there (Kubernetes, server-side apply).
@@ -174,6 +211,7 @@ class ApiServer:
             return _NOT_FOUND
         made = item.registration
         item.registration = replace(made, inputs=_merged(made.inputs, body), outputs=_merged(made.outputs, body))
+        self._let_go(item)
         return _json(shown(item))
 
     def _delete(self, place: _Place, options: Object) -> Answer:

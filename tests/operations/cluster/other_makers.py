@@ -29,10 +29,16 @@ FILE_SYSTEM = "fs-0b10e0b10e0b10e01"
 
 
 def blueprint_account(
-    state: AccountState | None = None, *, version: str = "1.35", mode: str = "API_AND_CONFIG_MAP", role_path: str = "/"
+    state: AccountState | None = None,
+    *,
+    version: str = "1.35",
+    mode: str = "API_AND_CONFIG_MAP",
+    role_path: str = "/",
+    by_claim: bool = True,
 ) -> AccountState:
-    """The account after `install.sh` of the blueprint, and upgrades of Kubernetes since. `mode`: how the cluster knows its users."""
-    made = _Account(state or AccountState(), BLUEPRINT)
+    """The account after `install.sh` of the blueprint, and upgrades of Kubernetes since. `mode`: where the cluster finds its users; `by_claim`: whether
+    a claim made the file system, as in the blueprint, or Terraform did, as in its successor."""
+    made = Account(state or AccountState(), BLUEPRINT)
     put_network(made.state, _network(NODES, ROUTABLE, PUBLIC))
     tags = {"Blueprint": BLUEPRINT, "GithubRepo": "github.com/awslabs/data-on-eks"}
     role = f"{BLUEPRINT}-cluster-20240829101112131400000001"
@@ -58,13 +64,14 @@ def blueprint_account(
         made.entry(f"arn:aws:iam::{ACCOUNT}:role/{node_role}", "EC2_LINUX")
         made.entry(f"arn:aws:iam::{ACCOUNT}:role/deployer", "STANDARD", "AmazonEKSClusterAdminPolicy")
         made.entry(f"arn:aws:iam::{ACCOUNT}:role/platform-team", "STANDARD", "AmazonEKSViewPolicy")
-    made.file_system(ROUTABLE["usw2-az4"], {"CSIVolumeName": "pvc-0b10e", "kubernetes.io/created-for/pv/name": "pvc-0b10e"})
+    volume = {"CSIVolumeName": "pvc-0b10e", "kubernetes.io/created-for/pv/name": "pvc-0b10e"}
+    made.file_system(ROUTABLE["usw2-az4"], volume if by_claim else {"Name": "static"})
     return made.state
 
 
 def eksctl_account(state: AccountState | None = None, *, mode: str = "API_AND_CONFIG_MAP", version: str = "1.35") -> AccountState:
     """The account after `eksctl create cluster` with a managed Neuron group, a self-managed group and a role for a service account."""
-    made = _Account(state or AccountState(), EKSCTL)
+    made = Account(state or AccountState(), EKSCTL)
     put_network(made.state, _network(ROUTABLE, {}, PUBLIC))
     tags = {
         "alpha.eksctl.io/cluster-name": EKSCTL,
@@ -113,7 +120,7 @@ def _network(*roles: Mapping[str, str]) -> NetworkDescription:
     return NetworkDescription(region=REGION, vpc_id=VPC, cidrs=("10.1.0.0/16",), subnets=subnets, route_tables=tables, nat_gateways=nats)
 
 
-class _Account:
+class Account:
     """Objects of one cluster, put into an account without a request."""
 
     def __init__(self, state: AccountState, cluster: str) -> None:
@@ -200,7 +207,8 @@ class _Account:
     def entry(self, principal: str, kind: str, policy: str = "") -> None:
         """An access entry."""
         own = {"clusterName": self._name, "principalArn": principal}
-        self._put(eks.ACCESS_ENTRY.token, principal, {**own, "type": kind})
+        # The provider's own default: it is no difference to a program that leaves it out.
+        self._put(eks.ACCESS_ENTRY.token, principal, {**own, **({"type": kind} if kind != "STANDARD" else {})})
         if policy:
             arn = f"arn:aws:eks::aws:cluster-access-policy/{policy}"
             self._put(eks.ACCESS_POLICY.token, principal, {**own, "policyArn": arn, "accessScope": {"type": "cluster", "namespaces": []}})

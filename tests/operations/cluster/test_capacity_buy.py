@@ -261,3 +261,103 @@ def test_what_the_stack_file_would_refuse_is_not_bought(regions: Regions):
     regions.around("us-east-1").blocks = [block(OFFER, "us-east-13", 3, SUM)]
     code, _, err = buy()
     assert (code, "use1-az3" in err, "Buy this block" in err, purchases(regions)) == (2, True, False, 0)
+
+
+@pytest.mark.parametrize("limit", ["inf", "1e999", "nan"])
+def test_a_limit_without_end_is_no_sum(regions: Regions, limit: str):
+    """Automation would buy at any price."""
+    assert buy("--yes", "--limit-usd", limit, "--account", ACCOUNT, said="")[0] == 2
+    assert purchases(regions) == 0
+
+
+@pytest.mark.parametrize("offer", ["*", "cb-*", "cb-?123456789abcdef0", "", "../x"])
+def test_a_pattern_is_no_offer(regions: Regions, offer: str):
+    """EC2's filters take `*` and `?`, which would find every block that was bought."""
+    code, _, err = buy(offer=offer)
+    assert (code, "is not the id of an offer" in err, list(regions.calls())) == (2, True, [])
+
+
+def test_a_second_run_for_another_group_overwrites_no_block(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """Killed before the file was written, and run again without --group: the block of the first group stays in the file."""
+    assert buy()[0] == 0
+    first, second = group()["capacityReservationId"], "cb-0123456789abcdef1"
+    regions.around("us-west-2").blocks.append(block(second, "us-west-24", 6, 100))
+
+    def killed(*_: Any) -> None:
+        raise SystemError("killed")
+
+    named = ("--group", "second", "--type", "trn1.32xlarge")
+    with monkeypatch.context() as patch:
+        patch.setattr(purchase, "edit_stack", killed)
+        with pytest.raises(SystemError):
+            buy(*named, offer=second, said="y\n100\n")
+    code, _, err = buy(offer=second)
+    assert (code, f"`nodeGroups.{GROUP}` is on {first}" in err, "is bought, and not in the stack file yet" in err) == (2, True, True)
+    assert group()["capacityReservationId"] == first
+    assert buy(*named, offer=second)[0] == 0
+    code, _, err = buy("--group", "third", "--type", "trn1.32xlarge", offer=second)
+    assert (code, "`nodeGroups.second` has it; nothing was changed" in err, purchases(regions)) == (2, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [({"ReservationType": "default"}, "is no capacity block"), ({"InstanceType": "trn2.48xlarge"}, "of trn2.48xlarge; `nodeGroups.")],
+)
+def test_a_reservation_with_look_alike_tags_is_not_written(regions: Regions, changed: dict[str, str], wrong: str):
+    """Tags are copied by hand; the group could launch nothing into such a reservation."""
+    purchase.purchase(seen(regions), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    next(iter(bought(regions).values())).update(changed)
+    before = Path("Pulumi.dev.yaml").read_text()
+    code, _, err = buy()
+    assert (code != 0, wrong in err, Path("Pulumi.dev.yaml").read_text()) == (True, True, before)
+
+
+def seen(regions: Regions) -> Any:
+    """The region after a look at its offers: only what was shown is sold."""
+    api = regions.api("us-west-2")
+    assert block_offerings(api, "trn1.32xlarge", 2, 72, NOW.date())
+    return api
+
+
+def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
+    """Another price than the one that was typed; and another run here whose purchase got no answer."""
+    wire = regions.wire("us-west-2")
+
+    def dearer(name: str) -> None:
+        if name == "ssm.PutParameter":
+            regions.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM + 1)]
+
+    wire.after_call = dearer
+    code, _, err = buy()
+    assert (code, "has changed since it was confirmed" in err, purchases(regions), records()) == (1, True, 0, [])
+
+    def begun(name: str) -> None:
+        if name == "ssm.PutParameter":
+            purchase.PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER})
+
+    wire.after_call = begun
+    code, _, err = buy(said=f"y\n{SUM + 1}\n")
+    assert (code, "its end is not known" in err, purchases(regions), len(records())) == (1, True, 0, 1)
+
+
+def test_a_stack_file_that_cannot_be_written_is_said_before_money_is_spent(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """One whose group is an alias cannot be changed alone, and one may be read-only."""
+    path = Path("Pulumi.dev.yaml")
+    whole = path.read_text()
+    with monkeypatch.context() as patch:
+        patch.setattr("operations.stack_edit.os.access", lambda *_: False)
+        code, _, err = buy()
+        assert (code, "is read-only for this user" in err, "Buy this block" in err, purchases(regions)) == (1, True, False, 0)
+    held = yaml.safe_load(whole)
+    groups = held["config"].pop("trn:nodeGroups")
+    group_line = f"{{instanceType: trn1.32xlarge, size: 2, releaseVersion: {groups[GROUP]['releaseVersion']}}}"
+    path.write_text(f"{yaml.safe_dump(held)}  trn:nodeGroups:\n    other: &one {group_line}\n    {GROUP}: *one\n")
+    code, _, err = buy()
+    assert (code, "cannot be changed alone" in err, "Buy this block" in err, purchases(regions)) == (1, True, False, 0)
+
+
+@pytest.mark.parametrize("name", ["1", "true", "null", "1e3", "2026-01-01"])
+def test_a_new_group_whose_name_is_a_number_to_yaml_is_written_in_quotes(regions: Regions, name: str):
+    """Paid, and then refused by the file, it would have to be typed by hand."""
+    assert buy("--group", name, "--type", "trn1.32xlarge")[0] == 0
+    assert name in yaml.safe_load(Path("Pulumi.dev.yaml").read_text())["config"]["trn:nodeGroups"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from facts.names import role_name
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.takeover import locate
@@ -16,6 +17,7 @@ from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
+from tests.operations.cluster import other_makers
 from tests.operations.cluster.other_makers import (
     BLUEPRINT,
     EKSCTL,
@@ -100,6 +102,7 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:network"]["existing"] | {"internalLoadBalancers": {}} == {
         "vpcId": VPC,
         "nodes": NODES,
+        "controlPlane": NODES,
         "loadBalancers": PUBLIC,
         "internalLoadBalancers": {},
     }
@@ -109,6 +112,16 @@ def test_the_stack_file_describes_the_cluster_as_it_is(trn: Trn, wires: dict[str
     assert made["trn:coreNodes"] == {"instanceType": "m5.xlarge", "minSize": 3, "desiredSize": 3, "maxSize": 8}
     assert made["trn:nodeGroups"]["trn1-32xl-ng1"]["size"] == 2
     assert made["trn:storage"] == {"lustre": {"enabled": False}}
+
+
+def test_a_file_system_that_no_claim_made_is_mounted_as_it_is(trn: Trn, wires: dict[str, Wire]):
+    """The stack makes none beside it, and never deletes it."""
+    wires[REGION] = account(blueprint_account(by_claim=False))
+    found = result(trn, BLUEPRINT)
+    assert configuration()["trn:storage"] == {"lustre": {"existing": {"fileSystemId": FILE_SYSTEM, "mountName": "fsxb10e"}}}
+    assert f"file system {FILE_SYSTEM}: storage.lustre.existing" in found["used"]
+    assert FILE_SYSTEM not in " ".join(found["outside"])
+    assert [each for each in found["plan"]["create"] if "LustreFileSystem" in each["urn"]] == []
 
 
 def test_eksctls_cluster_moves_to_private_subnets_of_the_same_zones(trn: Trn, wires: dict[str, Wire]):
@@ -149,11 +162,16 @@ def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
         assert any(part in each for each in red)
 
 
-def test_a_role_with_a_path_is_red(trn: Trn, wires: dict[str, Wire]):
-    """The program makes roles without one: the role would be another, and with it the cluster."""
+def test_a_role_below_a_path_puts_all_roles_there(trn: Trn, wires: dict[str, Wire]):
+    """IAM moves no role: at another path the role would be another, and with it the cluster."""
     wires[REGION] = account(blueprint_account(role_path="/eks/"))
-    (red,) = result(trn, BLUEPRINT, code=1)["red"]
-    assert "has a path" in red
+    assert result(trn, BLUEPRINT)["red"] == []
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    assert written["config"].pop("trn:iam") == {"path": "/eks/"}
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    red = result(trn, BLUEPRINT, code=1)["red"]
+    assert [each.partition(" (")[2].partition(")")[0] for each in red if "is replaced" in each].count("path") == 1
+    assert any("all that runs in the cluster is lost" in each for each in red)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +192,7 @@ def test_a_change_of_the_draft_that_eks_cannot_make_is_red(trn: Trn, wires: dict
         written["config"][section]["zones"] = ["usw2-az4", "usw2-az2"]
         existing = written["config"][section]["existing"]
         existing["nodes"] = {"usw2-az4": NODES["usw2-az4"], "usw2-az2": "subnet-0b10e00000000a002"}
+        existing["controlPlane"] = existing["nodes"]
         (wires[REGION],) = [account(with_subnet(blueprint_account()))]
     else:
         written["config"][section][key] = value
@@ -227,6 +246,22 @@ def test_files_that_are_there_are_kept(trn: Trn, wires: dict[str, Wire]):
     assert Path("import-prod.json").read_text() != "{}"
 
 
+def test_a_network_of_the_stacks_own_is_red(trn: Trn, wires: dict[str, Wire]):
+    """EKS keeps a control plane in its VPC; what the file no longer says is not said of it either."""
+    wires[REGION] = account(blueprint_account())
+    result(trn, BLUEPRINT)
+    Path("import-prod.json").unlink()
+    written = yaml.safe_load(Path("Pulumi.prod.yaml").read_text())
+    del written["config"]["trn:network"]["existing"]
+    del written["config"]["trn:nodeGroups"]
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(written))
+    found = result(trn, BLUEPRINT, code=1)
+    assert any(f"is not in {VPC}" in each for each in found["red"])
+    assert found["notes"] == []
+    assert [each for each in found["used"] if "VPC" in each] == []
+    assert any("trn1-32xl-ng1" in each and "the stack makes none in its place" in each for each in found["outside"])
+
+
 def test_a_stack_file_of_another_cluster_is_refused(trn: Trn, wires: dict[str, Wire]):
     wires[REGION] = account(blueprint_account())
     Path("Pulumi.prod.yaml").write_text(Path("Pulumi.dev.yaml").read_text())
@@ -272,3 +307,55 @@ def test_a_cluster_that_is_ours_already(trn: Trn, wires: dict[str, Wire]):
 
 def test_regions_with_neuron_instances_are_looked_at():
     assert {"us-east-1", "us-east-2", "us-west-2", "ap-south-2"} <= set(locate.neuron_regions())
+
+
+@pytest.mark.parametrize("place", [".", "Pulumi.dev.yaml", "Pulumi.yaml", "/dev/full"])
+def test_a_place_that_is_not_for_an_import_file_is_refused_first(trn: Trn, wires: dict[str, Wire], place: str):
+    """With --force too: a stack file would be lost; and a device has no end, so it must not be read."""
+    wires[REGION] = account(blueprint_account())
+    before = Path("Pulumi.dev.yaml").read_text(), Path("Pulumi.yaml").read_text()
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION, "--file", place, "--force")
+    assert (code, "name a" in said, Path("Pulumi.prod.yaml").exists()) == (2, True, False)
+    assert (Path("Pulumi.dev.yaml").read_text(), Path("Pulumi.yaml").read_text()) == before
+
+
+def test_an_import_file_in_another_folder_is_named_with_it(trn: Trn, wires: dict[str, Wire], tmp_path: Path):
+    """The command is run in the project's folder. What was there may be no text."""
+    wires[REGION] = account(blueprint_account())
+    words = ("--cluster", BLUEPRINT, "--region", REGION, "--file", "made here/import.json")
+    assert "--file 'made here/import.json' --yes" in trn(*words)[1]
+    Path("made here/import.json").write_bytes(b"\xff\xfe")
+    assert trn(*words)[0] == 2
+
+
+def test_a_role_of_the_programs_name_that_the_cluster_does_not_use_is_not_taken(trn: Trn, wires: dict[str, Wire]):
+    """It may serve another cluster, and `pulumi destroy` deletes what was imported."""
+    state = blueprint_account()
+    name = role_name(BLUEPRINT, REGION, "ebs-csi")
+    other_makers.Account(state, BLUEPRINT).role(name, ("AmazonEKSWorkerNodePolicy",))
+    wires[REGION] = account(state)
+    found = result(trn, BLUEPRINT, code=1)
+    roles = [each["id"] for each in found["maps"] if each["type"] == "aws:iam/role:Role"]
+    assert (name in roles, len(roles)) == (False, 1)
+    assert [each for each in found["red"] if name in each and "is not the stack's" in each]
+    assert not [each for each in found["maps"] if name in each["id"]]
+
+
+def test_a_role_that_another_cluster_uses_as_well_is_red(trn: Trn, wires: dict[str, Wire]):
+    """Companies make one role for all control planes."""
+    state = blueprint_account()
+    (plane,) = [item.registration for item in state if item.registration.type == "aws:eks/cluster:Cluster"]
+    role = str(plane.inputs["roleArn"]).rsplit("/", 1)[-1]
+    other_makers.Account(state, "neighbour").cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"])
+    wires[REGION] = account(state)
+    assert any("is that of cluster neighbour as well" in each for each in result(trn, BLUEPRINT, code=1)["red"])
+
+
+@pytest.mark.parametrize(("kind", "said"), [("vpc", "EC2 has no such VPC"), ("subnet", "has no such subnet")])
+def test_a_cluster_whose_network_is_half_deleted_is_refused(trn: Trn, wires: dict[str, Wire], kind: str, said: str):
+    """Terraform was stopped in the middle of its destroy."""
+    state = blueprint_account()
+    state.others[kind].pop(VPC if kind == "vpc" else NODES["usw2-az1"])
+    wires[REGION] = account(state)
+    code, _, err = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert (code, said in err, Path("Pulumi.prod.yaml").exists()) == (1, True, False)

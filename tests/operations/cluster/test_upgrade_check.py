@@ -151,23 +151,26 @@ def test_a_cluster_that_is_changing_is_waited_for():
 @pytest.mark.parametrize(
     ("in_file", "late", "waiting", "expected"),
     [
-        ("1.35", [], [], False),
-        ("1.35", ["kube-proxy"], [], True),
-        ("1.36", [], [], False),
+        ("1.35", [], [], ()),
+        ("1.35", ["kube-proxy"], [], ("add-ons", "charts")),
+        ("1.36", [], [], ()),
         ("1.34", [], [], "never downgraded"),
         ("1.37", [], [], "one minor at a time"),
         ("1.35", [], ["update a b"], "would change more than an upgrade does: update a b"),
-        ("1.35", ["kube-proxy"], ["update a b"], True),
+        ("1.35", ["kube-proxy"], ["update a b"], ("add-ons", "charts")),
+        ("1.35 late", [], ["update a b"], ("charts",)),
+        ("1.35 late", [], ["update aws:eks/nodeGroup:NodeGroup core"], ()),
     ],
 )
-def test_how_far_a_stopped_run_came(in_file: str, late: list[str], waiting: list[str], expected: bool | str):
+def test_how_far_a_stopped_run_came(in_file: str, late: list[str], waiting: list[str], expected: tuple[str, ...] | str):
     """Told from the stack file, EKS and Pulumi alone: no file of its own can be lost."""
-    there = Found("1.35", (Group("core", ("coreNodes",), "1.35", None, False),), ())
+    in_file, _, late_nodes = in_file.partition(" ")
+    there = Found("1.35", (Group("core", ("coreNodes",), "1.34" if late_nodes else "1.35", None, False),), ())
     if isinstance(expected, str):
         with pytest.raises(CommandError, match=expected):
             standing_of(there, in_file, late, waiting, cluster=CLUSTER)
     else:
-        assert standing_of(there, in_file, late, waiting, cluster=CLUSTER).is_unfinished is expected
+        assert standing_of(there, in_file, late, waiting, cluster=CLUSTER).unfinished == expected
 
 
 def test_a_pinned_group_keeps_the_day_or_takes_the_nearest_that_its_image_starts_on():

@@ -68,6 +68,9 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         }
         for name in ("logs", "why", "cancel")
     },
+    "trn roll": {
+        "dev trn1-32xl": ("dev", "trn1-32xl"), "trn1-32xl": ("dev", "trn1-32xl"), "trn1-32xl --stack night": ("night", "trn1-32xl"),
+    },
     **{
         f"trn {name}": {
             "dev": ("dev", None), "dev bert": ("dev", "bert"), "bert": ("dev", "bert"), "bert --stack night": ("night", "bert"),
@@ -134,6 +137,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "--stack dev": ("JOB is missing", f"`trn {name} dev JOB`"),
         }
         for name in ("logs", "why", "cancel")
+    },
+    "trn roll": {
+        "dev": ("`dev` is a stack here, and GROUP is missing", "`trn roll dev GROUP`; with `dev` as GROUP: `trn roll dev dev`"),
+        "trn1-32xl dev": ("the stack comes first", "`trn roll dev trn1-32xl`"), "dev trn1-32xl x": ("too many words: `x`",),
     },
     **{
         f"trn {name}": {

@@ -14,6 +14,7 @@ from operations.cluster.upgrade.timed import Timed, targets_of
 from operations.practice.pulumi import RehearsalEngine
 from operations.program import record_stack
 from operations.stack_file import StackFile, with_edits
+from simulator.engine.run import Engine
 from tests.operations.practice.commands import UP, trn
 from tests.support import copy_project
 
@@ -104,9 +105,24 @@ def test_jobs_are_named_and_stop_only_by_consent(small: Path):
     assert (code, "nothing to do" in out, steps_in(err)) == (0, True, [])
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("moment", ["before", "during", "after"])
 def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch: pytest.MonkeyPatch, moment: str):
-    """Killed with the keys written and nothing done, and with all done and nothing known: no step is left out, and no minor skipped."""
+    """Killed with the keys written and nothing done, while AWS was at it, and with all done and nothing known: no step is left out."""
+    up = Engine.up
+
+    def cut_short(self: Engine, *given: Any, **more: Any) -> Any:
+        """The run ends as soon as an operation is under way, which the state then holds as pending."""
+        write = self.checkpoint
+
+        def checkpoint(under_way: Sequence[Any]) -> None:
+            assert write is not None
+            write(under_way)
+            if under_way:
+                raise KeyboardInterrupt
+
+        self.checkpoint = checkpoint
+        return up(self, *given, **more)
+
     begun, do, kills, out = list[str](), RehearsalEngine.run, [True], ""
 
     def run(self: Any, command: tuple[str, ...], more: Any) -> tuple[int, str]:
@@ -115,8 +131,12 @@ def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch
         if moment == "before" and kills[0]:
             kills[0] = False
             raise KeyboardInterrupt
-        kills[0] = True
-        answer = do(self, command, more)
+        is_cut = moment == "during" and kills[0]
+        kills[0] = not kills[0]
+        with monkeypatch.context() as patch:
+            if is_cut:
+                patch.setattr(Engine, "up", cut_short)
+            answer = do(self, command, more)
         if moment == "after":
             raise KeyboardInterrupt
         return answer

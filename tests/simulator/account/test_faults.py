@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from simulator import latencies
+from simulator.account import kinds
 from simulator.account.faults import FAULTS, Faults
 from simulator.account.judge import findings
 from simulator.account.state import AccountState
@@ -17,6 +19,7 @@ from simulator.scenario_effects import need_requests
 from simulator.scenario_files import ScenarioError, names
 from simulator.scenarios import circumstances, read
 from tests.simulator.account.standing import recording
+from tests.support import dev_configuration, merged, record_stack
 
 CODES = {
     "no-capacity@trn1-32xl": "InsufficientInstanceCapacity",
@@ -127,6 +130,29 @@ def test_a_node_that_goes_while_a_job_runs_is_reported(fault: str, back: str):
     assert "last checkpoint" in incident.job
     assert incident.seconds is not None
     assert incident.seconds > 120
+
+
+@pytest.mark.parametrize(
+    ("agent", "repair", "back", "said"),
+    [
+        (True, True, True, "EKS replaces the node once the monitoring agent has marked it for 10 minutes"),
+        (True, False, False, "nothing acts on that: node repair is off"),
+        (False, True, False, "nothing marks it without `addons.nodeMonitoring.enabled`"),
+    ],
+)
+def test_a_device_that_fails_takes_an_agent_and_node_repair(agent: bool, repair: bool, back: bool, said: str):
+    """A node with a broken device is ready: without the agent a gang starts on it for ever."""
+    changes = {"addons": {"nodeMonitoring": {"enabled": agent}}, "nodeGroups": {"trn1-32xl": {"nodeRepair": repair}}}
+    stack = record_stack(merged(dev_configuration(), **changes))
+    engine = engine_with("neuron-device-failed@trn1-32xl")
+    bring_up(engine, stack)
+    (incident,) = incidents(engine.world, seed=0)
+    assert said in incident.what
+    assert "starts again from its last checkpoint" in incident.job
+    assert (incident.seconds is not None) is back
+    if incident.seconds is not None:
+        (group,) = [item for item in stack.of_type(kinds.NODE_GROUP) if item.name == "trn1-32xl"]
+        assert incident.seconds == pytest.approx(600 + latencies.seconds(group, "create", 0))
 
 
 @pytest.mark.parametrize(

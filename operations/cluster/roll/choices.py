@@ -1,0 +1,103 @@
+"""What each way to roll a group costs a job that has all its nodes: time, training that stops, work that is lost, money. Pure.
+
+A rehearsal of one group in a virtual clock: the job runs at second 0, and every step takes its typical latency.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from facts.resources.latency import Latency
+
+Step = tuple[float, str]
+"""Virtual second at which something begins, and what."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One group, and the job on it."""
+
+    group: str
+    nodes: int
+    usd_per_hour: float
+    """Of the group."""
+    node_update: Latency
+    """Of one node."""
+    make_s: float
+    """Until a second group is up."""
+    delete_s: float
+    """Until a group is gone."""
+    grace_s: float
+    """What the job is given for a checkpoint, at most."""
+    left_s: float
+    """What the job still has to train."""
+    unsaved_s: float
+    """Trained since its last checkpoint, at most: the interval between two."""
+
+    @property
+    def roll_s(self) -> float:
+        """All nodes, one after the other."""
+        return self.nodes * self.node_update.typical
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way, and what it comes to."""
+
+    option: str
+    """As it is typed."""
+    steps: tuple[Step, ...]
+    rolled_s: float
+    """Until every node is as the stack file says."""
+    stopped_s: float
+    """In which the job does not train."""
+    lost_s: float
+    """Of training that is done again, at most."""
+    usd: float
+    """Paid for nodes on which nothing trains, for work that is lost, and for a second group."""
+
+
+def choices(setting: Setting) -> Iterator[Choice]:
+    """A plain `pulumi up`, and the three ways of `trn roll`."""
+    rate, roll, grace = setting.usd_per_hour / 3600, setting.roll_s, setting.grace_s
+    lost = setting.unsaved_s
+    yield Choice(
+        "pulumi up",
+        ((0.0, "the first node is replaced, the gang stops"), (roll, "the last node is there, the gang starts again")),
+        roll,
+        roll,
+        lost,
+        (roll + lost) * rate,
+    )
+    yield Choice(
+        "--when-idle",
+        ((0.0, "nodes take no new pods, the job trains on"), (setting.left_s, "the job ends, nodes are replaced")),
+        setting.left_s + roll,
+        0.0,
+        0.0,
+        roll * rate,
+    )
+    yield Choice(
+        "--checkpoint",
+        (
+            (0.0, "the job saves a checkpoint and stops"),
+            (grace, "nodes are replaced"),
+            (grace + roll, "the job starts again from its checkpoint"),
+        ),
+        grace + roll,
+        grace + roll,
+        0.0,
+        (grace + roll) * rate,
+    )
+    made = setting.make_s
+    yield Choice(
+        "--to GROUP",
+        (
+            (0.0, "a second group is made, the job trains on"),
+            (made, "the job saves a checkpoint and stops"),
+            (made + grace, "the job starts on the second group, the first goes to zero"),
+        ),
+        made + grace,
+        grace,
+        0.0,
+        (made + grace + setting.delete_s) * rate,
+    )

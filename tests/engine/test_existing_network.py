@@ -1,0 +1,35 @@
+"""A stack in a network that others keep, by the real engine: up and destroyed, the network is as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.engine.cli import Engine, needs_cli
+from tests.stacks.existing_networks import VPC, network
+
+pytestmark = [pytest.mark.engine, needs_cli]
+PARTS = ("vpc", "subnet", "route table", "nat", "internet gateway")
+
+
+def kept(engine: Engine) -> dict[str, object]:
+    """What others have of a network in the account, by kind."""
+    written = json.loads((engine.folder.account / "others.json").read_text())
+    return {kind: written.get(kind) for kind in PARTS}
+
+
+def test_vpc_and_subnets_remain(tmp_path: Path):
+    """Tags that the stack puts on the subnets are resources of its own, and go with it."""
+    engine = Engine.lean(tmp_path / "engine")
+    document = yaml.safe_load(engine.stack_file.read_text())
+    document["config"]["trn:network"] = network(tagSubnets=True)
+    engine.stack_file.write_text(yaml.safe_dump(document, sort_keys=False))
+    engine.up()
+    before = kept(engine)
+    assert list(json.loads(json.dumps(before["vpc"]))) == [VPC]
+    made = {kind.rsplit(":", 1)[-1] for kind, _ in engine.world}
+    assert made & {"Vpc", "Subnet", "RouteTable", "NatGateway", "InternetGateway"} == set()
+    assert {"Cluster", "NodeGroup", "Tag"} <= made
+    engine.destroy_all()
+    assert kept(engine) == before
