@@ -105,6 +105,8 @@ def _region_edits(settings: Settings, way: Way) -> Iterator[Edit]:
     yield Edit(("network", "zones"), zones[:MAX_ZONES])
     if settings.storage.lustre.zone_id is not None:
         yield Edit(("storage", "lustre", "zoneId"), None)
+    if settings.control_plane.zones:
+        yield Edit(("controlPlane", "zones"), None)
 
 
 def _group_edits(settings: Settings, name: str, way: Way) -> Iterator[Edit]:
