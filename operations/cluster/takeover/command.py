@@ -27,4 +27,4 @@ def take_over(
     """
     from operations.cluster.takeover.run import run
 
-    return run(stack, cluster, region, output, json_file, force=force)
+    return run(stack, cluster, region, file, json_file, force=force)
