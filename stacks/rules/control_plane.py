@@ -61,6 +61,7 @@ def principals(settings: Settings) -> Iterator[Problem]:
             )
     if settings.iam.permissions_boundary:
         arns["iam.permissionsBoundary"] = settings.iam.permissions_boundary
+    arns |= {f"iam.roles.{purpose}": arn for purpose, arn in settings.iam.roles.items()}
     principals = [entry.principal_arn for entry in settings.control_plane.access_entries.values()]
     for name, entry in settings.control_plane.access_entries.items():
         if principals.count(entry.principal_arn) > 1:
