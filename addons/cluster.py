@@ -18,6 +18,10 @@ class NeuronGroup:
     """The most nodes it may grow to."""
     uses_efa: bool
     autoscaled: bool = False
+    min_size: int = 0
+    is_paid: bool = False
+    """Whether its capacity is paid in advance or reserved, and bills without nodes too."""
+    is_spot: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Cluster:
 
     session_manager: bool = False
     """Whether Systems Manager may open shells on nodes."""
+    idle_bill: tuple[tuple[str, float], ...] = ()
+    """What bills without any Neuron node, with USD an hour."""
     has_existing_file_system: bool = False
     """Whether the shared file system is another's: then nothing in the cluster calls FSx."""
     isolated: bool = False

@@ -15,6 +15,7 @@ FOLDERS = (
     "metrics_server",
     "cluster_autoscaler",
     "karpenter",
+    "idle_guard",
     "prometheus",
     "managed_prometheus",
     "grafana",

@@ -4,6 +4,7 @@ from addons.cluster import Cluster, NeuronGroup
 from addons.declaration import Declaration
 from addons.registry import REGISTRY
 from facts.catalogue import NEURON_TYPES
+from stacks.idle_bill import idle_bill
 from stacks.settings import Settings, largest_size, uses_efa
 
 
@@ -11,7 +12,16 @@ def cluster_of(settings: Settings) -> Cluster:
     """What the configuration says of the cluster, as far as add-ons ask."""
     lustre = settings.storage.lustre
     groups = {
-        name: NeuronGroup(NEURON_TYPES[group.instance_type], group.size, largest_size(group), uses_efa(group), group.autoscaled)
+        name: NeuronGroup(
+            NEURON_TYPES[group.instance_type],
+            group.size,
+            largest_size(group),
+            uses_efa(group),
+            group.autoscaled,
+            group.min_size,
+            is_paid=group.capacity_type == "CAPACITY_BLOCK" or group.capacity_reservation_id is not None,
+            is_spot=group.capacity_type == "SPOT",
+        )
         for name, group in settings.node_groups.items()
     }
     return Cluster(
@@ -26,6 +36,7 @@ def cluster_of(settings: Settings) -> Cluster:
         session_manager=settings.nodes.session_manager,
         has_existing_file_system=lustre.existing is not None,
         isolated=is_isolated(settings),
+        idle_bill=idle_bill(settings),
     )
 
 

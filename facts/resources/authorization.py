@@ -66,8 +66,11 @@ ON_CLUSTER = frozenset({
     "eks:CreatePodIdentityAssociation", "eks:DescribeCluster", "eks:ListPodIdentityAssociations",
 })  # fmt: skip
 """Actions on parts of a cluster that are judged on the cluster."""
-ON_NOTHING = frozenset({"aps:CreateWorkspace", "eks:CreateCluster", "kms:CreateKey"})
-"""Creations for which IAM knows no resource: only `*` in a document allows them."""
+ON_NOTHING = frozenset({
+    "aps:CreateWorkspace", "eks:CreateCluster", "kms:CreateKey", "sns:GetSubscriptionAttributes", "sns:SetSubscriptionAttributes",
+    "sns:Unsubscribe",
+})  # fmt: skip
+"""Actions for which IAM knows no resource: only `*` in a document allows them."""
 IN_CALLERS_NAME: Mapping[str, tuple[str, ...]] = {"eks:CreateCluster": ("kms:CreateGrant", "kms:DescribeKey")}
 """Calls that a service makes in its caller's name (EKS user guide, enable-kms)."""
 PASSED_ROLES: Mapping[str, tuple[str, str]] = {

@@ -20,13 +20,14 @@ from facts.resources import (
     kubernetes,
     logs,
     scheduler,
+    sns,
     sqs,
 )
 from facts.resources.queries import Leftover, Lookup
 from facts.resources.resource_type import Foreign, ResourceType
 
 _SERVICES = (
-    scheduler, events, batch, budgets, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sqs, logs, iam, kms, autoscaling,
+    scheduler, events, batch, budgets, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sns, sqs, logs, iam, kms, autoscaling,
     kubernetes,
 )  # fmt: skip
 TYPES: Mapping[str, ResourceType] = {item.token: item for service in _SERVICES for item in service.TYPES}

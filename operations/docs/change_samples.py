@@ -52,6 +52,7 @@ _WITH: Mapping[str, tuple[str, ...]] = {
     "kueue": ("addons.kueue.namespace=kueue-jobs",),
     "mountpointS3": ("addons.mountpointS3.buckets=[corpus]",),
     "slurm": (f"addons.slurm.nodeGroups=[{GROUP}]",),
+    "idleGuard": ("addons.idleGuard.emails=[team@example.com]",),
     "batch": (f"addons.batch.nodeGroups=[{GROUP}]",),
 }
 """Settings without which an add-on cannot be switched on."""
@@ -123,6 +124,7 @@ _SAMPLES: Mapping[str, Sample] = {
         ("nodeGroups.trn2.logicalCoreSize=1",),
         ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
+    "iam.roles": _one("iam.roles={node: \"arn:aws:iam::123456789012:role/company/nodes\"}"),
     "iam.path": _one("iam.path=/teams/training/"),
     "addons.managedPrometheus.workspaceArn": _one(
         "addons.managedPrometheus.workspaceArn=arn:aws:aps:us-west-2:123456789012:workspace/ws-00000000-0000-0000-0000-000000000000",
@@ -199,6 +201,11 @@ _SAMPLES: Mapping[str, Sample] = {
     "addons.batch.image": _one("addons.batch.image=registry.example.com/train:1.0"),
     "addons.mountpointS3.buckets": _one("addons.mountpointS3.buckets=[corpus, checkpoints]"),
     "budget.limitUsdPerHour": _one("budget.limitUsdPerHour=500"),
+    "addons.idleGuard.idleHours": _one("addons.idleGuard.idleHours=12"),
+    "addons.idleGuard.emails": _one("addons.idleGuard.emails=[team@example.com, lead@example.com]"),
+    "addons.idleGuard.snsTopicArn": Sample(
+        ("addons.idleGuard.emails=[]", "addons.idleGuard.snsTopicArn=arn:aws:sns:us-west-2:123456789012:ops")
+    ),
     "budget.alarm.limitUsdPerMonth": _one(f"budget.alarm={_ALARM}"),
     "budget.alarm.actualPercent": _one("budget.alarm.actualPercent=[50, 100]", f"budget.alarm={_ALARM}"),
     "budget.alarm.forecastPercent": _one("budget.alarm.forecastPercent=[]", f"budget.alarm={_ALARM}"),

@@ -58,6 +58,8 @@ def random_configuration(number: int) -> dict[str, Any]:
     configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
+    if chance.random() < 0.3:
+        configuration["budget"] = {"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"]}}
     return configuration
 
 
@@ -80,6 +82,7 @@ def _addons(chance: random.Random, zones: list[str]) -> dict[str, Any]:
     addons["etcd"]["persistent"] = chance.random() < 0.4
     addons["kueue"]["namespace"] = "kueue-jobs"
     addons["mountpointS3"]["buckets"] = ["corpus"]
+    addons["idleGuard"] |= {"emails": ["team@example.com"], "action": chance.choice(["message", "scale-to-zero"])}
     addons["trainer"]["images"] = chance.choice([{}, {"xla-2.30": "registry.example/train:1.0"}])
     addons["coreDns"] = {"autoscaled": chance.random() < 0.5}
     pool = {"instanceType": "trn1.2xlarge", "maxNodes": 1, "static": chance.random() < 0.5, "zoneId": chance.choice(zones)}

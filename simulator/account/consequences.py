@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from facts.resources import autoscaling, fsx, sqs
+from facts.resources import autoscaling, fsx, sns, sqs
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of
 from simulator.account.objects import Stray
@@ -70,14 +70,15 @@ _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     kinds.SUBNET: (("subnetId", kinds.ROUTE_TABLE_ASSOCIATION),),
     kinds.SECURITY_GROUP: (("securityGroupId", kinds.INGRESS), ("securityGroupId", kinds.EGRESS)),
     kinds.FILE_SYSTEM: (("fileSystemId", fsx.DATA_REPOSITORY.token),),
+    sns.TOPIC.token: (("topic", sns.SUBSCRIPTION.token),),
     sqs.QUEUE.token: (("queueUrl", sqs.QUEUE_POLICY.token),),
 }
 """Type to the input and the type of what is part of it and has no life of its own."""
 
 
-@_consequence(*_PARTS, source="EC2, FSx and SQS APIs, the Delete actions")
+@_consequence(*_PARTS, source="EC2, FSx, SNS and SQS APIs, the Delete actions")
 def parts_go_along(state: AccountState, gone: Registration) -> None:
-    """Routes, rules, associations and policies are deleted with what they are part of."""
+    """Routes, rules, associations, subscriptions and policies are deleted with what they are part of."""
     for key, kind in _PARTS[gone.type]:
         _remove_all(state, _naming(state, key, gone.id, kind))
 

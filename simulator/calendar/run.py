@@ -14,6 +14,7 @@ from simulator import latencies
 from simulator.account import kinds, view
 from simulator.account.world import World
 from simulator.calendar.plan import Firing, Place, Work
+from simulator.calendar.watch import EVERY, Sight, Watch
 from simulator.recording import Registration
 
 JOB_START = timedelta(minutes=5)
@@ -45,6 +46,8 @@ class Stay:
     since: datetime | None = None
     """When its nodes began to be paid for; None while there are none."""
     ready: datetime | None = None
+    spans: list[tuple[datetime, datetime, int]] = field(default_factory=list)
+    """From when to when how many nodes were paid for."""
     generation: int = 0
     """Grows with each change, so that what was planned before it is not done."""
 
@@ -57,6 +60,7 @@ class Stay:
         """Its nodes are gone."""
         if self.since is not None:
             self.node_hours += self.nodes * (moment - self.since).total_seconds() / 3600
+            self.spans.append((self.since, moment, self.nodes))
         self.nodes, self.since, self.ready = 0, None, None
         self.generation += 1
 
@@ -192,6 +196,29 @@ class _Run:
 
         return act
 
+    def look(self, watch: Watch) -> Callable[[datetime], None]:
+        """One look of somebody who watches, and what comes of it."""
+
+        def act(now: datetime) -> None:
+            for done in watch(self._sight(now)):
+                self.tell(now, done.group, done.what)
+                if done.empties:
+                    self.call(Firing(now, done.group, 0), "the idle guard")(now)
+            self.at(now + EVERY, act, last=True)
+
+        return act
+
+    def _sight(self, now: datetime) -> Sight:
+        stays, job = self.days.stays, self.days.job
+        groups = {name: group for name in stays if (group := _group(self.world, name)) is not None}
+        return Sight(
+            now,
+            {name: (stay.nodes, stay.ready) for name, stay in stays.items() if stay.ready is not None},
+            {name: view.desired_size(group) for name, group in groups.items()},
+            job.where,
+            job.where is None and job.ended is None,
+        )
+
     # The job
 
     def place_job(self, now: datetime) -> None:
@@ -259,11 +286,13 @@ def run_days(
     end: datetime,
     *,
     before: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
     seed: int = 0,
 ) -> Days:
     """The days from `start` to `end` of an account in which the cluster is up. The account is changed.
 
-    `before`: sizes that schedules had given to groups by then; others have the size that they were made with.
+    `before`: sizes that schedules had given to groups by then; others have the size that they were made with. `watch`: who looks
+    at the cluster all the time.
     """
     for name, size in (before or {}).items():
         group = _group(world, name)
@@ -289,6 +318,8 @@ def run_days(
             run.at(block.ends - EKS_SCALE_DOWN, run.call(Firing(block.ends - EKS_SCALE_DOWN, stay.place.name, 0), "EKS itself"))
         run.at(block.terminates, run.terminate(stay), last=True)
     run.at(start, run.place_job)
+    if watch is not None:
+        run.at(start, run.look(watch), last=True)
     while run.queue and run.queue[0][0] < end:
         moment, _, _, act = heapq.heappop(run.queue)
         act(moment)

@@ -62,6 +62,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     scaling.karpenter_image: ("controlPlane", "training", "addons"),
     scaling.core_dns: ("addons",),
     money.budget_alarm: ("region", "budget"),
+    money.idle_guard: ("region", "addons"),
 }
 """Each rule with the sections that it reads, in the order in which problems are shown."""
 

@@ -1,11 +1,44 @@
-"""Rules on what watches the costs: a budget that AWS would refuse, or that no message would come from."""
+"""Rules on what watches the costs: a budget that AWS would refuse, and messages that would reach no person."""
 
 from collections.abc import Iterator
 
+from addons.idle_guard import IdleGuardSettings
+from addons.slurm import SlurmSettings
 from facts.budgets import MOST_NOTIFICATIONS, no_budgets
 from facts.problems import Problem
 from facts.regions import partition
 from stacks.settings import Settings
+
+
+def idle_guard(settings: Settings) -> Iterator[Problem]:
+    """Somebody gets the guard's messages, by one topic."""
+    section, path = settings.addons.of(IdleGuardSettings), "addons.idleGuard"
+    if not section.enabled:
+        return
+    if not section.emails and section.sns_topic_arn is None:
+        wrong = "no message of the guard would reach a person"
+        yield Problem(f"{path}.emails", [], wrong, "addresses, or `snsTopicArn`", "name one")
+    if section.emails and section.sns_topic_arn is not None:
+        wrong = "a topic that others keep gets no addresses from this stack"
+        yield Problem(f"{path}.emails", list(section.emails), wrong, "addresses or `snsTopicArn`", "remove one of the two")
+    if len(set(section.emails)) < len(section.emails):
+        yield Problem(f"{path}.emails", list(section.emails), "an address named twice", "each address once", "remove the second one")
+    if section.sns_topic_arn is not None and section.sns_topic_arn.split(":")[1] != partition(settings.region):
+        wrong = f"a topic of another partition; the one of {settings.region} is {partition(settings.region)}"
+        allowed = f"arn:{partition(settings.region)}:sns:..."
+        yield Problem(f"{path}.snsTopicArn", section.sns_topic_arn, wrong, allowed, "take a topic of this partition")
+
+
+def money_notices(settings: Settings) -> Iterator[str]:
+    """What the guard does not see."""
+    section, slurm = settings.addons.of(IdleGuardSettings), settings.addons.of(SlurmSettings)
+    if not section.enabled:
+        return
+    if slurm.enabled:
+        groups = ", ".join(slurm.node_groups)
+        yield f"`addons.idleGuard` never finds {groups} idle: the pods of Slurm's nodes hold their devices for as long as they run"
+    if not settings.node_groups:
+        yield "`addons.idleGuard` is on and there is no node group: it has nothing to look at, and Karpenter ends its nodes itself"
 
 
 def budget_alarm(settings: Settings) -> Iterator[Problem]:

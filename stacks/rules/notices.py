@@ -7,6 +7,7 @@ from facts.lustre import ORIGINAL_CAPACITY_GIB, ORIGINAL_MBPS, ORIGINAL_MBPS_PER
 from facts.regions import zone_id_prefix
 from stacks.cluster import is_isolated
 from stacks.rules.addons import addon_notices
+from stacks.rules.money import money_notices
 from stacks.rules.network import documentation_addresses
 from stacks.rules.node_groups import release_notices
 from stacks.rules.scaling import scaling_notices
@@ -57,7 +58,13 @@ def notices(settings: Settings) -> list[str]:
             said.append(f"nodeGroups.{name} has EFA interfaces, but `addons.efa` is off: no pod can ask for them")
     if settings.node_groups and not settings.addons.of(NeuronSettings).enabled:
         said.append("`addons.neuron` is off: no pod can ask for Neuron devices")
-    said += [*release_notices(settings), *scaling_notices(settings), *time_notices(settings), *addon_notices(settings)]
+    said += [
+        *release_notices(settings),
+        *scaling_notices(settings),
+        *time_notices(settings),
+        *addon_notices(settings),
+        *money_notices(settings),
+    ]
     return said
 
 

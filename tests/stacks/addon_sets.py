@@ -21,6 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "slurm": {"nodeGroups": ["trn1-32xl"], "sshKeys": ["ssh-ed25519 AAAA demo"]},
     "batch": {"nodeGroups": ["trn1n-32xl"], "image": "registry.example/train:1.0"},
     "kubeRay": {"batchScheduler": "none"},
+    "idleGuard": {"emails": ["team@example.com"], "action": "scale-to-zero"},
     "mountpointS3": {"buckets": ["corpus"], "writable": True},
     "karpenter": {
         "neuronPools": {

@@ -139,6 +139,19 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no notification": (alarm(emails=["a@b.example"], actualPercent=[], forecastPercent=[]), "these are 0"),
     "no limit": (alarm(emails=["a@b.example"], limitUsdPerMonth=0), "`budget.alarm.limitUsdPerMonth`"),
+    "a guard without a reader": ({"addons": {"idleGuard": {"enabled": True}}}, "no message of the guard would reach a person"),
+    "a guard with two ways": (
+        {"addons": {"idleGuard": {"enabled": True, "emails": ["a@b.example"], "snsTopicArn": "arn:aws:sns:us-west-2:123456789012:ops"}}},
+        "a topic that others keep gets no addresses from this stack",
+    ),
+    "a guard with an address twice": (
+        {"addons": {"idleGuard": {"enabled": True, "emails": ["a@b.example", "a@b.example"]}}},
+        "an address named twice",
+    ),
+    "a guard with a topic elsewhere": (
+        {"addons": {"idleGuard": {"enabled": True, "snsTopicArn": "arn:aws-cn:sns:cn-north-1:123456789012:ops"}}},
+        "a topic of another partition; the one of us-west-2 is aws, `addons.idleGuard.snsTopicArn`",
+    ),
     "a topic of another partition": (
         alarm(snsTopicArn="arn:aws-cn:sns:cn-north-1:123456789012:costs"),
         "a topic of another partition; the one of us-west-2 is aws, `budget.alarm.snsTopicArn`",
@@ -151,6 +164,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE.replace("us-west-2", "eu-west-1")}}},
         "a workspace of eu-west-1 in aws",
     ),
+    "a role of another partition": (
+        {"iam": {"roles": {"node": "arn:aws-cn:iam::123456789012:role/nodes"}}},
+        "an ARN of another partition than us-west-2, `iam.roles.node`",
+    ),
+    "a role for nothing": ({"iam": {"roles": {"control-plane": "arn:aws:iam::123456789012:role/plane"}}}, "karpenter-node"),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
         {"network": network(isolated=True), "coreNodes": {"autoscaled": False}, **pool()},

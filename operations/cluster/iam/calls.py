@@ -174,6 +174,8 @@ def _arns(item: Registration, stack: _Stack) -> list[str]:
             return [stack.by_id[inputs["role"]].outputs["arn"]]
         case "queuePolicy":
             return [stack.arn("sqs", inputs["queueUrl"].rsplit("/")[-1])]
+        case "topicSubscription":
+            return [inputs["topic"]]
         case "eventTarget":
             return [stack.arn("events", f"rule/{inputs['rule']}")]
         case "logGroup":

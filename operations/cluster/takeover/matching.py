@@ -67,12 +67,19 @@ def match(api: Api, recording: Recording, other: OtherCluster, stack: str) -> Ma
         if not isinstance(lookup, Lookup) or lookup.mark == "named":
             continue
         for sighting in _sighted(api, lookup, other, item, stack):
-            if item.type in TAKEN_OVER:
+            if item.type in TAKEN_OVER and _is_the_clusters(item, other):
                 found.taken.append(_match(item, sighting, other))
-            else:
+            elif item.type != iam.ROLE_ATTACHMENT.token:
                 found.clashes.append((item, sighting))
     found.taken.sort(key=lambda each: (each.recorded.type != eks.CLUSTER_TYPE.token, each.recorded.urn))
     return found
+
+
+def _is_the_clusters(item: Registration, other: OtherCluster) -> bool:
+    """Whether it belongs to the cluster. Roles are the account's: of those only the control plane's own does, since another with the
+    program's name may serve another cluster, and `pulumi destroy` deletes what was imported."""
+    key = {iam.ROLE.token: "name", iam.ROLE_ATTACHMENT.token: "role"}.get(item.type)
+    return key is None or item.inputs[key] == role_of(str(other.entry["roleArn"]))
 
 
 def _sighted(api: Api, lookup: Lookup, other: OtherCluster, item: Registration, stack: str) -> Sequence[str]:

@@ -1,5 +1,6 @@
 """What `trn import` says: what maps to what, what is used as it is, what stays outside, the plan, and the steps in their order."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,12 @@ class Report:
         return [*found, *([f"file system {which}: storage.lustre.existing"] if which else [])]
 
     @property
+    def _place(self) -> str:
+        """The import file as a shell takes it in the project's folder."""
+        root, target = self.stack_file.parent.resolve(), self.import_file.resolve()
+        return shlex.quote(str(target.relative_to(root) if target.is_relative_to(root) else target))
+
+    @property
     def steps(self) -> list[str]:
         """What the user does, in this order."""
         stack, region = self.stack, self.other.region
@@ -62,7 +69,7 @@ class Report:
             "stop what runs by Helm and by hand and that the stack installs itself (`helm list -A`)",
             *forgetting(self.other, self.maker),
             f"pulumi stack init {stack}",
-            f"AWS_REGION={region} pulumi import --stack {stack} --file {self.import_file.name} {options}",
+            f"AWS_REGION={region} pulumi import --stack {stack} --file {self._place} {options}",
             f"trn plan {stack}: it must say what is said here",
             f"pulumi up --stack {stack}: control plane and add-ons change in place, nodes are made beside the old ones",
             "move the jobs to the new nodes; a Neuron group needs its instances twice until then, or `size: 0` at first",

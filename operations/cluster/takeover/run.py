@@ -35,10 +35,12 @@ def run(stack: str, cluster: str, region: str, output: Path | None, json_file: P
     if access().is_practice:
         raise CommandError("a practice account holds nothing but the stack's own cluster", "run it without --practice", code=MISUSE)
     root, project = project_of()
+    target = output or root / f"import-{stack}.json"
+    _refuse_place(target, root)
     other = find(cluster, region, lambda where: access().aws(stack, where))
     api = access().aws(stack, other.region)
     draft = draft_of(other, _caller(api))
-    path, target = root / f"Pulumi.{stack}.yaml", output or root / f"import-{stack}.json"
+    path = root / f"Pulumi.{stack}.yaml"
     is_there = path.exists()
     if is_there:
         _refuse_other(read_stack_file(stack), other)
@@ -53,7 +55,7 @@ def run(stack: str, cluster: str, region: str, output: Path | None, json_file: P
     matches = match(api, recording, other, f"/{project}/{stack}")
     found = after_import(recording, matches, other)
     text = json.dumps(import_file(recording, matches.taken), indent=2) + "\n"
-    if target.exists() and target.read_text() != text and not force:
+    if not force and target.exists() and not _holds(target, text):
         raise CommandError(
             f"{target.name} is there already, and differs", "add --force to overwrite it, or name another with --file", code=MISUSE
         )
@@ -69,6 +71,19 @@ def kept(draft: Draft, stack_file: StackFile) -> Draft:
     own = stack_file.configuration
     names = {"core", *(own.get("nodeGroups") or {})}
     return Draft(own, [], {theirs: ours for theirs, ours in draft.groups.items() if ours in names})
+
+
+def _refuse_place(target: Path, root: Path) -> None:
+    """Raises CommandError, before anything is written, for a folder or a device, and for files that Pulumi reads."""
+    if target.exists() and not target.is_file():
+        raise CommandError(f"{target} is not a file", "name a file with --file", code=MISUSE)
+    if target.resolve().parent == root and target.name.startswith("Pulumi"):
+        raise CommandError(f"{target.name} is a file of the project", "name another with --file, such as import.json", code=MISUSE)
+
+
+def _holds(target: Path, text: str) -> bool:
+    data = text.encode()
+    return target.stat().st_size == len(data) and target.read_bytes() == data
 
 
 def _caller(api: Api) -> str:

@@ -17,7 +17,7 @@ def calendar(
     seed: Seed = 0,
     json_file: JsonFile = None,
 ) -> int:
-    """Rehearse capacity blocks and schedules: groups go up and down, a job saves and goes on, what it costs and what is saved.
+    """Rehearse days: blocks and schedules size groups, a job saves and goes on, the idle guard and a budget tell, what it costs.
 
     The job starts when the first nodes are ready, and takes whichever group or pool has nodes. Exits with 1 where work is lost, or a
     group does not go up.
@@ -29,6 +29,7 @@ def calendar(
     from operations.existing.stand_in import account_for
     from operations.output import results, write_json
     from operations.program import record_stack, settings_of
+    from operations.rehearse.calendar.guard import add_budget, watch_of
     from operations.rehearse.calendar.inputs import blocks_of, places_of, span
     from operations.rehearse.calendar.view import as_data, lines_of
     from operations.stack_file import read_stack_file
@@ -52,8 +53,9 @@ def calendar(
     engine.up(recording)
     work = Work(hours, timedelta(minutes=grace))
     calls, before = firings(recording, start, end), sizes_before(recording, start)
-    found = run_days(engine.world, places, calls, work, start, end, before=before, seed=seed)
+    found = run_days(engine.world, places, calls, work, start, end, before=before, watch=watch_of(settings), seed=seed)
     costs = items(recording)
+    add_budget(found, settings, costs)
     write_json(as_data(found, costs), json_file)
     console = results(json_file)
     for line, is_bad in lines_of(found, costs, stack):

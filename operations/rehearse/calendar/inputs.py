@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from addons.idle_guard import IdleGuardSettings
 from addons.karpenter import KarpenterSettings
 from facts.capacity_blocks import Window
 from facts.catalogue import NEURON_TYPES, InstanceType
@@ -17,20 +18,21 @@ AROUND = timedelta(hours=1)
 
 
 def places_of(settings: Settings) -> list[Place]:
-    """Groups that blocks or schedules size, and pools on a block, in the order of the stack file.
+    """Groups that blocks or schedules size, or that the idle guard watches, and pools on a block, in the order of the stack file.
 
     Raises CommandError where there is none.
     """
     found = [*_groups(settings), *_pools(settings)]
     if not found:
-        hint = "give a group `capacityBlock` or `schedule`; docs/capacity-blocks.md shows both"
+        hint = "give a group `capacityBlock` or `schedule` (docs/capacity-blocks.md), or switch `addons.idleGuard` on (docs/money.md)"
         raise CommandError("no node group has times: all have their size day and night", hint, code=MISUSE)
     return found
 
 
 def _groups(settings: Settings) -> Iterator[Place]:
+    guarded = settings.addons.of(IdleGuardSettings).enabled
     for name, group in settings.node_groups.items():
-        if sized_by_time(group):
+        if sized_by_time(group) or (guarded and group.size > 0):
             yield Place(name, _nodes(group), _price(NEURON_TYPES[group.instance_type], group), _window(group))
 
 

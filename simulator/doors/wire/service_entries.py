@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, scheduler, sqs
+from facts.resources import amp, autoscaling, batch, budgets, events, fsx, iam, kms, logs, scheduler, sns, sqs
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.doors.wire.network_entries import vpc_of
@@ -142,6 +142,15 @@ def _job_definition(state: AccountState, item: Registration) -> Entry:
     return {**members, "type": item.inputs["type"], "tags": tags_of(item)}
 
 
+def _topic(state: AccountState, item: Registration) -> Entry:
+    return {"ResourceARN": item.id, "TopicArn": item.id, "attributes": {}, "tags": tags_of(item)}
+
+
+def _subscription(state: AccountState, item: Registration) -> Entry:
+    members = {"SubscriptionArn": item.id, "TopicArn": item.inputs["topic"], "Protocol": item.inputs["protocol"]}
+    return {**members, "Endpoint": item.inputs["endpoint"]}
+
+
 def _budget(state: AccountState, item: Registration) -> Entry:
     inputs = item.inputs
     limit = {"Amount": str(inputs["limitAmount"]), "Unit": inputs["limitUnit"]}
@@ -162,6 +171,8 @@ KINDS = (
     Kind("workspace", amp.WORKSPACE, _workspace),
     Kind("sqs", sqs.QUEUE, _queue, hidden=("QueueName",)),
     Kind("sqs policy", sqs.QUEUE_POLICY, _queue_policy),
+    Kind("topic", sns.TOPIC, _topic, hidden=("attributes",)),
+    Kind("subscription", sns.SUBSCRIPTION, _subscription),
     Kind("schedule group", scheduler.GROUP, _schedule_group),
     Kind("schedule", scheduler.SCHEDULE, _schedule),
     Kind("budget", budgets.BUDGET, _budget, hidden=("AccountId",)),

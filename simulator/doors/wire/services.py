@@ -123,6 +123,8 @@ class Services:
         return self._inventory.delete("role", name)
 
     def _tagged_keys(self, given: Entry) -> Entry:
+        if given.get("ResourceTypeFilters") == ["sns"]:
+            return self._tagged_topics(given)
         assert given.get("ResourceTypeFilters") == ["kms:key"], given
         wanted = given.get("TagFilters", [])
         entries = self._inventory.look("key")
@@ -130,6 +132,15 @@ class Services:
             {"ResourceARN": self._key_arn(which, entry), "Tags": tag_list(entry["tags"])}
             for which, entry in entries.items()
             if self._ignores_filters or all(entry["tags"].get(each["Key"]) in each["Values"] for each in wanted)
+        ]
+        return {"ResourceTagMappingList": shown}
+
+    def _tagged_topics(self, given: Entry) -> Entry:
+        wanted = given.get("TagFilters", [])
+        shown = [
+            {"ResourceARN": which, "Tags": tag_list(entry.get("tags", {}))}
+            for which, entry in self._inventory.look("topic").items()
+            if self._ignores_filters or all(entry.get("tags", {}).get(each["Key"]) in each["Values"] for each in wanted)
         ]
         return {"ResourceTagMappingList": shown}
 

@@ -28,6 +28,7 @@ _BEGINNINGS: Sequence[tuple[str, Part]] = (
     ("aws:eks/", "add-ons"),
     ("aws:amp/", "add-ons"),
     ("aws:batch/", "add-ons"),
+    ("aws:sns/", "add-ons"),
     ("aws:sqs/", "add-ons"),
     ("aws:cloudwatch/event", "add-ons"),
     ("eks:index:Cluster", "control plane"),

@@ -75,7 +75,9 @@ def test_a_missing_part_is_named(missing: str):
 
 def test_a_type_without_an_entry_is_named():
     """A new resource of the program begins with its entry."""
-    assert gaps(TYPES, {"aws:sns/topic:Topic"}) == {"aws:sns/topic:Topic": ["no entry"]}
+    assert gaps(TYPES, {"aws:sns/platformApplication:PlatformApplication"}) == {
+        "aws:sns/platformApplication:PlatformApplication": ["no entry"]
+    }
 
 
 def test_kinds_of_leftovers_have_different_names():

@@ -102,7 +102,7 @@ def leave_balancers(cloud: Cloud, cluster: str, mark: str) -> None:
 
 
 def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
-    """A file system with a backup, a log group that EKS made anew, a role, a budget, a key."""
+    """A file system with a backup, a log group that EKS made anew, a role, a budget, a topic, a key."""
     tags = cluster_tags(cluster, STACK)
     lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125}
     file_system = {"FileSystemId": _fs(mark), "FileSystemType": "LUSTRE", "Lifecycle": "AVAILABLE", "StorageCapacity": 1200}
@@ -113,6 +113,8 @@ def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
         cloud.put("log group", log_group, {"logGroupName": log_group, "storedBytes": 5_000_000_000})
     cloud.put("role", f"{cluster}-{REGION}-node", {"tags": tags, "attached": ["arn:aws:iam::aws:policy/X-policy-name"], "inline": ["boot"]})
     budget = {"BudgetName": budget_name(cluster, REGION), "AccountId": ACCOUNT, "BudgetType": "COST", "TimeUnit": "MONTHLY", "tags": tags}
+    topic = f"arn:aws:sns:{REGION}:{ACCOUNT}:{cluster}-idle-guard"
+    cloud.put("topic", topic, {"TopicArn": topic, "ResourceARN": topic, "attributes": {}, "tags": tags})
     cloud.put("budget", f"{ACCOUNT}:{budget_name(cluster, REGION)}", budget)
     cloud.put("key", f"0000-{mark}", {"tags": tags, "KeyState": "Enabled"})
     leave_warnings(cloud, cluster)

@@ -61,7 +61,10 @@ def resources() -> tuple[Registration, ...]:
         controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}},
         storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
         budget={"alarm": {"limitUsdPerMonth": 1000, "emails": ["team@example.com"]}},
-        addons={"batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"}},
+        addons={
+            "idleGuard": {"enabled": True, "emails": ["team@example.com"]},
+            "batch": {"enabled": True, "nodeGroups": ["trn1-32xl"], "image": "registry.example/train:1.0"},
+        },
     )
     recordings = [record_stack(everything), existing_network(), *(record_stack(random_configuration(number)) for number in range(4))]
     return tuple(item for recording in recordings for item in recording.resources() if item.type.startswith("aws:"))
@@ -74,8 +77,8 @@ def test_every_type_of_the_program_has_its_actions_and_no_other_has():
 
 def test_a_type_that_is_not_known_is_reported():
     """Users extend the program."""
-    with pytest.raises(CommandError, match="aws:sns/topic:Topic"):
-        deployer_permissions([_registered("aws:sns/topic:Topic")])
+    with pytest.raises(CommandError, match="aws:sns/platformApplication:PlatformApplication"):
+        deployer_permissions([_registered("aws:sns/platformApplication:PlatformApplication")])
     assert deployer_permissions([_registered("kubernetes:core/v1:Service")]) == deployer_permissions([])
 
 
@@ -245,6 +248,7 @@ def _arn(kind: str, name: str) -> str:
         "role": f"arn:aws:iam::{account}:role/{name}",
         "queue": f"arn:aws:sqs:{region}:{account}:{name.rsplit('/')[-1]}",
         "budget": f"arn:aws:budgets::{account}:budget/{name.rpartition(':')[2]}",
+        "topic": name,
         "event rule": f"arn:aws:events:{region}:{account}:rule/{name}",
         "log group": f"arn:aws:logs:{region}:{account}:log-group:{name}:*",
         "EKS cluster": f"arn:aws:eks:{region}:{account}:cluster/{name}",

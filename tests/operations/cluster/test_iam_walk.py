@@ -117,6 +117,7 @@ def test_every_call_of_every_kind_is_walked():
         "aps",
         "autoscaling",
         "budgets",
+        "sns",
     }
     for verb in ("Create", "Describe", "Modify", "Tag", "Untag", "Delete", "Authorize", "Revoke", "Pass"):
         assert any(one.split(":")[1].startswith(verb) for one in asked), verb

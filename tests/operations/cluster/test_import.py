@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from facts.names import role_name
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.takeover import locate
@@ -16,11 +17,14 @@ from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
+from tests.operations.cluster import other_makers
 from tests.operations.cluster.other_makers import (
     BLUEPRINT,
+    CONTROL_PLANE_GROUP,
     EKSCTL,
     FILE_SYSTEM,
     KEY,
+    NODE_GROUP,
     NODES,
     PUBLIC,
     REGION,
@@ -158,6 +162,13 @@ def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
     assert len(red) == 3
     for part in ("bring it to 1.34 first, 3 steps", "authenticationMode=API_AND_CONFIG_MAP", "create-access-entry"):
         assert any(part in each for each in red)
+
+
+def test_nodes_that_the_control_plane_would_lose_are_red(trn: Trn, wires: dict[str, Wire]):
+    """The program gives the control plane no group beside EKS's own, and Terraform's nodes have neither: they would not be ready any more."""
+    wires[REGION] = account(blueprint_account(let_in=False))
+    (red,) = result(trn, BLUEPRINT, code=1)["red"]
+    assert f"nodes with {NODE_GROUP} reach the control plane through {CONTROL_PLANE_GROUP}" in red
 
 
 def test_a_role_below_a_path_puts_all_roles_there(trn: Trn, wires: dict[str, Wire]):
@@ -305,3 +316,55 @@ def test_a_cluster_that_is_ours_already(trn: Trn, wires: dict[str, Wire]):
 
 def test_regions_with_neuron_instances_are_looked_at():
     assert {"us-east-1", "us-east-2", "us-west-2", "ap-south-2"} <= set(locate.neuron_regions())
+
+
+@pytest.mark.parametrize("place", [".", "Pulumi.dev.yaml", "Pulumi.yaml", "/dev/full"])
+def test_a_place_that_is_not_for_an_import_file_is_refused_first(trn: Trn, wires: dict[str, Wire], place: str):
+    """With --force too: a stack file would be lost; and a device has no end, so it must not be read."""
+    wires[REGION] = account(blueprint_account())
+    before = Path("Pulumi.dev.yaml").read_text(), Path("Pulumi.yaml").read_text()
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION, "--file", place, "--force")
+    assert (code, "name a" in said, Path("Pulumi.prod.yaml").exists()) == (2, True, False)
+    assert (Path("Pulumi.dev.yaml").read_text(), Path("Pulumi.yaml").read_text()) == before
+
+
+def test_an_import_file_in_another_folder_is_named_with_it(trn: Trn, wires: dict[str, Wire], tmp_path: Path):
+    """The command is run in the project's folder. What was there may be no text."""
+    wires[REGION] = account(blueprint_account())
+    words = ("--cluster", BLUEPRINT, "--region", REGION, "--file", "made here/import.json")
+    assert "--file 'made here/import.json' --yes" in trn(*words)[1]
+    Path("made here/import.json").write_bytes(b"\xff\xfe")
+    assert trn(*words)[0] == 2
+
+
+def test_a_role_of_the_programs_name_that_the_cluster_does_not_use_is_not_taken(trn: Trn, wires: dict[str, Wire]):
+    """It may serve another cluster, and `pulumi destroy` deletes what was imported."""
+    state = blueprint_account()
+    name = role_name(BLUEPRINT, REGION, "ebs-csi")
+    other_makers.Account(state, BLUEPRINT).role(name, ("AmazonEKSWorkerNodePolicy",))
+    wires[REGION] = account(state)
+    found = result(trn, BLUEPRINT, code=1)
+    roles = [each["id"] for each in found["maps"] if each["type"] == "aws:iam/role:Role"]
+    assert (name in roles, len(roles)) == (False, 1)
+    assert [each for each in found["red"] if name in each and "is not the stack's" in each]
+    assert not [each for each in found["maps"] if name in each["id"]]
+
+
+def test_a_role_that_another_cluster_uses_as_well_is_red(trn: Trn, wires: dict[str, Wire]):
+    """Companies make one role for all control planes."""
+    state = blueprint_account()
+    (plane,) = [item.registration for item in state if item.registration.type == "aws:eks/cluster:Cluster"]
+    role = str(plane.inputs["roleArn"]).rsplit("/", 1)[-1]
+    other_makers.Account(state, "neighbour").cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"])
+    wires[REGION] = account(state)
+    assert any("is that of cluster neighbour as well" in each for each in result(trn, BLUEPRINT, code=1)["red"])
+
+
+@pytest.mark.parametrize(("kind", "said"), [("vpc", "EC2 has no such VPC"), ("subnet", "has no such subnet")])
+def test_a_cluster_whose_network_is_half_deleted_is_refused(trn: Trn, wires: dict[str, Wire], kind: str, said: str):
+    """Terraform was stopped in the middle of its destroy."""
+    state = blueprint_account()
+    state.others[kind].pop(VPC if kind == "vpc" else NODES["usw2-az1"])
+    wires[REGION] = account(state)
+    code, _, err = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert (code, said in err, Path("Pulumi.prod.yaml").exists()) == (1, True, False)

@@ -140,6 +140,8 @@ def test_a_sweep_never_selects_what_lacks_the_exact_tag_or_vpc(neighbours: list[
         elif item.kind in ("log group", "role", "placement group"):
             assert CLUSTER in item.id.replace("-", "/").split("/"), item
             assert not any(item.id.startswith((f"{name}-us", f"/aws/eks/{name}/")) for name in LOOK_ALIKES), item
+        elif item.kind in ("budget", "topic"):
+            assert item.id.rpartition(":")[2] in (f"{CLUSTER}-us-west-2-budget", f"{CLUSTER}-idle-guard"), item
         elif item.kind in ("queue", "event rule"):
             assert item.id.rsplit("/")[-1].removesuffix("-health") == f"{CLUSTER}-karpenter", item
         else:
@@ -326,7 +328,7 @@ DELETIONS = sorted(
         "ec2.DisassociateRouteTable", "elbv2.DeleteLoadBalancer", "elbv2.DeleteTargetGroup", "elb.DeleteLoadBalancer",
         "fsx.DeleteFileSystem", "logs.DeleteLogGroup", "iam.DetachRolePolicy", "iam.DeleteRolePolicy", "iam.DeleteRole",
         "kms.ScheduleKeyDeletion", "eks.DeleteNodegroup", "eks.DeleteCluster", "sqs.DeleteQueue", "events.RemoveTargets",
-        "events.DeleteRule", "amp.DeleteWorkspace", "budgets.DeleteBudget",
+        "events.DeleteRule", "amp.DeleteWorkspace", "budgets.DeleteBudget", "sns.DeleteTopic",
     }
 )  # fmt: skip
 """Not the access entry's: it goes with its cluster."""

@@ -74,3 +74,61 @@ def test_a_stack_without_times_has_nothing_to_show(project: Path):
     result = CliRunner().invoke(app, ["rehearse", "calendar", "dev"])
     assert result.exit_code != 0
     assert "no node group has times" in str(result.exception) + result.output
+
+
+GUARD = {"enabled": True, "emails": ["team@example.com"], "idleHours": 6}
+FRIDAY_EVENING = "114"
+"""Hours of a job that starts on Monday at midnight."""
+
+
+def weekend(project: Path, *options: str, alarm: float | None = None, **guard: Any) -> Any:
+    """The shipped stack with a guard, and a job that ends on Friday evening."""
+    path = project / "Pulumi.dev.yaml"
+    text = yaml.safe_load(path.read_text())
+    text["config"]["trn:addons"]["idleGuard"] = {**GUARD, **guard}
+    if alarm:
+        text["config"]["trn:budget"] = {"alarm": {"limitUsdPerMonth": alarm, "emails": ["team@example.com"]}}
+    path.write_text(yaml.safe_dump(text))
+    return CliRunner().invoke(app, ["rehearse", "calendar", "dev", "--hours", FRIDAY_EVENING, *options], catch_exceptions=False)
+
+
+def test_a_weekend_without_jobs_is_found_and_ended(project: Path):
+    """The job ends on Friday at 18:05; six hours later nobody has asked for the nodes."""
+    result = weekend(project, "--json", "days.json", action="scale-to-zero")
+    assert result.exit_code == 0, result.output
+    assert "Fri 01-15 18:05  job        is done: 114 hours of work" in result.output
+    assert (
+        "Sat 01-16 00:00  trn1-32xl  the idle guard sends a message: 2 nodes, not used for 6.0 hours, 258.00 USD since then"
+        in result.output
+    )
+    assert "Sat 01-16 00:00  trn1-32xl  the idle guard sets it to 0: its nodes are drained" in result.output
+    assert "USD saved" in result.output
+    (group,) = json.loads((project / "days.json").read_text())["places"]
+    assert group["savedUsd"] == pytest.approx(48 * 2 * 21.5, abs=5)
+
+
+def test_a_guard_that_only_tells_says_so_every_day(project: Path):
+    """Its nodes bill over the weekend."""
+    result = weekend(project)
+    assert result.output.count("the idle guard sends a message") == 2
+    assert "sets it to 0" not in result.output
+
+
+def test_a_guard_says_why_it_keeps_a_group(project: Path):
+    """Its smallest size is the stack file's."""
+    path = project / "Pulumi.dev.yaml"
+    text = yaml.safe_load(path.read_text())
+    text["config"]["trn:nodeGroups"]["trn1-32xl"]["minSize"] = 1
+    path.write_text(yaml.safe_dump(text))
+    result = weekend(project, action="scale-to-zero")
+    assert "it is kept: its smallest size is 1" in result.output
+    assert "sets it to 0" not in result.output
+
+
+def test_a_budgets_message_comes_when_the_money_is_spent(project: Path):
+    """Billing data is a day old, and a budget is updated every 8 to 12 hours."""
+    result = weekend(project, alarm=2000)
+    passed = [line for line in result.output.splitlines() if "budget " in line]
+    assert passed[0].startswith("Tue 01-12 12:")
+    assert "the costs pass 80 % of 2,000 USD" in passed[0]
+    assert any("AWS Budgets has sent its message of 80 % of 2,000 USD by now, at 3," in line for line in passed)

@@ -1,0 +1,268 @@
+"""The very files that run in the guard's pod, against an API server and the simulated account."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials as BotoCredentials
+
+from addons.idle_guard.pod import guard
+from addons.idle_guard.pod.aws import Credentials, signed
+from addons.idle_guard.values import PACKAGE, SETTINGS
+from tests.addons.idle_guard.servers import Cluster, served
+from tests.operations.aws.cloud import Cloud
+from tests.stacks.test_addons import recorded
+
+DAY_S, NAME, GROUP = 86_400, "trainium-dev", "trn1-32xl"
+NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
+POD_GROUPS, WORKLOADS = "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/apis/kueue.x-k8s.io/v1beta2/workloads"
+WANTS = {"containers": [{"name": "main", "resources": {"limits": {"aws.amazon.com/neuron": "16"}}}]}
+
+
+def stamp(seconds: float) -> str:
+    """A time as the API server writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def node(name: str, **spec: Any) -> dict[str, Any]:
+    """A node of the group that joined two days ago."""
+    metadata = {"name": name, "labels": {"trn/node-group": GROUP}, "creationTimestamp": stamp(time.time() - 2 * DAY_S)}
+    return {"metadata": metadata, "spec": spec, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+
+
+def pod(name: str, phase: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    """A pod that was made two days ago."""
+    made = {"name": name, "namespace": "training", "creationTimestamp": stamp(time.time() - 2 * DAY_S), **metadata}
+    return {"metadata": made, "spec": spec, "status": {"phase": phase}}
+
+
+class Site:
+    """A folder as the pod has it, an API server and an account."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cloud, self.folder = Cloud(), folder
+        data = next(
+            item.inputs["data"]
+            for item in recorded("everything").resources()
+            if item.type == "kubernetes:core/v1:ConfigMap" and item.name == "idle-guard"
+        )
+        self.package = folder / PACKAGE
+        self.package.mkdir()
+        for name, text in data.items():
+            (self.package / name).write_text(text)
+        (folder / "token").write_text("pod-token\n")
+        self.topic = json.loads(data[SETTINGS])["topic"]
+        self.cloud.put("topic", self.topic, {"attributes": {}})
+        self.group = {"minSize": 0, "maxSize": 2, "desiredSize": 2}
+        entry = {"clusterName": NAME, "nodegroupName": GROUP, "status": "ACTIVE", "scalingConfig": self.group}
+        self.cloud.put("node group", GROUP, entry)
+        self.cluster = Cluster({NODES: [node("a"), node("b")], PODS: []})
+        self.remembers(time.time() - DAY_S)
+
+    def remembers(self, used: float) -> None:
+        """What the guard has kept of the group."""
+        kept = json.dumps({GROUP: {"used": used, "told": None, "desired": 2}})
+        self.cluster.memory = {"metadata": {"name": "idle-guard-memory", "resourceVersion": "7"}, "data": {"groups": kept}}
+
+    def environment(self, url: str) -> dict[str, str]:
+        """What Pod Identity and the tests set."""
+        return {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{url}/aws/credentials",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(self.folder / "token"),
+            "AWS_ENDPOINT_URL_EKS": f"{url}/aws",
+            "AWS_ENDPOINT_URL_SNS": f"{url}/aws",
+        }
+
+    def arguments(self, url: str) -> list[str]:
+        """As the program has them, and what the tests need."""
+        return ["--settings", str(self.package / SETTINGS), "--api", f"{url}/k8s", "--account", str(self.folder), "--once"]
+
+    @property
+    def size(self) -> int:
+        """Nodes that EKS wants."""
+        return self.cloud.of("node group")[GROUP]["scalingConfig"]["desiredSize"]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """What was published."""
+        return list(self.cloud.of("message").values())
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Two nodes that have been idle for a day."""
+    return Site(tmp_path)
+
+
+@pytest.fixture
+def look(site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+    """One look: exit code and log."""
+    with served(site.cluster, site.cloud) as url:
+        for key, value in site.environment(url).items():
+            monkeypatch.setenv(key, value)
+
+        def once() -> tuple[int, str]:
+            return guard.main(site.arguments(url)), capsys.readouterr().out
+
+        yield once
+
+
+def test_the_files_of_the_config_map_run_as_in_the_pod(site: Site):
+    """With the command of the Deployment, in a Python that knows nothing of this project."""
+    with served(site.cluster, site.cloud) as url:
+        code = f"import runpy, sys; sys.path.insert(0, {str(site.folder)!r}); runpy.run_module('{PACKAGE}.guard', run_name='__main__')"
+        command = [sys.executable, "-I", "-B", "-c", code, *site.arguments(url)]
+        done = subprocess.run(command, env=site.environment(url), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{GROUP} was set to zero nodes" in done.stdout
+    assert site.size == 0
+    (message,) = site.messages
+    assert (message["TopicArn"], message["Subject"]) == (site.topic, f"{NAME}: 2 Neuron nodes idle")
+
+
+def test_a_second_look_says_nothing_more(site: Site, look: Any):
+    """The nodes take minutes to go."""
+    assert look()[0] == 0
+    assert look() == (0, f"{GROUP} last used 1440 min ago\n")
+    assert len(site.messages) == 1
+
+
+USED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a pending pod": (PODS, pod("p", "Pending", WANTS)),
+    "a running pod": (PODS, pod("p", "Running", {**WANTS, "nodeName": "a"})),
+    "a pod that is being deleted": (PODS, pod("p", "Running", {**WANTS, "nodeName": "a"}, deletionTimestamp=stamp(time.time()))),
+    "cores in an init container": (
+        PODS,
+        pod("p", "Pending", {"initContainers": [{"resources": {"requests": {"aws.amazon.com/neuroncore": "1"}}}], "containers": [{}]}),
+    ),
+    "a claim of DRA": (PODS, pod("p", "Pending", {"containers": [{}], "resourceClaims": [{"name": "neuron"}]})),
+    "a gang without pods": (POD_GROUPS, {"metadata": {"name": "bert"}, "status": {"phase": "Pending"}}),
+    "a gang that nothing has looked at": (POD_GROUPS, {"metadata": {"name": "bert"}}),
+    "a workload in Kueue's queue": (WORKLOADS, {"metadata": {"name": "bert"}, "status": {}}),
+}
+
+
+@pytest.mark.parametrize("case", USED)
+def test_nothing_is_done_while_anything_wants_the_nodes(site: Site, look: Any, case: str):
+    """Each as the API server lists it."""
+    path, item = USED[case]
+    site.cluster.lists.setdefault(path, []).append(item)
+    assert look() == (0, f"{GROUP} last used 0 min ago\n")
+    assert (site.size, site.messages) == (2, [])
+
+
+IDLE: dict[str, tuple[str, dict[str, Any]]] = {
+    "a pod of a plug-in": (PODS, pod("p", "Running", {"containers": [{}], "nodeName": "a"}, ownerReferences=[{"kind": "DaemonSet"}])),
+    "a pod that ended long ago": (PODS, pod("p", "Succeeded", {**WANTS, "nodeName": "a"})),
+    "a pod elsewhere": (PODS, pod("p", "Running", {"containers": [{}], "nodeName": "core"})),
+    "a gang that has ended": (POD_GROUPS, {"metadata": {"name": "bert"}, "status": {"phase": "Completed"}}),
+    "a workload that has ended": (
+        WORKLOADS,
+        {"metadata": {"name": "bert"}, "status": {"conditions": [{"type": "Finished", "status": "True"}]}},
+    ),
+    "a workload that is switched off": (WORKLOADS, {"metadata": {"name": "bert"}, "spec": {"active": False}}),
+}
+
+
+@pytest.mark.parametrize("case", IDLE)
+def test_what_wants_no_node_keeps_none(site: Site, look: Any, case: str):
+    """Otherwise no cluster would ever be idle."""
+    path, item = IDLE[case]
+    site.cluster.lists.setdefault(path, []).append(item)
+    assert look()[0] == 0
+    assert site.size == 0
+
+
+@pytest.mark.parametrize("path", [NODES, PODS, POD_GROUPS, WORKLOADS, "/api/v1/namespaces/idle-guard/configmaps/idle-guard-memory"])
+def test_a_list_that_is_refused_ends_the_look(site: Site, look: Any, path: str):
+    """What was not seen may be a job."""
+    site.cluster.lists |= {POD_GROUPS: [], WORKLOADS: []}
+    site.cluster.refused[path] = 403
+    code, said = look()
+    assert (code, "nothing was changed" in said, site.size, site.messages) == (1, True, 2, [])
+
+
+def test_a_group_of_which_eks_says_nothing_is_left_alone(site: Site, look: Any):
+    """Its size may have been changed a minute ago."""
+    site.cloud.wire.denied.add("eks.DescribeNodegroup")
+    code, said = look()
+    assert (code, "AccessDenied" in said, site.messages) == (1, True, [])
+
+
+def test_a_pod_that_comes_between_two_looks_is_seen(site: Site, look: Any):
+    """Somebody submits a job in the very second."""
+    site.cluster.after_lists.append(lambda: site.cluster.lists[PODS].append(pod("p", "Pending", WANTS)))
+    assert look() == (0, "somebody began to use the nodes between two looks: nothing was changed\n")
+    assert (site.size, site.messages) == (2, [])
+
+
+def test_of_two_guards_one_does_nothing(site: Site, look: Any):
+    """The second finds that its memory was written by the first."""
+
+    def other() -> None:
+        assert site.cluster.memory is not None
+        site.cluster.memory["metadata"] = {**site.cluster.memory["metadata"], "resourceVersion": "8"}
+
+    site.cluster.after_lists.append(other)
+    code, said = look()
+    assert (code, "409" in said, site.size, site.messages) == (1, True, 2, [])
+
+
+def test_a_group_that_eks_does_not_empty_is_told_of(site: Site, look: Any):
+    """An update of somebody else's is under way, say."""
+    site.cloud.wire.denied.add("eks.UpdateNodegroupConfig")
+    code, _ = look()
+    assert (code, site.size) == (1, 2)
+    assert "It could not be set to zero nodes: POST" in site.messages[0]["Message"]
+
+
+def test_a_message_that_was_not_sent_is_sent_at_the_next_look(site: Site, look: Any):
+    """Without it a group would be empty and nobody would know."""
+    settings = json.loads((site.package / SETTINGS).read_text())
+    (site.package / SETTINGS).write_text(json.dumps({**settings, "empties": False}))
+    site.cloud.wire.denied.add("sns.Publish")
+    assert look()[0] == 1
+    site.cloud.wire.denied.clear()
+    assert (look()[0], len(site.messages)) == (0, 1)
+    assert site.size == 2
+
+
+def test_a_memory_that_cannot_be_read_begins_anew(site: Site, look: Any):
+    """The clock starts at this look."""
+    assert site.cluster.memory is not None
+    site.cluster.memory["data"] = {"groups": '{"trn1-32xl": {"used": '}
+    assert look() == (0, f"{GROUP} last used 0 min ago\n")
+    site.cluster.memory = None
+    assert look() == (0, f"{GROUP} last used 0 min ago\n")
+    assert (site.size, site.messages) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "path", "body", "kind"),
+    [
+        ("eks", "GET", "/clusters/trainium-dev/node-groups/trn1-32xl", b"", ""),
+        ("eks", "POST", "/clusters/trainium-dev/node-groups/trn1-32xl/update-config", b'{"scalingConfig": {}}', "application/json"),
+        ("sns", "POST", "/", b"Action=Publish&Message=a+b%0A", "application/x-www-form-urlencoded; charset=utf-8"),
+    ],
+)
+def test_requests_are_signed_as_botocore_signs_them(service: str, method: str, path: str, body: bytes, kind: str):
+    """A wrong signature is refused with one sentence for all mistakes."""
+    url, now = f"https://{service}.us-west-2.amazonaws.com{path}", datetime(2026, 11, 22, 21, 15, tzinfo=UTC)
+    headers = {"accept": "application/json", **({"content-type": kind} if kind else {})}
+    ours = signed(Credentials("AKIAEXAMPLE", "secret", "token"), service, "us-west-2", method, url, body, now, headers)
+    theirs = AWSRequest(method, url, headers, body)
+    signer = SigV4Auth(BotoCredentials("AKIAEXAMPLE", "secret", "token"), service, "us-west-2")
+    theirs.context["timestamp"] = now.strftime("%Y%m%dT%H%M%SZ")
+    theirs.headers["X-Amz-Date"] = theirs.context["timestamp"]
+    theirs.headers["X-Amz-Security-Token"] = "token"
+    canonical = signer.canonical_request(theirs)
+    signature = signer.signature(signer.string_to_sign(theirs, canonical), theirs)
+    assert ours["Authorization"].endswith(f"Signature={signature}")
