@@ -11,7 +11,7 @@ from facts.names import control_plane_log_group
 from facts.resources.rights import CLUSTER, part_of_cluster, role_of
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.control_plane import described, node_group, node_group_names
-from operations.aws.existing_network import described_network
+from operations.aws.existing_network import DESCRIBE_GROUPS, described_network
 from operations.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from operations.aws.sighting import filters
 from operations.errors import CommandError
@@ -48,8 +48,10 @@ class OtherCluster:
     network: NetworkDescription
     file_systems: tuple[Entry, ...]
     """FSx for Lustre in the cluster's VPC."""
-    other_instances: tuple[Entry, ...]
-    """Nodes of no managed group: self-managed, or Karpenter's."""
+    nodes: tuple[Entry, ...]
+    """Instances that run, of all groups."""
+    cluster_group: Entry
+    """The security group that EKS made."""
     service_account_roles: tuple[str, ...]
     """Roles that service accounts take through the cluster's OIDC provider."""
     role_policies: tuple[str, ...]
@@ -67,6 +69,11 @@ class OtherCluster:
     def name(self) -> str:
         """The cluster's name."""
         return str(self.entry["name"])
+
+    @property
+    def other_nodes(self) -> list[Entry]:
+        """Nodes of no managed group: self-managed, or Karpenter's."""
+        return [node for node in self.nodes if GROUP_TAG not in tags_of(node)]
 
     @property
     def role_path(self) -> str:
@@ -113,7 +120,8 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         access_entries=tuple(_access_entries(api, entry)),
         network=network,
         file_systems=tuple(each for each in api.pages(DESCRIBE_FILE_SYSTEMS, "FileSystems") if _is_lustre_in(each, vpc_id)),
-        other_instances=tuple(_other_instances(api, name)),
+        nodes=tuple(_nodes(api, name)),
+        cluster_group=next(iter(api.pages(DESCRIBE_GROUPS, "SecurityGroups", Filters=filters({"group-id": _own_group(entry)}))), {}),
         service_account_roles=tuple(_service_account_roles(api, entry)),
         role_policies=tuple(each["PolicyArn"] for each in api.pages(LIST_ATTACHED, "AttachedPolicies", RoleName=role)),
         role_documents=tuple(api.pages(LIST_INLINE, "PolicyNames", RoleName=role)),
@@ -148,12 +156,14 @@ def _is_lustre_in(entry: Entry, vpc_id: str) -> bool:
     return entry.get("FileSystemType") == "LUSTRE" and entry.get("VpcId") == vpc_id
 
 
-def _other_instances(api: Api, name: str) -> Iterator[Entry]:
+def _own_group(cluster: Entry) -> str:
+    return str(cluster["resourcesVpcConfig"]["clusterSecurityGroupId"])
+
+
+def _nodes(api: Api, name: str) -> Iterator[Entry]:
     wanted = filters({f"tag:kubernetes.io/cluster/{name}": "owned", "instance-state-name": ("pending", "running")})
     for reservation in api.pages(DESCRIBE_INSTANCES, "Reservations", Filters=wanted):
-        for instance in reservation["Instances"]:
-            if GROUP_TAG not in tags_of(instance):
-                yield instance
+        yield from reservation["Instances"]
 
 
 def _service_account_roles(api: Api, cluster: Entry) -> Iterator[str]:

@@ -77,8 +77,8 @@ def _role_policies(other: OtherCluster) -> Iterator[str]:
 
 
 def _instances(other: OtherCluster) -> Iterator[str]:
-    karpenter = [each for each in other.other_instances if KARPENTER_TAG in tags_of(each)]
-    own = [each for each in other.other_instances if each not in karpenter]
+    karpenter = [each for each in other.other_nodes if KARPENTER_TAG in tags_of(each)]
+    own = [each for each in other.other_nodes if each not in karpenter]
     if own:
         names = ", ".join(str(each["InstanceId"]) for each in own)
         yield f"{plural(len(own), 'self-managed node')} ({names}): their Auto Scaling groups belong to their maker; drain the nodes and delete the groups there"

@@ -64,6 +64,7 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
         yield f"the role {other.entry['roleArn']} is that of cluster {each} as well: `pulumi destroy` would delete it below that one; take over neither"
     yield from _version(str(other.entry["version"]), str(wanted["version"]))
     yield from _access(other)
+    yield from _security_groups(other)
     key = (wanted.get("encryptionConfig") or {}).get("provider", {}).get("keyArn")
     theirs = [each["provider"]["keyArn"] for each in other.entry.get("encryptionConfig") or ()]
     if theirs and key != theirs[0]:
@@ -97,6 +98,26 @@ def _access(other: OtherCluster) -> Iterator[str]:
         yield (
             f"nodes with {role.rsplit('/', 1)[-1]} have no access entry, and cannot reach the cluster once EKS ignores the config map:"
             f" `aws eks create-access-entry --cluster-name {other.name} --type EC2_LINUX --principal-arn {role}`"
+        )
+
+
+def _security_groups(other: OtherCluster) -> Iterator[str]:
+    """The program gives the control plane no groups beside EKS's own: nodes that it reaches through others are cut off.
+
+    Terraform's module gives nodes a group of their own, which only its group of the control plane lets in
+    (terraform-aws-modules/terraform-aws-eks node_groups.tf, attach_cluster_primary_security_group).
+    """
+    place = other.entry["resourcesVpcConfig"]
+    own = place["clusterSecurityGroupId"]
+    if not place.get("securityGroupIds"):
+        return
+    let_in = {pair["GroupId"] for rule in other.cluster_group.get("IpPermissions", ()) for pair in rule.get("UserIdGroupPairs", ())}
+    groups = [{group["GroupId"] for group in node.get("SecurityGroups", ())} for node in other.nodes]
+    for cut_off in sorted({min(each) for each in groups if each and not each & {own, *let_in}}):
+        yield (
+            f"nodes with {cut_off} reach the control plane through {', '.join(place['securityGroupIds'])}, which it loses:"
+            f" `aws ec2 authorize-security-group-ingress --group-id {own} --protocol all --source-group {cut_off}`, and the same"
+            f" with the two groups exchanged"
         )
 
 

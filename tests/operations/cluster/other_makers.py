@@ -11,7 +11,7 @@ from typing import Any
 from facts.existing.network import ANYWHERE, NatGateway, NetworkDescription, Route, RouteTable, Subnet
 from facts.names import control_plane_log_group
 from facts.regions import dns_suffix, partition
-from facts.resources import eks, iam, logs
+from facts.resources import ec2_compute, eks, iam, logs
 from simulator.account.existing import put_network
 from simulator.account.state import AccountState
 from simulator.outputs import ACCOUNT, Context, answer
@@ -25,6 +25,8 @@ NODES = {"usw2-az4": "subnet-0b10e00000000a004", "usw2-az1": "subnet-0b10e000000
 """Private subnets of the blueprint in 100.64.0.0/16: nodes, pods and the control plane."""
 ROUTABLE = {"usw2-az4": "subnet-0b10e00000000b004", "usw2-az1": "subnet-0b10e00000000b001"}
 PUBLIC = {"usw2-az4": "subnet-0b10e00000000c004", "usw2-az1": "subnet-0b10e00000000c001"}
+CONTROL_PLANE_GROUP, NODE_GROUP = "sg-0b10e00000000c9", "sg-0b10e00000000d0"
+"""Security groups that Terraform's module makes: for the control plane, and for nodes, which have no other."""
 FILE_SYSTEM = "fs-0b10e0b10e0b10e01"
 
 
@@ -35,25 +37,28 @@ def blueprint_account(
     mode: str = "API_AND_CONFIG_MAP",
     role_path: str = "/",
     by_claim: bool = True,
+    let_in: bool = True,
 ) -> AccountState:
     """The account after `install.sh` of the blueprint, and upgrades of Kubernetes since. `mode`: where the cluster finds its users; `by_claim`: whether
-    a claim made the file system, as in the blueprint, or Terraform did, as in its successor."""
+    a claim made the file system, as in the blueprint, or Terraform did, as in its successor; `let_in`: whether EKS's own
+    security group lets the nodes' in, which the module does not see to."""
     made = Account(state or AccountState(), BLUEPRINT)
     put_network(made.state, _network(NODES, ROUTABLE, PUBLIC))
     tags = {"Blueprint": BLUEPRINT, "GithubRepo": "github.com/awslabs/data-on-eks"}
     role = f"{BLUEPRINT}-cluster-20240829101112131400000001"
     made.role(role, ("AmazonEKSClusterPolicy", "AmazonEKSVPCResourceController"), path=role_path)
-    made.cluster(role, version, mode, list(NODES.values()), tags, path=role_path, encryptionConfig=_encryption(), public=["0.0.0.0/0"])
+    made.cluster(role, version, mode, list(NODES.values()), tags, path=role_path, encryptionConfig=_encryption(), public=["0.0.0.0/0"], groups=[CONTROL_PLANE_GROUP])  # fmt: skip
+    made.security_group(NODE_GROUP if let_in else "")
     made.log_group(90)
     node_role = made.role("core-node-group-eks-node-group-20240829", ("AmazonEKSWorkerNodePolicy",))
     core = {"desiredSize": 3, "minSize": 3, "maxSize": 8}
-    made.group("core-node-group-2024082910243513140000000c", node_role, "m5.xlarge", "AL2023_x86_64_STANDARD", list(NODES.values()), core)
+    made.group("core-node-group-2024082910243513140000000c", node_role, "m5.xlarge", "AL2023_x86_64_STANDARD", list(NODES.values()), core, launchTemplate=made.template("core"))  # fmt: skip
     trn1 = {"desiredSize": 2, "minSize": 0, "maxSize": 2}
     labels = {"instance-type": "trn1-32xl", "provisioner": "cluster-autoscaler"}
     taints = [{"key": "aws.amazon.com/neuron", "value": "true", "effect": "NO_SCHEDULE"}]
     made.group(
         "trn1-32xl-ng1-2024082910243513140000000e", node_role, "trn1.32xlarge", "AL2_x86_64_GPU", [NODES["usw2-az4"]], trn1,
-        labels=labels, taints=taints,
+        labels=labels, taints=taints, launchTemplate=made.template("trn1"),
     )  # fmt: skip
     for addon in ("vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent"):
         made.addon(addon)
@@ -165,6 +170,7 @@ class Account:
         *,
         public: list[str],
         path: str = "/",
+        groups: list[str] | None = None,
         **more: Any,
     ) -> None:
         """The control plane."""
@@ -183,6 +189,7 @@ class Account:
                     "endpointPublicAccess": True,
                     "endpointPrivateAccess": bool(more),
                     "publicAccessCidrs": public,
+                    **({"securityGroupIds": groups} if groups else {}),
                 },
                 "tags": tags,
                 **more,
@@ -199,6 +206,21 @@ class Account:
         }
         kind = {"amiType": ami, "capacityType": "ON_DEMAND", "instanceTypes": [instance_type], "version": "1.35"}
         self._put(eks.NODE_GROUP.token, name, {**inputs, **kind, "scalingConfig": size, **more})
+
+    def template(self, name: str) -> dict[str, str]:
+        """A launch template as Terraform's module makes one, whose nodes have its own security group only; as a group names it."""
+        made = self._put(
+            ec2_compute.LAUNCH_TEMPLATE.token, name, {"name": f"{self._name}-{name}-20240829", "vpcSecurityGroupIds": [NODE_GROUP]}
+        )
+        return {"id": made.id, "version": "1"}
+
+    def security_group(self, let_in: str) -> None:
+        """The group that EKS made, which lets itself in, and another group where one is named."""
+        (cluster,) = [item for item in self.state.ready(eks.CLUSTER_TYPE.token) if item.id == self._name]
+        own = cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
+        rules = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": which} for which in (own, let_in) if which]}]
+        plain = {"GroupId": own, "GroupName": f"eks-cluster-sg-{self._name}", "Description": "EKS", "VpcId": VPC}
+        self.state.others.setdefault("group", {})[own] = {**plain, "IpPermissions": rules, "IpPermissionsEgress": [], "Tags": []}
 
     def addon(self, name: str, **more: Any) -> None:
         """A managed add-on in a version of the past."""

@@ -20,9 +20,11 @@ from simulator.doors.wire.wire import Wire
 from tests.operations.cluster import other_makers
 from tests.operations.cluster.other_makers import (
     BLUEPRINT,
+    CONTROL_PLANE_GROUP,
     EKSCTL,
     FILE_SYSTEM,
     KEY,
+    NODE_GROUP,
     NODES,
     PUBLIC,
     REGION,
@@ -160,6 +162,13 @@ def test_an_old_cluster_is_red(trn: Trn, wires: dict[str, Wire]):
     assert len(red) == 3
     for part in ("bring it to 1.34 first, 3 steps", "authenticationMode=API_AND_CONFIG_MAP", "create-access-entry"):
         assert any(part in each for each in red)
+
+
+def test_nodes_that_the_control_plane_would_lose_are_red(trn: Trn, wires: dict[str, Wire]):
+    """The program gives the control plane no group beside EKS's own, and Terraform's nodes have neither: they would not be ready any more."""
+    wires[REGION] = account(blueprint_account(let_in=False))
+    (red,) = result(trn, BLUEPRINT, code=1)["red"]
+    assert f"nodes with {NODE_GROUP} reach the control plane through {CONTROL_PLANE_GROUP}" in red
 
 
 def test_a_role_below_a_path_puts_all_roles_there(trn: Trn, wires: dict[str, Wire]):
