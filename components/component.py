@@ -1,7 +1,7 @@
 """The base of all components: a program may have several clusters, so all logical names below one start with its prefix."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pulumi
 
@@ -14,6 +14,8 @@ class RoleRules:
     """ARN of the policy that no role may go beyond; None sets none."""
     path: str = "/"
     """Path of every role, with / at both ends."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """ARNs of roles that others keep, by purpose: none is made in place of these."""
 
 
 class Component(pulumi.ComponentResource):

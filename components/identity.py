@@ -57,6 +57,25 @@ def _as_json(document: pulumi.Input[iam.Document]) -> pulumi.Input[str]:
     return document.apply(iam.to_json) if isinstance(document, pulumi.Output) else iam.to_json(document)  # pyright: ignore[reportArgumentType]
 
 
+@dataclass(frozen=True)
+class RoleInUse:
+    """A role as those see it who use it, whoever made it."""
+
+    arn: pulumi.Output[str]
+    grants: list[pulumi.Resource]
+    """What uses the role waits for these; nothing for a role that others keep."""
+
+
+def role_in_use(name: str, purpose: str, args: RoleArgs, opts: pulumi.ResourceOptions | None) -> RoleInUse:
+    """The role that others keep for this purpose; a new one where none is given."""
+    parent = opts.parent if opts is not None else None
+    given = parent.role_rules.given.get(purpose) if isinstance(parent, Component) else None
+    if given is not None:
+        return RoleInUse(pulumi.Output.from_input(given), [])
+    made = Role(name, args, opts)
+    return RoleInUse(made.arn, made.grants)
+
+
 def node_role(
     name: str,
     cluster_name: str,
@@ -65,7 +84,7 @@ def node_role(
     *,
     purpose: str = "node",
     session_manager: bool = False,
-) -> Role:
+) -> RoleInUse:
     """A role of nodes: join, pull images, provide identities to pods, and nothing more, unless Systems Manager is let in."""
     partition = regions.partition(region)
     managed = ["AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly"]
@@ -76,7 +95,7 @@ def node_role(
         managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in managed],
         inline_policies={"nodeadm": iam.node_boot_policy()},
     )
-    return Role(name, args, opts)
+    return role_in_use(name, purpose, args, opts)
 
 
 @dataclass(frozen=True)
@@ -97,7 +116,7 @@ class ServiceAccount:
     """Further documents by name, where one would be too long to read."""
 
 
-def service_account_role(name: str, account: ServiceAccount, opts: pulumi.ResourceOptions | None = None) -> Role:
+def service_account_role(name: str, account: ServiceAccount, opts: pulumi.ResourceOptions | None = None) -> RoleInUse:
     """The role for one service account; the trust names cluster, namespace and account."""
     partition = regions.partition(account.region)
     args = RoleArgs(
@@ -106,7 +125,7 @@ def service_account_role(name: str, account: ServiceAccount, opts: pulumi.Resour
         managed_policy_arns=[iam.managed_policy_arn(partition, policy) for policy in account.managed_policies],
         inline_policies={**({account.purpose: account.policy} if account.policy is not None else {}), **account.policies},
     )
-    return Role(name, args, opts)
+    return role_in_use(name, account.purpose, args, opts)
 
 
 class PodIdentity(Component):

@@ -38,7 +38,7 @@ class Identity:
     """Of the control plane's subnets."""
     encryption_key_arn: str | None
     role_name: str
-    """Of the control plane's IAM role."""
+    """Of the control plane's IAM role, with its path before it where that is not /."""
 
     @property
     def remembered(self) -> dict[str, str]:
@@ -87,6 +87,11 @@ def _zones_fix(old: str) -> str:
     return f"Set `controlPlane.zones: [{old}]`, or give `network.existing.controlPlane` subnets in just these zones"
 
 
+def _role_fix(old: str) -> str:
+    path, _, name = old.rpartition("/")
+    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'}"
+
+
 _REFUSALS = {
     "encryptionKey": (
         "EKS takes a key for Kubernetes secrets once",
@@ -106,7 +111,7 @@ _REFUSALS = {
     "role": (
         "EKS keeps the role that a control plane was made with",
         "another role needs another cluster, with another `name`",
-        lambda old: f"Set `controlPlane.roleName: {old}`",
+        _role_fix,
     ),
 }
 """By key of what is remembered: what EKS says, what to do for another one, and the setting that keeps the old."""

@@ -56,6 +56,13 @@ PRINCIPAL_ARN = Form(
     "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
+ROLE_ARN = Form(
+    "ARN of an IAM role",
+    rf"{_PARTITION}:iam::[0-9]{{12}}:role/([!-.0-~]+/)*{IAM_NAME}",
+    "arn:aws:iam::ACCOUNT:role/NAME, with its path; names of 1 to 64 letters, digits and _+=,.@-",
+    "`aws iam get-role --role-name NAME --query Role.Arn` tells it",
+    holds=_iam_path_fits,
+)
 ROLE_NAME = Form(
     "name of an IAM role",
     IAM_NAME,

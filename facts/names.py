@@ -22,6 +22,14 @@ def role_name(cluster: str, region: str, purpose: str) -> str:
     return name
 
 
+GIVEN_ROLES = (
+    "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
+    "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana",
+)  # fmt: skip
+"""Roles, by what they are for, in whose place a stack can be given others: those of nodes and of pods. The control plane's is not
+one: its component takes a role of the program. Nor is that of schedules, which names the schedules that it may run."""
+
+
 def launch_template_name(cluster: str, node_group: str) -> str:
     """Launch template, and placement group, of one node group; unique per region.
 

@@ -12,7 +12,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import budgets, forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
-from facts.names import CLUSTER_NAME, NODE_GROUP_NAME_LIMIT, role_name
+from facts.names import CLUSTER_NAME, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
@@ -254,7 +254,12 @@ class Iam(Section):
     permissions_boundary: Annotated[str, Formed(forms.POLICY_ARN)] | None = None
     """Policy that no role of the stack may go beyond, in accounts that allow no role without one. It must allow what the roles need; `trn check` asks whether it is there. Changed in place."""
     path: Annotated[str, Formed(forms.IAM_PATH)] = "/"
-    """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, so that another path replaces every role, and with the control plane's the cluster."""
+    """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, and a running cluster keeps the role that it was made with."""
+    roles: dict[
+        Annotated[str, OneOf(GIVEN_ROLES, "these are the roles of nodes and pods; docs/existing.md says what each must allow")],
+        Annotated[str, Formed(forms.ROLE_ARN)],
+    ] = Field(default_factory=dict)
+    """Roles that others keep, by what they are for: the stack makes no such role, policy or attachment, and changes none. `trn check` compares each with what the stack would have made. Another role for `node` replaces all node groups."""
 
 
 class Training(Section):

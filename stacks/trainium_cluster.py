@@ -63,12 +63,12 @@ class TrainiumCluster(Component):
             existing_vpc(settings) or settings.network.cidr,
             settings.control_plane_zones,
             settings.control_plane.encryption_key_arn,
-            control_plane_role(settings),
+            f"{settings.iam.path[1:]}{control_plane_role(settings)}",
         )
         refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
         super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
         self.prefix = f"{self.named(name)}-" if prefix is None else self.named(prefix)
-        self.role_rules = RoleRules(settings.iam.permissions_boundary, settings.iam.path)
+        self.role_rules = RoleRules(settings.iam.permissions_boundary, settings.iam.path, settings.iam.roles)
         self._settings = settings
         self._stack = names.stack_path(pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack())
         self._owner_tags = names.cluster_tags(settings.name, self._stack)

@@ -20,6 +20,7 @@ from components.identity import ServiceAccount, node_role
 from components.interruption_queue import InterruptionQueue
 from facts import names, regions
 from facts.policies.scaling import karpenter_policies
+from facts.resources.rights import passed_role
 
 NODE_PURPOSE = "karpenter-node"
 GENERAL = "general"
@@ -53,10 +54,10 @@ def karpenter_values(cluster: Cluster) -> Values:
     }
 
 
-def karpenter_account(cluster: Cluster, role_path: str = "/") -> ServiceAccount:
-    """The controller's service account and what it may do. `role_path`: of the nodes' role."""
+def karpenter_account(cluster: Cluster, node_role: str | None = None) -> ServiceAccount:
+    """The controller's service account and what it may do. `node_role`: path and name of the nodes' role, where the path is not /."""
     partition = regions.partition(cluster.region)
-    policies = karpenter_policies(partition, cluster.region, cluster.name, f"{role_path[1:]}{node_role_name(cluster)}", queue_name(cluster))
+    policies = karpenter_policies(partition, cluster.region, cluster.name, node_role or node_role_name(cluster), queue_name(cluster))
     return ServiceAccount(cluster.name, cluster.region, NAMESPACE, SERVICE_ACCOUNT, "karpenter", policies=policies)
 
 
@@ -79,13 +80,15 @@ class Karpenter(Addon):
         entry = aws.eks.AccessEntry(
             self.named(f"{name}-nodes"), cluster_name=site.control_plane_name, principal_arn=nodes.arn, type="EC2_LINUX", opts=self.child()
         )
-        identity = self.identity(karpenter_account(cluster, self.role_rules.path), site.control_plane_name)
+        given = self.role_rules.given.get(NODE_PURPOSE)
+        role = passed_role(given) if given is not None else f"{self.role_rules.path[1:]}{node_role_name(cluster)}"
+        identity = self.identity(karpenter_account(cluster, role), site.control_plane_name)
         crds = self.release(KARPENTER_CRD, namespace=NAMESPACE, values={"additionalAnnotations": {}}, timeout_s=300)
         rights = [identity.association, *queue.ready]
         values = karpenter_values(cluster)
         controller = self.release(KARPENTER, namespace=NAMESPACE, values=values, timeout_s=300, after=[crds, *rights])
         self._after: list[pulumi.Resource] = [controller, entry, *nodes.grants]
-        shared = NodeClassArgs(node_role_name(cluster), settings.ami_version, site.node_security_group_ids, site.tags)
+        shared = NodeClassArgs(role.rpartition("/")[2], settings.ami_version, site.node_security_group_ids, site.tags)
         for key, pool in settings.neuron_pools.items():
             zone_id = pool.zone_id or cluster.zones[0]
             class_spec = neuron_node_class_spec(shared, pool, site.node_subnets[zone_id])

@@ -1,11 +1,14 @@
 """What others keep, put into a simulated account that a stack is to come up in."""
 
 from facts.existing.description import Description, assumed
+from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn, to_json
+from facts.resources.rights import passed_role, role_of
 from operations.engine.project import EngineFolder
 from simulator.account.disk import AccountFolder, held
 from simulator.account.places import subnet
 from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
+from simulator.outputs import CREATED_AT
 from stacks.existing import asked_of
 from stacks.settings import Settings
 
@@ -27,7 +30,7 @@ def assumption(settings: Settings) -> list[str]:
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
     """Put a stand-in into an account for what the stack uses of others and it lacks; whether something was put."""
-    return _put_missing(state, settings) | _put_boundary(state, settings)
+    return _put_missing(state, settings) | _put_boundary(state, settings) | _put_roles(state, settings)
 
 
 def _put_missing(state: AccountState, settings: Settings) -> bool:
@@ -59,6 +62,29 @@ def _is_there(state: AccountState, vpc_id: str, subnet_id: str) -> bool:
     return found is not None and found.inputs["vpcId"] == vpc_id
 
 
+_TRUSTED = ("ec2.amazonaws.com", "pods.eks.amazonaws.com")
+_ATTACHED = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy", SESSION_MANAGER_POLICY)
+
+
+def _put_roles(state: AccountState, settings: Settings) -> bool:
+    """Roles that trust nodes and pods of any cluster, with every managed policy that the stack would attach."""
+    there = state.others.setdefault("role", {})
+    missing = {role_of(arn): arn for arn in settings.iam.roles.values() if role_of(arn) not in there}
+    trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})
+    for name, arn in missing.items():
+        there[name] = {
+            "RoleName": name,
+            "Arn": arn,
+            "Path": f"/{passed_role(arn)[: -len(name)]}",
+            "RoleId": "AROAEXAMPLEEXAMPLE01",
+            "CreateDate": CREATED_AT,
+            "AssumeRolePolicyDocument": to_json(trust),
+            "attached": [managed_policy_arn(arn.split(":")[1], policy) for policy in _ATTACHED],
+            "tags": {},
+        }
+    return bool(missing)
+
+
 def account_for(*settings: Settings) -> AccountState:
     """An account with what these configurations use and do not make."""
     state = AccountState()
@@ -69,7 +95,7 @@ def account_for(*settings: Settings) -> AccountState:
 
 def seed(folder: EngineFolder, settings: Settings) -> None:
     """Put what is missing into the account of a folder that no process holds. Raises AccountInUse, DamagedAccount."""
-    if asked_of(settings).is_nothing and settings.iam.permissions_boundary is None:
+    if asked_of(settings).is_nothing and settings.iam.permissions_boundary is None and not settings.iam.roles:
         return
     with held(folder.account):
         state, kept = AccountState(), AccountFolder(folder.account)

@@ -15,7 +15,10 @@ def kubernetes_version(settings: Settings) -> Iterator[Problem]:
     if plane.support_type == "STANDARD" and leaves_standard_support_soon(plane.kubernetes_version):
         ends = KUBERNETES_VERSIONS[plane.kubernetes_version].standard_support_ends
         newer = [name for name in SUPPORTED_KUBERNETES if not leaves_standard_support_soon(name)]
-        hint = f'set it to "{newer[0]}", or `controlPlane.supportType: EXTENDED` at 0.60 instead of 0.10 USD an hour'
+        hint = (
+            f'for a new cluster set it to "{newer[0]}"; one that runs: `trn upgrade STACK --to {newer[0]}`, in the order that nodes allow;'
+            " or `controlPlane.supportType: EXTENDED` at 0.60 instead of 0.10 USD an hour"
+        )
         wrong = f"standard support ends on {ends}, EKS would upgrade the control plane by itself then"
         yield Problem("controlPlane.kubernetesVersion", plane.kubernetes_version, wrong, ", ".join(newer), hint)
 
@@ -58,6 +61,7 @@ def principals(settings: Settings) -> Iterator[Problem]:
             )
     if settings.iam.permissions_boundary:
         arns["iam.permissionsBoundary"] = settings.iam.permissions_boundary
+    arns |= {f"iam.roles.{purpose}": arn for purpose, arn in settings.iam.roles.items()}
     principals = [entry.principal_arn for entry in settings.control_plane.access_entries.values()]
     for name, entry in settings.control_plane.access_entries.items():
         if principals.count(entry.principal_arn) > 1:

@@ -29,6 +29,13 @@ WIDER = replace(PLAIN, zone_ids=("usw2-az4", "usw2-az1", "usw2-az2"))
             "EKS keeps the role",
             "Set `controlPlane.roleName: trainium-dev-us-west-2-control-plane`",
         ),
+        (PLAIN, replace(PLAIN, role_name=f"teams/{PLAIN.role_name}"), "EKS keeps the role", "without `iam.path`"),
+        (
+            replace(PLAIN, role_name="teams/plane"),
+            PLAIN,
+            "EKS keeps the role",
+            "Set `controlPlane.roleName: plane`, and `iam.path: /teams/`",
+        ),
         (WIDER, PLAIN, "in the set of zones", "Set `controlPlane.zones: [usw2-az1, usw2-az2, usw2-az4]`"),
     ],
 )

@@ -57,7 +57,7 @@ def configurations() -> dict[str, dict[str, Any]]:
         "existing workspace": merged(
             everything(),
             addons={"managedPrometheus": {"workspaceArn": existing_networks.WORKSPACE}},
-            iam={"path": "/teams/training/"},
+            iam={"path": "/teams/training/", "roles": {"grafana": "arn:aws:iam::123456789012:role/company/grafana"}},
         ),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),
         "budget alarm": merged(dev, budget={"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"], "snsTopicArn": TOPIC}}),

@@ -164,6 +164,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE.replace("us-west-2", "eu-west-1")}}},
         "a workspace of eu-west-1 in aws",
     ),
+    "a role of another partition": (
+        {"iam": {"roles": {"node": "arn:aws-cn:iam::123456789012:role/nodes"}}},
+        "an ARN of another partition than us-west-2, `iam.roles.node`",
+    ),
+    "a role for nothing": ({"iam": {"roles": {"control-plane": "arn:aws:iam::123456789012:role/plane"}}}, "karpenter-node"),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
         {"network": network(isolated=True), "coreNodes": {"autoscaled": False}, **pool()},

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from operations.aws.errors import command_error
-from operations.cluster.check import account, capacity, existing, money, quotas, software, surroundings
+from operations.cluster.check import account, capacity, existing, money, quotas, roles, software, surroundings
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed
 
@@ -15,6 +15,7 @@ CHECKS: dict[str, Check] = {
     "permissions": account.permissions,
     "dry runs": account.dry_runs,
     "permissions boundary": account.boundary,
+    "given roles": roles.roles,
     "zones": capacity.zone_ids,
     "existing network": existing.network,
     "existing file system": existing.file_system,

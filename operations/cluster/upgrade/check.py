@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from addons.versions import managed_addon_version
 from facts.kubernetes_kinds import Resource
-from facts.kubernetes_versions import UPGRADE_ADDRESSES, minors_behind
+from facts.kubernetes_versions import KUBELET_SKEW, UPGRADE_ADDRESSES, minors_behind
 from operations.aws.api import Api
 from operations.aws.control_plane import free_addresses
 from operations.aws.eks import addon_versions, support_dates
@@ -16,6 +16,7 @@ from operations.aws.errors import command_error
 from operations.aws.insights import upgrade_insights
 from operations.aws.releases import recommended_release, release_exists
 from operations.cluster.scale.occupants import Occupants
+from operations.cluster.status.subject import NODES
 from operations.cluster.upgrade.look import Found
 from operations.cluster.upgrade.steps import Step
 from operations.errors import CommandError
@@ -25,6 +26,7 @@ from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.recording import Recording
 
+EKS_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 BUDGETS = Resource("PodDisruptionBudget", "/apis/policy/v1", "poddisruptionbudgets")
 
 
@@ -80,8 +82,22 @@ def skew(subject: Subject) -> Iterator[Finding]:
     if newer:
         yield failed("version skew", f"{', '.join(newer)} are newer than the control plane, {plane}", "no kubelet may be: move them back")
         return
+    others = list(_late_nodes(subject))
+    if others:
+        do = "replace them first: no step of this command does, as they are of no group of the stack file"
+        yield failed("version skew", f"kubelets more than {KUBELET_SKEW} minors older than {subject.minors[-1]}: {', '.join(others)}", do)
     said = ", ".join(f"{group.name} {group.minor}" for group in subject.found.groups)
     yield passed("version skew", f"control plane {plane}; nodes: {said or 'none'}")
+
+
+def _late_nodes(subject: Subject) -> Iterator[str]:
+    """Nodes of Karpenter, or made by hand, that the target would leave outside the skew, each with its version."""
+    own = {group.name for group in subject.found.groups}
+    for node in (subject.kubernetes.list(NODES) or []) if subject.kubernetes is not None else []:
+        version = node.get("status", {}).get("nodeInfo", {}).get("kubeletVersion")
+        group = (node["metadata"].get("labels") or {}).get(EKS_GROUP_LABEL)
+        if version and group not in own and minors_behind(subject.minors[-1], version) > KUBELET_SKEW:
+            yield f"{node['metadata']['name']} {version}"
 
 
 def charts(subject: Subject) -> Iterator[Finding]:

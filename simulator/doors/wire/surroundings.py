@@ -67,6 +67,8 @@ class Surroundings:
     """Products as the Pricing API gives them, in JSON."""
     denied_actions: set[str] = field(default_factory=set)
     """Actions that IAM would deny the caller."""
+    denied_roles: dict[str, set[str]] = field(default_factory=dict)
+    """Actions that IAM would deny other roles, by ARN."""
     missing_images: set[str] = field(default_factory=set)
     """Tags and digests, as `REPOSITORY:TAG` or `REPOSITORY@DIGEST`, that are not in ECR: what users push there is not simulated, so any other is."""
     refused_dry_runs: dict[str, str] = field(default_factory=dict)
@@ -109,9 +111,12 @@ class Surroundings:
         yield "pricing.GetProducts", lambda given: {"PriceList": [text for text in self.price_list if _is_priced(text, given)]}
 
     def _simulated(self, given: Entry) -> Entry:
-        if given["PolicySourceArn"] not in (self.role_arn, self.caller):
-            raise Refused("NoSuchEntity", f"{given['PolicySourceArn']} cannot be found.", 404)
-        decisions = {action: "implicitDeny" if action in self.denied_actions else "allowed" for action in given["ActionNames"]}
+        source = given["PolicySourceArn"]
+        is_caller = source in (self.role_arn, self.caller)
+        if not is_caller and ":role/" not in source:
+            raise Refused("NoSuchEntity", f"{source} cannot be found.", 404)
+        denied = self.denied_actions if is_caller else self.denied_roles.get(source, ())
+        decisions = {action: "implicitDeny" if action in denied else "allowed" for action in given["ActionNames"]}
         return {"EvaluationResults": [{"EvalActionName": name, "EvalDecision": said} for name, said in decisions.items()]}
 
     def _image_details(self, given: Entry) -> Entry:

@@ -22,6 +22,7 @@ from operations.cli import app
 from operations.cluster.check import account, tools
 from operations.cluster.check.run import CHECKS, findings_of
 from operations.cluster.check.subject import Subject
+from operations.existing.stand_in import put_missing
 from operations.findings import Finding, exit_code
 from operations.program import record_stack, settings_of
 from operations.stack_file import StackFile
@@ -555,6 +556,10 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
     if name == "existing file system":
         subject = sharing(aws, clients=True)
         put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+        return subject
+    if name == "given roles":
+        subject = subject_of(aws, iam={"roles": {"node": "arn:aws:iam::123456789012:role/company/nodes"}})
+        put_missing(aws.world.state, subject.settings)
         return subject
     if name == "existing workspace":
         return writing_to_a_workspace(aws)

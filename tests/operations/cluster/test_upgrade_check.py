@@ -11,6 +11,7 @@ import pytest
 from addons.versions import managed_addon_version
 from operations.aws.insights import upgrade_insights
 from operations.cluster.scale.occupants import Occupants
+from operations.cluster.status.subject import NODES
 from operations.cluster.upgrade.check import BUDGETS, Subject, findings_of
 from operations.cluster.upgrade.look import Found, look, standing_of
 from operations.cluster.upgrade.releases import release_for
@@ -99,6 +100,14 @@ def _deprecated(aws: Cloud, _: FakeCluster) -> None:
     }
 
 
+def _old_node(_: Cloud, cluster: FakeCluster) -> None:
+    status = {"nodeInfo": {"kubeletVersion": "v1.32.4-eks-1"}}
+    cluster.objects[NODES] = [
+        {"metadata": {"name": "by-hand"}, "status": status},
+        {"metadata": {"name": "rolled", "labels": {"eks.amazonaws.com/nodegroup": "trn1-32xl"}}, "status": status},
+    ]
+
+
 def _tight_budget(_: Cloud, cluster: FakeCluster) -> None:
     cluster.objects[BUDGETS] = []
     cluster.put(BUDGETS, "one", "team", status={"disruptionsAllowed": 0, "expectedPods": 1})
@@ -110,6 +119,7 @@ def _tight_budget(_: Cloud, cluster: FakeCluster) -> None:
     [
         (_no_addresses, "addresses: EKS may need 5 in the control plane's subnets, free are 4 in 2 subnets"),
         (_deprecated, "insights: Deprecated APIs for 1.36: deprecated APIs are called: /apis/x/v1beta1/things (old-operator)"),
+        (_old_node, "version skew: kubelets more than 3 minors older than 1.36: by-hand v1.32.4-eks-1"),
         (_tight_budget, "budgets: allow no eviction now: team/one"),
         (lambda aws, _: aws.wire.handlers.update({"ec2.DescribeImages": lambda given: {"Images": []}}), "AMI: trn1-32xl: neuron release 1.36.1-20260610 is not in us-west-2"),
         (lambda aws, _: aws.wire.handlers.update({"eks.DescribeClusterVersions": lambda given: {"clusterVersions": []}}), "Kubernetes: EKS in us-west-2 does not offer 1.36"),

@@ -1,0 +1,170 @@
+"""Roles that others keep: none is made in their place, each is compared with the one that would have been made, and none is touched."""
+
+import random
+from functools import cache
+from typing import Any
+
+import pytest
+
+from facts.existing.role import untrusted
+from facts.iam import Document, document, ec2_trust, pod_identity_trust
+from operations.cluster.check.roles import roles
+from operations.cluster.check.subject import Subject
+from operations.cluster.iam.documents import deployer_permissions, statements
+from operations.existing.stand_in import account_for, put_missing
+from operations.program import settings_of
+from operations.stack_file import StackFile
+from simulator.account.world import World
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from simulator.recording import Recording
+from tests.operations.aws.healthy import HealthyAccount
+from tests.operations.cluster.story import Story, drawn_kill, told
+from tests.operations.cluster.test_check import subject_of
+from tests.support import ROOT, dev_configuration, merged, record_stack
+
+CLUSTER, REGION = "trainium-dev", "us-west-2"
+START = "arn:aws:iam::123456789012:role/company"
+GIVEN = {"node": f"{START}/nodes", "vpc-cni": f"{START}/cni", "ebs-csi": f"{START}/ebs", "karpenter-node": f"{START}/spare"}
+
+
+def configuration() -> dict[str, Any]:
+    """The shipped stack with Karpenter, and with roles of others for nodes and two add-ons."""
+    karpenter = {"enabled": True, "neuronPools": {"p": {"instanceType": "trn1.32xlarge", "maxNodes": 1}}}
+    addons = {"karpenter": karpenter, "clusterAutoscaler": {"enabled": False}}
+    return merged(dev_configuration(), iam={"roles": GIVEN}, coreNodes={"autoscaled": False}, addons=addons)
+
+
+@cache
+def recorded() -> Recording:
+    """What it makes."""
+    return record_stack(configuration(), stack="dev")
+
+
+def test_no_role_policy_or_attachment_is_made_in_their_place():
+    """Everything that would use the stack's own uses these."""
+    made = recorded()
+    names = {item.inputs["name"] for item in made.of_type("aws:iam/role:Role")}
+    assert not any(name.endswith(("-node", "-vpc-cni", "-ebs-csi")) for name in names)
+    held = {
+        item.inputs["role"]
+        for kind in ("rolePolicy:RolePolicy", "rolePolicyAttachment:RolePolicyAttachment")
+        for item in made.of_type(f"aws:iam/{kind}")
+    }
+    assert held <= names
+    assert {item.inputs["nodeRoleArn"] for item in made.of_type("aws:eks/nodeGroup:NodeGroup")} == {GIVEN["node"]}
+    used = [
+        str(item.inputs)
+        for item in made.resources()
+        if item.type in ("aws:eks/addon:Addon", "aws:eks/podIdentityAssociation:PodIdentityAssociation")
+    ]
+    assert all(any(GIVEN[purpose] in text for text in used) for purpose in ("vpc-cni", "ebs-csi"))
+    assert GIVEN["karpenter-node"] in {item.inputs["principalArn"] for item in made.of_type("aws:eks/accessEntry:AccessEntry")}
+
+
+def test_karpenter_passes_the_given_role_and_no_other():
+    """The node class names it by its name, the policy by its path as well."""
+    classes = recorded().of_type("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass")
+    assert {item.inputs["spec"]["role"] for item in classes} == {"spare"}
+    policies = [
+        item.inputs["policy"] for item in recorded().of_type("aws:iam/rolePolicy:RolePolicy") if "iam:PassRole" in item.inputs["policy"]
+    ]
+    assert len(policies) == 1
+    assert "arn:aws:iam::*:role/company/spare" in policies[0]
+
+
+def test_the_deployer_may_pass_them_and_change_none():
+    """A right to a role of the company's is none that a stack needs."""
+    found = statements(deployer_permissions(recorded().resources()), CLUSTER, REGION)
+    rights = {
+        action
+        for item in found
+        for resource in ([item["Resource"]] if isinstance(item["Resource"], str) else item["Resource"])
+        if ":role/company/" in resource
+        for action in item["Action"]
+    }
+    assert rights == {"iam:PassRole"}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wherever_the_stack_is_killed_they_stay(seed: int):
+    """They have no tag of the cluster, and a name that does not begin with it."""
+    story, drawn = Story(recorded(), CLUSTER, REGION), random.Random(seed)
+    kill = drawn_kill(drawn, recorded(), "create" if seed else "delete")
+    assert told(story, kill, seed) == []
+
+
+def test_the_account_keeps_them_over_up_and_destroy():
+    """As they were, to the last letter."""
+    stack = settings_of(StackFile(ROOT, "trn", "dev", {f"trn:{key}": value for key, value in configuration().items()}))
+    state = account_for(stack)
+    before = {name: dict(entry) for name, entry in state.others["role"].items()}
+    assert set(before) == {"nodes", "cni", "ebs", "spare"}
+    engine = Engine(World(state), State())
+    assert engine.up(recorded()).ended_well
+    assert engine.destroy().ended_well
+    assert (state.others["role"], state.leftovers()) == (before, [])
+
+
+def subject(aws: HealthyAccount) -> Subject:
+    """The stack on an account."""
+    sections = configuration()
+    return subject_of(aws, **{key: sections[key] for key in ("iam", "coreNodes", "addons")})
+
+
+def test_each_is_compared_with_the_role_that_would_have_been_made():
+    """There, trusted, with the managed policies, and allowed what the stack's own document allows."""
+    aws = HealthyAccount()
+    checked = subject(aws)
+    assert all(f"{arn} is not there" in finding.what for arn, finding in zip(GIVEN.values(), roles(checked), strict=True))
+    put_missing(aws.world.state, checked.settings)
+    assert [finding.verdict for finding in roles(checked)] == ["pass"] * len(GIVEN)
+    aws.around.denied_roles[GIVEN["ebs-csi"]] = {"ec2:AttachVolume"}
+    there = aws.world.state.others["role"]
+    there["nodes"]["attached"] = []
+    there["cni"]["AssumeRolePolicyDocument"] = there["cni"]["AssumeRolePolicyDocument"].replace("pods.eks", "lambda")
+    there["spare"]["Arn"] = f"{START}/other/spare"
+    node, cni, ebs, spare = (finding.what for finding in roles(checked))
+    assert "lacks the managed policies AmazonEC2ContainerRegistryPullOnly, AmazonEKSWorkerNodeMinimalPolicy" in node
+    assert "does not let pods.eks.amazonaws.com do sts:AssumeRole, sts:TagSession for this cluster" in cni
+    assert "does not allow ec2:AttachVolume" in ebs
+    assert f"is not there: the role of this name is {START}/other/spare" in spare
+
+
+def test_a_role_of_another_account_and_one_that_nothing_uses_are_said():
+    """A role is used in its own account only."""
+    aws = HealthyAccount()
+    given = {"node": "arn:aws:iam::999999999999:role/nodes", "efs-csi": f"{START}/efs"}
+    checked = subject_of(aws, iam={"roles": given})
+    other, unused = roles(checked)
+    assert (other.verdict, "is a role of account 999999999999" in other.what) == ("fail", True)
+    assert (unused.verdict, "nothing of this stack uses" in unused.what) == ("pass", True)
+
+
+POD = pod_identity_trust("train", "kube-system", "aws-node")
+
+
+def changed(**keys: Any) -> Document:
+    """The trust of a pod's role with parts of its statement changed."""
+    return document({**POD["Statement"][0], **keys})
+
+
+@pytest.mark.parametrize(
+    ("given", "lost"),
+    [
+        (POD, []),
+        (changed(Condition={}), []),
+        (changed(Action="sts:*"), []),
+        (changed(Condition={"StringLike": {"aws:RequestTag/eks-cluster-name": ["tr*", "other"]}}), []),
+        (changed(Action="sts:AssumeRole"), ["sts:TagSession"]),
+        (changed(Effect="Deny"), ["sts:AssumeRole", "sts:TagSession"]),
+        (changed(Principal={"Service": "ec2.amazonaws.com"}), ["sts:AssumeRole", "sts:TagSession"]),
+        (changed(Principal="*"), ["sts:AssumeRole", "sts:TagSession"]),
+        (changed(Condition={"StringEquals": {"aws:RequestTag/eks-cluster-name": "other"}}), ["sts:AssumeRole", "sts:TagSession"]),
+        (changed(Condition={"ArnEquals": {"aws:SourceArn": "x"}}), ["sts:AssumeRole", "sts:TagSession"]),
+        (ec2_trust("amazonaws.com"), ["sts:AssumeRole", "sts:TagSession"]),
+    ],
+)
+def test_a_trust_is_judged_by_service_action_and_condition(given: Document, lost: list[str]):
+    """A pod whose role does not trust it gets no credentials, and its add-on is DEGRADED after 20 minutes."""
+    assert untrusted(given, POD) == lost
