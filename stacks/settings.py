@@ -16,6 +16,7 @@ from facts.names import CLUSTER_NAME, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_n
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
+from stacks.candidates import Candidate
 from stacks.group_times import CapacityBlock, Schedule
 
 CORE_ZONE_COUNT = 2
@@ -164,6 +165,8 @@ class NodeGroup(Section):
     """Capacity reservation or capacity block that the instances come from."""
     capacity_block: CapacityBlock | None = None
     """Times of the capacity block, with `capacityType: CAPACITY_BLOCK`. Without them the group has `size` nodes at once, which fails before the block has begun."""
+    candidates: tuple[Candidate, ...] = ()
+    """Further places that will do. None by default. They change nothing by themselves: `trn check --pick GROUP` looks at the account, asks, and writes the best of them into this file."""
     schedule: Schedule | None = None
     """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
