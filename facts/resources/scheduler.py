@@ -113,7 +113,7 @@ SCHEDULE = ResourceType(
     ),
     costs=_FREE,
     leftover=Without("it is deleted with its group"),
-    conflict=Conflict(("name",), "ConflictException", "Schedule {name} already exists."),
+    conflict=Conflict(("groupName", "name"), "ConflictException", "Schedule {name} already exists."),
     name_limit=NameLimit("name", 64, "EventBridge Scheduler API, CreateSchedule"),
 )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from facts.resources import amp, fsx, sqs
+from facts.resources import amp, budgets, fsx, sns, sqs
 from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.stack_file import read_stack_file
@@ -28,6 +28,9 @@ REASONS = {
         " and put it behind the control plane. An edge that brought it forward would make every `up` wait for it"
     ),
     kinds.SCHEDULE_GROUP: "its schedules are deleted first, and the engine's levels put it beside what lies as deep",
+    budgets.BUDGET.token: "it depends on its topic at most: the engine's levels put it beside what lies as deep",
+    sns.TOPIC.token: "the idle guard may publish to it until its pods are gone",
+    sns.SUBSCRIPTION.token: "it is deleted before its topic, at which the engine's levels put it",
     kinds.ENDPOINT: "it depends on the VPC and its route tables only: the same",
     kinds.INTERNET_GATEWAY: "it depends on the VPC only, and what has public addresses goes before it",
     kinds.NAT_GATEWAY: "nodes and their pods reach AWS through it until they are gone, and so it goes behind them",

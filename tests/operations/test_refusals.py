@@ -181,7 +181,7 @@ def test_a_stack_that_is_not_there_is_misuse_for_every_command(project: pytest.M
     stack = stack_of(command)
     others = ["1" for item in command.params if item.param_type_name == "argument" and item.required and item is not stack]
     given = [stack.opts[0], "nope"] if stack.param_type_name == "option" else ["nope"]
-    choice = ["--operator"] if path == ("iam",) else []
+    choice = {("iam",): ["--operator"], ("upgrade",): ["--to", "1.36"], ("rehearse", "upgrade"): ["--to", "1.36"]}.get(path, [])
     result = trn(*path, *given, *choice, *others)
     assert (result.exit_code, "stacks with a file here: dev" in result.stderr) == (2, True)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from facts.names import budget_name, cluster_tags, interruption_queue_name, log_group_names
+from facts.names import budget_name, cluster_tags, interruption_queue_name, log_group_names, schedule_group_name
 from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 
 REGION = "us-west-2"
@@ -130,6 +130,10 @@ def leave_warnings(cloud: Cloud, cluster: str) -> None:
     cloud.put("sqs", url, {"QueueUrl": url, "QueueName": name, "tags": tags})
     targets = [{"Id": "karpenter", "Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"}]
     cloud.put("rule", rule, {"Name": rule, "Arn": f"arn:aws:events:{REGION}:{ACCOUNT}:rule/{rule}", "tags": tags, "targets": targets})
+    # Its schedules go with it.
+    group = schedule_group_name(cluster)
+    arn = f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule-group/{group}"
+    cloud.put("schedule group", group, {"Name": group, "Arn": arn, "State": "ACTIVE", "tags": tags})
 
 
 def leave_batch(cloud: Cloud, cluster: str, mark: str) -> None:

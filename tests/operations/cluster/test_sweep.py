@@ -143,6 +143,8 @@ def test_a_sweep_never_selects_what_lacks_the_exact_tag_or_vpc(neighbours: list[
             assert not any(item.id.startswith((f"{name}-us", f"/aws/eks/{name}/")) for name in LOOK_ALIKES), item
         elif item.kind in ("budget", "topic"):
             assert item.id.rpartition(":")[2] in (f"{CLUSTER}-us-west-2-budget", f"{CLUSTER}-idle-guard"), item
+        elif item.kind == "schedule group":
+            assert item.id == CLUSTER, item
         elif item.kind in ("queue", "event rule"):
             assert item.id.rsplit("/")[-1].removesuffix("-health") == f"{CLUSTER}-karpenter", item
         else:

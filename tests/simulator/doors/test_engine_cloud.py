@@ -235,6 +235,8 @@ REFUSED = {
     ),
     "aws:kms/alias:Alias": ({"name": "alias/dev"}, "AlreadyExistsException: An alias with the name alias/dev already exists"),
     "aws:cloudwatch/logGroup:LogGroup": ({"name": "/aws"}, "ResourceAlreadyExistsException: The specified log group already exists"),
+    "aws:scheduler/scheduleGroup:ScheduleGroup": ({"name": "a"}, "ConflictException: Schedule group a already exists."),
+    "aws:scheduler/schedule:Schedule": ({"name": "a", "groupName": "n"}, "ConflictException: Schedule a already exists."),
     "kubernetes:core/v1:Namespace": ({"metadata": {"name": "a"}}, 'AlreadyExists: namespaces "a" already exists'),
     "kubernetes:core/v1:Service": ({"metadata": {"name": "a", "namespace": "n"}}, 'AlreadyExists: services "a" already exists'),
     "kubernetes:core/v1:PersistentVolume": ({"metadata": {"name": "a"}}, 'AlreadyExists: persistentvolumes "a" already exists'),
