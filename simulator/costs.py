@@ -12,9 +12,11 @@ from facts.prices import PRICES, hourly
 from facts.resources.eks import NODE_GROUP
 from facts.resources.kubernetes import NODE_CLASS, NODE_POOL
 from facts.resources.resource_type import ByInstances, Listed
+from facts.resources.scheduler import SCHEDULE
 from facts.resources.table import TYPES
 from simulator.cost_figures import Amount, Figures, figure
 from simulator.recording import Recording, Registration
+from simulator.size_schedules import sizing_of
 
 _DESIRED_SIZE = "scalingConfig.desiredSize"
 
@@ -119,16 +121,25 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
     types = registration.inputs.get("instanceTypes") or [template.inputs["instanceType"]]
     instance, bought = instance_type(types[0]), registration.inputs.get("capacityType")
     now = scaling["desiredSize"]
-    # An autoscaler sizes the groups whose desired size the program leaves alone.
-    autoscaled = _DESIRED_SIZE in registration.options.get("ignoreChanges", ())
-    full = max(now, scaling["maxSize"]) if autoscaled else now
+    # An autoscaler, or schedules, size the groups whose desired size the program leaves alone.
+    left_alone = _DESIRED_SIZE in registration.options.get("ignoreChanges", ())
+    scheduled = _scheduled_size(recording, registration)
+    full = max(now, scheduled if scheduled is not None else scaling["maxSize"]) if left_alone else now
     idle = 0 if instance.name in NEURON_TYPES else now
     reserved = bool(template.inputs.get("capacityReservationSpecification")) or bought == "CAPACITY_BLOCK"
     gib = sum(mapping["ebs"]["volumeSize"] for mapping in template.inputs["blockDeviceMappings"])
     # A reservation bills its instances at the on-demand rate, used or not (EC2 user guide, Capacity Reservation pricing and billing).
-    paid = _Counts(now, full, now if reserved else idle)
+    # A block is paid for all its time, also while its group has no node.
+    held = max(now, scheduled or 0) if bought == "CAPACITY_BLOCK" else now
+    paid = _Counts(held, full, held if reserved else idle)
     how = _bought(instance, from_block=bought == "CAPACITY_BLOCK", spot=bought == "SPOT")
     yield from _nodes(registration, instance, how, paid, _Counts(now, full, idle), gib)
+
+
+def _scheduled_size(recording: Recording, group: Registration) -> int | None:
+    """The largest size that a schedule gives to a group; None for a group without schedules."""
+    asked = (sizing_of(item) for item in recording.of_type(SCHEDULE.token))
+    return max((each.size for each in asked if each is not None and each.group == group.inputs["nodeGroupName"]), default=None)
 
 
 def _bought(instance: InstanceType, *, from_block: bool, spot: bool, by: str = "") -> _Bought:

@@ -1,6 +1,5 @@
 """What the days are made from: where nodes may be, the job, and the calls that the recorded schedules make."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,6 +8,7 @@ from facts import cron
 from facts.capacity_blocks import Window
 from simulator.account import kinds
 from simulator.recording import Recording, Registration
+from simulator.size_schedules import sizing_of
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,11 @@ def sizes_before(recording: Recording, start: datetime) -> dict[str, int]:
 
 
 def _firings(schedule: Registration, start: datetime, end: datetime) -> Iterator[Firing]:
-    asked = json.loads(schedule.inputs["target"]["input"])
+    asked = sizing_of(schedule)
+    if asked is None:
+        return
     for moment in _moments(schedule, start, end):
-        yield Firing(moment.astimezone(UTC), asked["NodegroupName"], int(asked["ScalingConfig"]["DesiredSize"]))
+        yield Firing(moment.astimezone(UTC), asked.group, asked.size)
 
 
 def _moments(schedule: Registration, start: datetime, end: datetime) -> Iterator[datetime]:

@@ -50,7 +50,7 @@ def test_each_step_changes_what_it_is_about(project: Path):
     assert (code, "nothing to do" in said) == (0, True), said
 
 
-def test_a_kill_in_the_middle_is_gone_on_from(project: Path):
+def test_a_run_that_was_killed_in_the_middle_is_continued(project: Path):
     """trn and the CLI die at once while the second step runs; the lock that they leave is removed."""
     with subprocess.Popen(
         [*TRN, *UPGRADE.split()], cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

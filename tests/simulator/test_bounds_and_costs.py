@@ -137,6 +137,23 @@ def test_a_capacity_block_costs_the_same_idle():
     assert figures.idle.usd_per_hour > 35.76
 
 
+def test_a_block_with_times_is_paid_before_its_start_too():
+    """Its group is made empty; the block costs what it costs."""
+    times = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
+    keys = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": RESERVATION, "capacityBlock": times}
+    figures, lines = bill(**group(**keys))
+    assert lines["1 x trn2.48xlarge (capacity block, paid in advance)"] == 35.76
+    assert figures.idle.usd_per_hour > 35.76
+
+
+def test_a_schedule_sets_its_size_and_no_more():
+    """Most nodes are for `trn scale`: nothing grows the group to them by itself."""
+    night = {"size": 1, "maxSize": 8, "schedule": {"downAt": "0 20 * * *", "upAt": "0 7 * * *"}}
+    figures, lines = bill(coreNodes={"autoscaled": False}, nodeGroups={"trn1-32xl": night})
+    assert lines["1 x trn1.32xlarge"] == pytest.approx(21.5, abs=0.01)
+    assert figures.full_size == figures.now
+
+
 def test_a_block_without_a_price_is_in_the_headline():
     """Sixteen nodes that were paid in advance, shown as 0.97 USD an hour, would be the most expensive misreading of all."""
     keys = {"instanceType": "trn1.32xlarge", "size": 16, "capacityType": "CAPACITY_BLOCK", "capacityReservationId": RESERVATION}

@@ -12,7 +12,7 @@ def take_over(
     stack: Annotated[str, typer.Option("--stack", "-s", metavar="NAME", help="Stack to make; its file is Pulumi.NAME.yaml.")],
     cluster: Annotated[str, typer.Option("--cluster", help="Name of the EKS cluster.")],
     region: Annotated[str, typer.Option("--region", help="Its region; without it, all with Neuron instances are looked at.")] = "",
-    output: Annotated[
+    import_file: Annotated[
         Path | None, typer.Option("--file", help="The import file; without it, import-NAME.json beside the stack file.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an import file that is there.")] = False,
@@ -27,4 +27,4 @@ def take_over(
     """
     from operations.cluster.takeover.run import run
 
-    return run(stack, cluster, region, output, json_file, force=force)
+    return run(stack, cluster, region, import_file, json_file, force=force)

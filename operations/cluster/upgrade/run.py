@@ -109,6 +109,6 @@ def _agree_to_roll(group: Group, ways: Ways, choices: Choices, consent: Consent,
         watching.tell(f"{group.name} is rolled though {named} runs there: --interrupt")
         return
     if consent.yes:
-        hint = "add --wait to wait for their end, or --interrupt once their teams agree; `trn cancel JOB` saves a checkpoint first"
+        hint = "add --wait to wait for their end, or --interrupt once their teams agree; docs/upgrade.md has the way with `trn roll`"
         raise CommandError(f"jobs run on {group.name}: {named}; --yes alone does not stop them", hint, code=MISUSE)
     consent.confirm(f"Roll the nodes of {group.name}, and interrupt {there.counts}: {named}?")

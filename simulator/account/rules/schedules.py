@@ -7,8 +7,8 @@ from simulator.account.rule import Refusal, rule
 from simulator.account.rules.capacity import not_launched, replace_after
 from simulator.account.state import AccountState
 from simulator.recording import Registration
+from simulator.size_schedules import CALL
 
-CALL = ":scheduler:::aws-sdk:eks:updateNodegroupConfig"
 _NEEDED = ("ClusterName", "NodegroupName")
 
 

@@ -368,3 +368,32 @@ def test_a_cluster_whose_network_is_half_deleted_is_refused(trn: Trn, wires: dic
     wires[REGION] = account(state)
     code, _, err = trn("--cluster", BLUEPRINT, "--region", REGION)
     assert (code, said in err, Path("Pulumi.prod.yaml").exists()) == (1, True, False)
+
+
+def test_a_version_that_the_program_does_not_know_yet_is_red(trn: Trn, wires: dict[str, Wire]):
+    wires[REGION] = account(blueprint_account(version="1.40"))
+    assert any("EKS lowers no version" in each for each in result(trn, BLUEPRINT, code=1)["red"])
+
+
+def test_a_group_of_the_core_groups_name_is_red(trn: Trn, wires: dict[str, Wire]):
+    """The stack gives Neuron groups names of their own, and its core group has one name only."""
+    state = eksctl_account()
+    size = {"desiredSize": 2, "minSize": 2, "maxSize": 3}
+    role = "eksctl-team-trn-nodegroup-trn1-NodeInstanceRole-0B10E"
+    other_makers.Account(state, EKSCTL).group("core", role, "m5.large", "AL2023_x86_64_STANDARD", list(ROUTABLE.values()), size)
+    wires[REGION] = account(state)
+    (red,) = result(trn, EKSCTL, code=1)["red"]
+    assert red == f"NodeGroup {EKSCTL}:core is there already, and is not the stack's: core cannot be made"
+
+
+def test_a_draft_that_the_program_refuses_is_written_and_named(trn: Trn, wires: dict[str, Wire]):
+    """Subnets in one zone only: the user adds another to the file, and runs the command again."""
+    state = blueprint_account()
+    for kind in ("aws:eks/nodeGroup:NodeGroup", "aws:eks/cluster:Cluster"):
+        for item in state.ready(kind):
+            place = item.inputs.get("vpcConfig", item.inputs)
+            place["subnetIds"] = [NODES["usw2-az4"]]
+    wires[REGION] = account(state)
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert (code, "network.zones" in said) == (2, True)
+    assert "add a second one to network.zones" in Path("Pulumi.prod.yaml").read_text()

@@ -1,4 +1,4 @@
-"""`trn upgrade` against a practice account: the whole way, stopped and gone on with at every step, and what it refuses."""
+"""`trn upgrade` against a practice account: the whole way, stopped and continued at every step, and what it refuses."""
 
 import shutil
 from collections.abc import Sequence

@@ -57,7 +57,7 @@ def test_what_eks_refuses_ends_the_rehearsal(small: StackFile):
     assert any("Addon version specified is not supported: kube-proxy v1.35" in error for error in found.errors)
 
 
-def test_an_outgoing_minor_is_readable_and_a_stopped_run_leaves_no_riddle(small: StackFile):
+def test_an_outgoing_minor_is_readable_and_a_stopped_run_is_read_from_the_cluster(small: StackFile):
     """The program refuses 1.34 for a new cluster; one that is of it has to get away from it."""
     assert readable(small).configuration["controlPlane"]["supportType"] == "EXTENDED"
     assert readable(readable(small)) == readable(small)
