@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DOCS_VENV := .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes test-frameworks check bench mutants docs docs-site clean train-demo venv
+.PHONY: rehearse test test-kubernetes test-frameworks check bench mutants state docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse $(or $(STACK),dev)
@@ -39,6 +39,10 @@ bench: $(STAMP)
 # Which small changes no test notices: every edge of the program, and SAMPLE others (SEED picks them). Takes long.
 mutants: $(STAMP)
 	@$(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0)
+
+# What this version leaves in a state, before it is tagged: later versions are held to it. Needs the Pulumi CLI.
+state: $(STAMP)
+	@$(BIN)/python -m tests.states.record $(if $(AGAIN),--again)
 
 # Everything under docs/ that is made from the code.
 docs: $(STAMP)

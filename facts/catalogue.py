@@ -198,3 +198,8 @@ def instance_type(name: str) -> InstanceType:
 def known_zone_ids(instance: InstanceType, region_prefix: str) -> tuple[str, ...]:
     """Zone ids of one region (`usw2`) seen to offer the type; empty where only the region, or nothing, is known."""
     return tuple(zone for zone in instance.offered_zone_ids if zone.startswith(f"{region_prefix}-"))
+
+
+def is_seen_in(instance: InstanceType, region: str, region_prefix: str) -> bool:
+    """Whether a region (`us-west-2`, with `usw2`) was seen to offer the type."""
+    return bool(known_zone_ids(instance, region_prefix)) or region in instance.offered_regions

@@ -16,6 +16,7 @@ from facts.names import CLUSTER_NAME, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_n
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
+from stacks.candidates import Candidate
 from stacks.group_times import CapacityBlock, Schedule
 
 CORE_ZONE_COUNT = 2
@@ -164,6 +165,8 @@ class NodeGroup(Section):
     """Capacity reservation or capacity block that the instances come from."""
     capacity_block: CapacityBlock | None = None
     """Times of the capacity block, with `capacityType: CAPACITY_BLOCK`. Without them the group has `size` nodes at once, which fails before the block has begun."""
+    candidates: tuple[Candidate, ...] = ()
+    """Further places that will do. None by default. They change nothing by themselves: `trn check --pick GROUP` looks at the account, asks, and writes the best of them into this file."""
     schedule: Schedule | None = None
     """Hours without nodes. None by default; `size` is then what the group is made with and goes back to."""
     placement_group: bool = False
@@ -269,6 +272,8 @@ class Training(Section):
     """Namespace of jobs, claim and etcd."""
     toolchain: Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")] | None = None
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
+    image_repository: Annotated[str, Formed(forms.ECR_REPOSITORY)] | None = None
+    """Repository of the account's ECR registry that others keep: `trn image push` and `trn image build --push` put images into it, and make, tag and change nothing else of it. Without it, the cluster's own, NAME/training, which a first push makes."""
 
 
 class BudgetAlarm(Section):
@@ -353,6 +358,16 @@ def control_plane_role(settings: Settings) -> str:
 def existing_vpc(settings: Settings) -> str:
     """Id of the VPC that others keep; empty where the stack makes its own."""
     return settings.network.existing.vpc_id if settings.network.existing is not None else ""
+
+
+def existing_ids(settings: Settings) -> frozenset[str]:
+    """Ids and ARNs of what the file says that others keep: VPC, subnets, file system, its clients' group, key."""
+    network, storage, key = settings.network.existing, settings.storage.lustre.existing, settings.control_plane.encryption_key_arn
+    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
+    found = {existing_vpc(settings), key, *(subnet for role in roles for subnet in role.values())}
+    if storage is not None:
+        found |= {storage.file_system_id, storage.client_security_group_id}
+    return frozenset(each for each in found if each)
 
 
 def uses_efa(group: NodeGroup) -> bool:

@@ -11,6 +11,7 @@ from operations.aws.errors import NOT_FOUND, code_of
 
 LIST_TAGS = Call("ce", "ListCostAllocationTags")
 GET_TOPIC = Call("sns", "GetTopicAttributes")
+LIST_SUBSCRIPTIONS = Call("sns", "ListSubscriptionsByTopic")
 _LINKED = "Linked account"
 """Cost Explorer's words to a member of an organization: "Linked account doesn't have access to cost allocation tags"."""
 PUBLISHER = "budgets.amazonaws.com"
@@ -42,6 +43,12 @@ def topic(api: Api, arn: str) -> dict[str, str] | None:
         if code_of(error) in NOT_FOUND:
             return None
         raise
+
+
+def unconfirmed(api: Api, arn: str) -> list[str]:
+    """Addresses of a topic that have not confirmed their subscription (SNS API, ListSubscriptionsByTopic)."""
+    found = api.pages(LIST_SUBSCRIPTIONS, "Subscriptions", TopicArn=arn)
+    return sorted(str(entry["Endpoint"]) for entry in found if entry["SubscriptionArn"] == "PendingConfirmation")
 
 
 def lets_publish(policy: str, service: str = PUBLISHER) -> bool:

@@ -111,6 +111,8 @@ _SAMPLES: Mapping[str, Sample] = {
     "nodeGroups.NAME.capacityBlock.startsAt": _one("nodeGroups.trn2.capacityBlock.startsAt='2026-12-02T11:30:00Z'", *_ON_BLOCK),
     "nodeGroups.NAME.capacityBlock.endsAt": _one("nodeGroups.trn2.capacityBlock.endsAt='2026-12-10T11:30:00Z'", *_ON_BLOCK),
     "nodeGroups.NAME.capacityBlock.checkpointMinutes": _one("nodeGroups.trn2.capacityBlock.checkpointMinutes=90", *_ON_BLOCK),
+    "nodeGroups.NAME.candidates.zoneId": _one(f"nodeGroups.{GROUP}.candidates=[{{zoneId: usw2-az1}}]"),
+    "nodeGroups.NAME.candidates.region": _one(f"nodeGroups.{GROUP}.candidates=[{{region: us-east-2, zoneId: use2-az3}}]"),
     "nodeGroups.NAME.schedule.downAt": _one(f"nodeGroups.{GROUP}.schedule.downAt=0 22 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.upAt": _one(f"nodeGroups.{GROUP}.schedule.upAt=0 6 * * MON-FRI", _NIGHTS),
     "nodeGroups.NAME.schedule.timeZone": _one(f"nodeGroups.{GROUP}.schedule.timeZone=Europe/Berlin", _NIGHTS),
@@ -124,6 +126,7 @@ _SAMPLES: Mapping[str, Sample] = {
         ("nodeGroups.trn2.logicalCoreSize=1",),
         ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
+    "training.imageRepository": _one("training.imageRepository=company/training"),
     "iam.roles": _one("iam.roles={node: \"arn:aws:iam::123456789012:role/company/nodes\"}"),
     "iam.path": _one("iam.path=/teams/training/"),
     "addons.managedPrometheus.workspaceArn": _one(

@@ -197,7 +197,7 @@ class _Run:
         return act
 
     def look(self, watch: Watch) -> Callable[[datetime], None]:
-        """One look of somebody who watches, and what comes of it."""
+        """One look of a watch, and what comes of it."""
 
         def act(now: datetime) -> None:
             for done in watch(self._sight(now)):
@@ -291,7 +291,7 @@ def run_days(
 ) -> Days:
     """The days from `start` to `end` of an account in which the cluster is up. The account is changed.
 
-    `before`: sizes that schedules had given to groups by then; others have the size that they were made with. `watch`: who looks
+    `before`: sizes that schedules had given to groups by then; others have the size that they were made with. `watch`: looks
     at the cluster all the time.
     """
     for name, size in (before or {}).items():

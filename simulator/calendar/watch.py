@@ -1,4 +1,4 @@
-"""Somebody who looks at the cluster every few minutes, and may set groups to zero: what is seen, and what is done."""
+"""A watch over the cluster: it looks every few minutes and may set groups to zero. What it sees, and what it does."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from facts.problems import Problem
-from stacks.rules import addons, control_plane, existing, money, network, node_groups, queues, scaling, times, workloads
+from stacks.rules import addons, candidates, control_plane, existing, money, network, node_groups, queues, scaling, times, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -32,6 +32,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     node_groups.sizes: ("coreNodes", "nodeGroups"),
     node_groups.node_group_names: ("nodeGroups",),
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),
+    candidates.candidates: ("region", "network", "nodeGroups"),
     node_groups.efa: ("nodeGroups",),
     node_groups.capacity: ("nodeGroups",),
     node_groups.node_versions: ("controlPlane", "coreNodes", "nodeGroups"),

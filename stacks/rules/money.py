@@ -11,7 +11,7 @@ from stacks.settings import Settings
 
 
 def idle_guard(settings: Settings) -> Iterator[Problem]:
-    """Somebody gets the guard's messages, by one topic."""
+    """The guard's messages reach a person, by one topic."""
     section, path = settings.addons.of(IdleGuardSettings), "addons.idleGuard"
     if not section.enabled:
         return
@@ -42,7 +42,7 @@ def money_notices(settings: Settings) -> Iterator[str]:
 
 
 def budget_alarm(settings: Settings) -> Iterator[Problem]:
-    """AWS Budgets is there, somebody gets its messages, and it takes as many notifications."""
+    """AWS Budgets is there, its messages reach a person, and it takes as many notifications."""
     alarm, path = settings.budget.alarm, "budget.alarm"
     if alarm is None:
         return

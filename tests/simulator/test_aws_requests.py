@@ -164,7 +164,7 @@ def test_the_configurations_reach_every_call() -> None:
 
 
 def test_each_notification_of_a_budget_is_a_call_with_all_its_subscribers() -> None:
-    """The call that makes a budget makes no notification: without the others nobody would hear of it."""
+    """The call that makes a budget makes no notification: without the others no message is sent."""
     (budget,) = (item for item in resources("budget alarm") if item.type == "aws:budgets/budget:Budget")
     made, *notifications = aws_requests(budget)
     assert made.parameters["Budget"]["CostFilters"] == {"TagKeyValue": ["user:trn:cluster$trainium-dev"], "Region": ["us-west-2"]}

@@ -23,8 +23,10 @@ def property_at(path: str) -> dict[str, Any]:
     properties = SCHEMA["resources"][COMPONENT]["inputProperties"]
     for part in path.split("."):
         found = found["additionalProperties"] if part == "NAME" else properties[part]
-        if "$ref" in found:
-            properties = SCHEMA["types"][found["$ref"].removeprefix("#/types/")]["properties"]
+        # Of a list of sections, the section.
+        section = found.get("items", found)
+        if "$ref" in section:
+            properties = SCHEMA["types"][section["$ref"].removeprefix("#/types/")]["properties"]
     return found
 
 

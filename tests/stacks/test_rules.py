@@ -164,6 +164,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"addons": {"managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE.replace("us-west-2", "eu-west-1")}}},
         "a workspace of eu-west-1 in aws",
     ),
+    "a candidate that does not offer the type": (
+        {"nodeGroups": {"trn1-32xl": {"candidates": [{"region": "us-east-2", "zoneId": "use2-az1"}]}}},
+        "trn1.32xlarge is not offered there, `nodeGroups.trn1-32xl.candidates[0].zoneId` is `use2-az1`",
+    ),
     "a role of another partition": (
         {"iam": {"roles": {"node": "arn:aws-cn:iam::123456789012:role/nodes"}}},
         "an ARN of another partition than us-west-2, `iam.roles.node`",

@@ -157,7 +157,7 @@ def _used(group: str, nodes: Sequence[Node], seen: Seen, before: Memory | None) 
         return seen.now
     there = [pod for pod in seen.pods if pod.group in ("", group)]
     for pod in there:
-        # A pod of any kind that is no part of its node: somebody put it there.
+        # A pod of any kind that is no part of its node: it was put there on purpose.
         if pod.ended is None and (pod.wants_neuron or (pod.group and not pod.is_daemon)):
             return seen.now
     ends = [pod.ended for pod in there if pod.group and pod.ended is not None and not pod.is_daemon]
@@ -175,7 +175,7 @@ def _kept_by(group: Group, nodes: Sequence[Node], scaling: Scaling | None) -> st
     if scaling.least > 0:
         return f"its smallest size is {scaling.least}"
     if any(node.is_cordoned for node in nodes):
-        return "a node of it is cordoned: somebody is at work there"
+        return "a node of it is cordoned"
     if not all(node.is_ready for node in nodes):
         return "a node of it is not ready: what runs there is not known"
     if scaling.desired != len(nodes):

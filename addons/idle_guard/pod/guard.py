@@ -72,7 +72,7 @@ class Guard:
     def _act(self, again: Decision, first: Decision, say: Callable[[str], None]) -> bool:
         told = [item for item in again.tell if item.group in {one.group for one in first.tell}]
         if not told:
-            say("somebody began to use the nodes between two looks: nothing was changed")
+            say("the nodes came into use between two looks: nothing was changed")
             return True
         failed: dict[str, str] = {}
         for item in told:

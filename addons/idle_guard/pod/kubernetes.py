@@ -94,7 +94,7 @@ def pods_of(items: Iterator[Object], nodes: Mapping[str, Node]) -> Iterator[Pod]
         if not wants and node is None:
             continue
         if wants and node is None and spec.get("nodeName"):
-            # On a node that is no group's: it was Karpenter that made it, or somebody else.
+            # On a node that is in no group, such as one of Karpenter's.
             continue
         owners = {owner.get("kind") for owner in metadata.get("ownerReferences") or ()}
         ended = _ended(item) if status.get("phase") in ("Succeeded", "Failed") else None

@@ -32,6 +32,8 @@ def _place_edits(settings: Settings, way: Way) -> Iterator[Edit]:
                 yield Edit(("nodeGroups", name, "zoneIds"), None)
         if settings.storage.lustre.zone_id is not None:
             yield Edit(("storage", "lustre", "zoneId"), None)
+        if settings.control_plane.zones:
+            yield Edit(("controlPlane", "zones"), None)
     elif way.zone_id not in zones and len(zones) < MAX_ZONES:
         yield Edit(("network", "zones"), [*zones, way.zone_id])
 

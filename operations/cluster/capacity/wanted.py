@@ -72,7 +72,9 @@ def regions_of(settings: Settings, wanted: Wanted, named: Sequence[str]) -> list
     if named:
         return list(dict.fromkeys(named))
     seen = [region for region in regions_offering(wanted.instance_type) if partition(region) == partition(settings.region)]
-    return list(dict.fromkeys([settings.region, *seen]))
+    group = settings.node_groups.get(wanted.group)
+    named_there = [candidate.region for candidate in group.candidates if candidate.region is not None] if group is not None else []
+    return list(dict.fromkeys([settings.region, *named_there, *seen]))
 
 
 def named_regions(text: str) -> list[str]:

@@ -2,16 +2,27 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Annotated
 
-from operations.options import BlockHours, JsonFile, Stack
+import typer
+
+from operations.command_line import completion
+from operations.options import BlockHours, JsonFile, Stack, Yes
+
+PickGroup = Annotated[
+    str | None,
+    typer.Option("--pick", metavar="GROUP", help="First pick one of a group's candidates, by asking.", autocompletion=completion.groups),
+]
 
 
-def check(stack: Stack, block_hours: BlockHours = 24, json_file: JsonFile = None) -> int:
+def check(stack: Stack, block_hours: BlockHours = 24, pick: PickGroup = None, yes: Yes = False, json_file: JsonFile = None) -> int:
     """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
 
     A check that could not be made is a failure, never a pass.
 
     Where a group's capacity block is missing, wrong or near its end, blocks on offer are listed with prices and the command that buys them.
+
+    `--pick GROUP` compares the places in `nodeGroups.GROUP.candidates` on the account, asks, and writes the best into the stack file.
 
     Example: trn check dev --json check.json
     """
@@ -37,6 +48,11 @@ def check(stack: Stack, block_hours: BlockHours = 24, json_file: JsonFile = None
 
     refuse_hours(block_hours)
     stack_file = read_stack_file(stack)
+    if pick is not None:
+        from operations.asking import consent
+        from operations.cluster.check.picking import picked
+
+        stack_file = picked(stack_file, pick, block_hours, datetime.now(UTC).replace(second=0, microsecond=0), consent(yes))
     settings = settings_of(stack_file, rehearsal=access().is_practice)
     subject = Subject(
         stack_file=stack_file,

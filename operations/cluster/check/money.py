@@ -1,11 +1,14 @@
-"""Check of the budget alarm: whether Billing counts by the cluster's tag, and whether its messages arrive."""
+"""Checks of the budget alarm and the idle guard: whether Billing counts by the cluster's tag, and whether messages arrive."""
 
 from collections.abc import Iterator
 
+from addons.idle_guard import IdleGuardSettings
+from addons.idle_guard.values import topic_name
 from facts.budgets import TAG_HOURS
 from facts.names import CLUSTER_TAG
 from facts.prices import HOURS_PER_MONTH
-from operations.aws.billing import PUBLISHER, LinkedAccountError, lets_publish, tag_status, topic
+from facts.regions import partition
+from operations.aws.billing import PUBLISHER, LinkedAccountError, lets_publish, tag_status, topic, unconfirmed
 from operations.aws.identity import caller
 from operations.cluster.check.subject import Subject
 from operations.findings import Finding, failed, passed, warned
@@ -26,6 +29,34 @@ def budget_alarm(subject: Subject) -> Iterator[Finding]:
     yield _tag(subject)
     if alarm.sns_topic_arn is not None:
         yield _topic(subject, alarm.sns_topic_arn)
+
+
+def idle_guard(subject: Subject) -> Iterator[Finding]:
+    """The guard's messages arrive: the topic is there, and its addresses are confirmed; nothing without a guard."""
+    section, name = subject.settings.addons.of(IdleGuardSettings), "idle guard"
+    if not section.enabled:
+        return
+    account = caller(subject.api).account
+    own = f"arn:{partition(subject.region)}:sns:{subject.region}:{account}:{topic_name(subject.cluster)}"
+    arn = section.sns_topic_arn or own
+    if arn.split(":")[3] != subject.region:
+        yield warned(name, f"{arn} is in another region than the stack: it was not looked up", "see that it is there")
+        return
+    if topic(subject.api, arn) is None:
+        if section.sns_topic_arn:
+            do = "`addons.idleGuard.snsTopicArn`: `aws sns list-topics` lists those of the region"
+            yield failed(name, f"there is no topic {arn}", do)
+        else:
+            yield passed(
+                name, f"`pulumi up` makes its topic; each of {', '.join(section.emails)} must then confirm a link in a mail of AWS"
+            )
+        return
+    waiting = unconfirmed(subject.api, arn)
+    if waiting:
+        do = "open the link in the mail of AWS; after two days without it: `aws sns subscribe` sends another"
+        yield warned(name, f"{', '.join(waiting)} gets no message yet: the subscription is not confirmed", do)
+    else:
+        yield passed(name, f"messages go to {arn}")
 
 
 def _limit(subject: Subject, alarm: BudgetAlarm) -> Finding:

@@ -35,6 +35,7 @@ CHECKS: dict[str, Check] = {
     "leftovers": surroundings.leftovers,
     "budget": surroundings.budget,
     "budget alarm": money.budget_alarm,
+    "idle guard": money.idle_guard,
 }
 """Every check but the first: who is asking comes before all others, and without an answer there is nothing to check."""
 

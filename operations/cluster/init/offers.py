@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.catalogue import NEURON_TYPES, is_seen_in, known_zone_ids
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
 from operations.aws.api import Api
 
@@ -96,7 +96,7 @@ class Connect(Protocol):
 def regions_offering(instance_type: str) -> list[str]:
     """Regions in which the catalogue has seen the type."""
     instance = NEURON_TYPES[instance_type]
-    return [region for region in REGIONS if known_zone_ids(instance, zone_id_prefix(region)) or region in instance.offered_regions]
+    return [region for region in REGIONS if is_seen_in(instance, region, zone_id_prefix(region))]
 
 
 def types_in(region: str) -> list[str]:

@@ -47,11 +47,11 @@ def test_by_itself_the_guard_only_tells():
 USED: dict[str, Seen] = {
     "a pending pod wants Neuron": replace(QUIET, pods=(Pod("a"),)),
     "a pod runs": replace(QUIET, pods=(Pod("a", "trn"),)),
-    "a pod without devices, put there by somebody": replace(QUIET, pods=(Pod("a", "trn", wants_neuron=False),)),
+    "a pod without devices, put there on purpose": replace(QUIET, pods=(Pod("a", "trn", wants_neuron=False),)),
     "a gang waits without pods": replace(QUIET, waiting=("PodGroup training/bert",)),
     "a pod ended an hour ago": replace(QUIET, pods=(Pod("a", "trn", ended=NOW - HOUR_S),)),
     "a node has just joined": replace(QUIET, nodes=(Node("trn", OLD), Node("trn", NOW - 60))),
-    "somebody made it larger": replace(QUIET, scaling={"trn": Scaling(3, 0)}),
+    "it was made larger": replace(QUIET, scaling={"trn": Scaling(3, 0)}),
 }
 
 

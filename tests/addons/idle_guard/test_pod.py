@@ -198,9 +198,9 @@ def test_a_group_of_which_eks_says_nothing_is_left_alone(site: Site, look: Any):
 
 
 def test_a_pod_that_comes_between_two_looks_is_seen(site: Site, look: Any):
-    """Somebody submits a job in the very second."""
+    """A job is submitted in the very second."""
     site.cluster.after_lists.append(lambda: site.cluster.lists[PODS].append(pod("p", "Pending", WANTS)))
-    assert look() == (0, "somebody began to use the nodes between two looks: nothing was changed\n")
+    assert look() == (0, "the nodes came into use between two looks: nothing was changed\n")
     assert (site.size, site.messages) == (2, [])
 
 
@@ -217,7 +217,7 @@ def test_of_two_guards_one_does_nothing(site: Site, look: Any):
 
 
 def test_a_group_that_eks_does_not_empty_is_told_of(site: Site, look: Any):
-    """An update of somebody else's is under way, say."""
+    """Another update is under way, say."""
     site.cloud.wire.denied.add("eks.UpdateNodegroupConfig")
     code, _ = look()
     assert (code, site.size) == (1, 2)
@@ -225,7 +225,7 @@ def test_a_group_that_eks_does_not_empty_is_told_of(site: Site, look: Any):
 
 
 def test_a_message_that_was_not_sent_is_sent_at_the_next_look(site: Site, look: Any):
-    """Without it a group would be empty and nobody would know."""
+    """Without it a group would be empty without a word."""
     settings = json.loads((site.package / SETTINGS).read_text())
     (site.package / SETTINGS).write_text(json.dumps({**settings, "empties": False}))
     site.cloud.wire.denied.add("sns.Publish")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from facts.existing.assumed import assumed_network
 from facts.existing.description import assumed
-from facts.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG, cluster_tags
 from facts.neuron_releases import AMI_RELEASES, first_ami_date
 from operations.access import Live
 from operations.cli import app
@@ -30,7 +30,7 @@ from simulator.account.existing import put_network
 from simulator.account.putting import put_existing
 from simulator.doors.wire.wire import Refused
 from stacks.existing import asked_of, asked_of_network
-from tests.operations.aws.cloud import ACCOUNT, tag_list
+from tests.operations.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.stacks import existing_networks
@@ -516,7 +516,7 @@ def test_a_budget_that_counts_and_is_heard_passes():
     [("Inactive", "is not active in Billing"), (None, "does not know the tag trn:cluster yet"), ("linked", "a member of an organization")],
 )
 def test_a_budget_whose_tag_is_not_active_counts_nothing(status: str | None, says: str):
-    """Nor would anybody notice: a month that costs nothing is below any limit. A new stack cannot have activated it yet."""
+    """A month that seems to cost nothing is below any limit. A new stack cannot have activated the tag yet."""
     aws = HealthyAccount()
     subject = with_alarm(aws)
     aws.of("cost tag").clear()
@@ -544,8 +544,45 @@ def test_a_topic_that_takes_no_message_of_the_budget_is_named(topic: str, attrib
 
 
 def test_a_limit_below_what_an_idle_stack_costs_is_always_passed():
-    """Its alarm comes every month, and is read by nobody."""
+    """Its alarm comes every month, and readers learn to ignore it."""
     assert check("budget alarm", with_alarm(HealthyAccount(), limit=100))[0].verdict == "warn"
+
+
+def with_guard(aws: HealthyAccount, **section: Any) -> Subject:
+    """The dev stack with a guard that is up, and whose one address is confirmed."""
+    arn = f"arn:aws:sns:us-west-2:{ACCOUNT}:trainium-dev-idle-guard"
+    aws.put("topic", arn, {"TopicArn": arn, "ResourceARN": arn, "attributes": {}, "tags": cluster_tags("trainium-dev", STACK)})
+    members = {"TopicArn": arn, "Protocol": "email", "Endpoint": "team@example.com"}
+    aws.put("subscription", f"{arn}:1", {"SubscriptionArn": f"{arn}:1", **members})
+    return subject_of(aws, addons={"idleGuard": {"enabled": True, **(section or {"emails": ["team@example.com"]})}})
+
+
+def test_a_guard_whose_messages_arrive_passes():
+    """Confirmed; before the first up there is nothing to confirm yet; without a guard there is no line."""
+    aws = HealthyAccount()
+    subject = with_guard(aws)
+    assert [finding.verdict for finding in check("idle guard", subject)] == ["pass"]
+    aws.of("topic").clear()
+    (finding,) = check("idle guard", subject)
+    assert (finding.verdict, "must then confirm a link" in finding.what) == ("pass", True)
+    assert check("idle guard", subject_of(aws)) == []
+
+
+def test_an_address_that_has_not_confirmed_is_named():
+    """It gets no message, and nothing else says so."""
+    aws = HealthyAccount()
+    subject = with_guard(aws)
+    (entry,) = aws.of("subscription").values()
+    entry["SubscriptionArn"] = "PendingConfirmation"
+    (finding,) = check("idle guard", subject)
+    assert (finding.verdict, finding.what.startswith("team@example.com gets no message yet")) == ("warn", True)
+
+
+@pytest.mark.parametrize(("region", "verdict"), [("us-west-2", "fail"), ("us-east-1", "warn")])
+def test_a_guards_topic_that_is_not_there_fails(region: str, verdict: str):
+    """One in another region cannot be looked up from here."""
+    subject = with_guard(HealthyAccount(), snsTopicArn=f"arn:aws:sns:{region}:{ACCOUNT}:elsewhere")
+    assert [finding.verdict for finding in check("idle guard", subject)] == [verdict]
 
 
 def subject_for(name: str, aws: HealthyAccount) -> Subject:
@@ -569,6 +606,8 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
         return subject
     if name == "budget alarm":
         return with_alarm(aws)
+    if name == "idle guard":
+        return with_guard(aws)
     block = {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
     return subject_of(aws, **({"nodeGroups": {"trn1-32xl": block}} if name == "reservations" else {}))
 

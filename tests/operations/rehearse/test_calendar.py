@@ -93,7 +93,7 @@ def weekend(project: Path, *options: str, alarm: float | None = None, **guard: A
 
 
 def test_a_weekend_without_jobs_is_found_and_ended(project: Path):
-    """The job ends on Friday at 18:05; six hours later nobody has asked for the nodes."""
+    """The job ends on Friday at 18:05; for six hours no pod asks for the nodes."""
     result = weekend(project, "--json", "days.json", action="scale-to-zero")
     assert result.exit_code == 0, result.output
     assert "Fri 01-15 18:05  job        is done: 114 hours of work" in result.output
