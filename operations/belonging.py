@@ -118,9 +118,13 @@ class Owner:
     """Whether the name is its own: no EKS cluster of another stack has it now. Else what only a name tells is the other's."""
     used_vpc_ids: frozenset[str] = frozenset()
     """VPCs that it uses and others keep: in these only the exact tags of its controllers tell what is its own, and never the VPC."""
+    given_ids: frozenset[str] = frozenset()
+    """Ids and ARNs that the stack file gives as others' to keep, whatever their tags say."""
 
     def objection(self, item: Object) -> str:
         """Why an object with the cluster's name is not this cluster's all the same; empty where it is."""
+        if self.given_ids & {item.id, *(str(item.entry.get(key, "")) for key in OWN_ARN_KEYS)}:
+            return "the stack file says that others keep it"
         other = other_owner(self.cluster, item.tags)
         if other:
             return f"{other} says that it is another owner's"

@@ -33,6 +33,8 @@ class StackCluster:
     """Its name."""
     existing_vpc: str = ""
     """The VPC that the stack file names and others keep; empty where the stack makes its own."""
+    existing_ids: frozenset[str] = frozenset()
+    """All that the stack file names and others keep."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,16 @@ class Ownership:
 
     def owner(self, stack: str) -> Owner:
         """Whose objects may be deleted. `stack`: as in the tag `trn:stack`."""
-        own = {which for which, tags in self.vpcs.items() if tags.get(STACK_TAG, "") == stack}
         used = {self.subject.existing_vpc} - {""}
-        if self.identity.vpc_id and self.identity.stack == stack:
+        # What the stack file says counts for more than the tags: the stack may have made it once, and given it away.
+        own = {which for which, tags in self.vpcs.items() if tags.get(STACK_TAG, "") == stack} - used
+        if self.identity.vpc_id and self.identity.stack == stack and self.identity.vpc_id not in used:
             # A VPC that the stack did not make has neither the cluster's tag nor a place in the state: others keep it.
             made = self.identity.vpc_id in self.vpcs or self.identity.vpc_id in self.state.vpc_ids
             (own if made else used).add(self.identity.vpc_id)
         has_name = not self.status or self.tags.get(STACK_TAG, "") == stack
-        return Owner(self.subject.cluster, self.seen.account, self.seen.region, stack, frozenset(own), has_name, frozenset(used - own))
+        given, seen = self.subject.existing_ids, self.seen
+        return Owner(self.subject.cluster, seen.account, seen.region, stack, frozenset(own), has_name, frozenset(used - own), given)
 
     def lines(self) -> list[str]:
         """The identity as users read it."""

@@ -272,6 +272,8 @@ class Training(Section):
     """Namespace of jobs, claim and etcd."""
     toolchain: Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")] | None = None
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
+    image_repository: Annotated[str, Formed(forms.ECR_REPOSITORY)] | None = None
+    """Repository of the account's ECR registry that others keep: `trn image push` and `trn image build --push` put images into it, and make, tag and change nothing else of it. Without it, the cluster's own, NAME/training, which a first push makes."""
 
 
 class BudgetAlarm(Section):
@@ -356,6 +358,16 @@ def control_plane_role(settings: Settings) -> str:
 def existing_vpc(settings: Settings) -> str:
     """Id of the VPC that others keep; empty where the stack makes its own."""
     return settings.network.existing.vpc_id if settings.network.existing is not None else ""
+
+
+def existing_ids(settings: Settings) -> frozenset[str]:
+    """Ids and ARNs of what the file says that others keep: VPC, subnets, file system, its clients' group, key."""
+    network, storage, key = settings.network.existing, settings.storage.lustre.existing, settings.control_plane.encryption_key_arn
+    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
+    found = {existing_vpc(settings), key, *(subnet for role in roles for subnet in role.values())}
+    if storage is not None:
+        found |= {storage.file_system_id, storage.client_security_group_id}
+    return frozenset(each for each in found if each)
 
 
 def uses_efa(group: NodeGroup) -> bool:

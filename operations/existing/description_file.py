@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError
 
 from facts.existing.description import Description
 from facts.mistakes import File, problems_of
 from operations.errors import MISUSE, CommandError, CompleteError
 from operations.text_files import read_text
-from stacks.stack_yaml import YamlError, read_yaml
+from stacks.stack_yaml import YamlError, read_yaml, write_yaml
 
 MAX_BYTES = 10_000_000
 """Largest description; a VPC of 200 subnets has some hundred kilobytes."""
@@ -19,7 +18,7 @@ _FILE = File(Description, page="docs/existing.md")
 
 def as_yaml(found: Description) -> str:
     """The text of the file. What is as by default is left out."""
-    return yaml.safe_dump(found.model_dump(by_alias=True, mode="json", exclude_defaults=True), sort_keys=False, width=160)
+    return write_yaml(found.model_dump(by_alias=True, mode="json", exclude_defaults=True), width=160)
 
 
 def read_description(path: Path) -> Description:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
-from stacks.stack_yaml import MAX_DEPTH, YamlError, read_yaml
+from stacks.stack_yaml import MAX_DEPTH, YamlError, read_yaml, write_yaml
 from tests.stacks.odd_yaml import READ, REFUSED
 from tests.support import ROOT
 
@@ -130,3 +130,14 @@ def test_damaged_stack_files_end_in_a_sentence():
     """`make bench` does this with 10,000."""
     outcomes = [outcome(fuzzed(number)) for number in range(150)]
     assert {"refused", "wrong", "read"} == set(outcomes)
+
+
+@given(
+    st.one_of(
+        st.sampled_from(["1e3", "12345e7", "0o17", "-0o7", "1E5", "0x1f", "2026-01-01", "~", "yes", "<<"]),
+        st.from_regex(r"[0-9a-fxoeE.+_-]{1,8}", fullmatch=True),
+    )
+)
+def test_text_is_written_as_text(text: str):
+    """A label with the commit 12345e7 would become a number on the way into the stack file."""
+    assert read_yaml(write_yaml({"label": text, "list": [text]})) == {"label": text, "list": [text]}

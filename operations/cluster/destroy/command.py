@@ -31,7 +31,7 @@ def destroy(
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
-    from stacks.settings import existing_vpc
+    from stacks.settings import existing_ids, existing_vpc
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -50,7 +50,7 @@ def destroy(
     report = destroy_stack(
         access().aws(stack, settings.region),
         access().pulumi(stack),
-        StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings)),
+        StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings)),
         consent(yes, name, identity),
         Watching(tell, access().pause),
         choices,

@@ -55,18 +55,45 @@ def preview_command(stack: str) -> tuple[str, ...]:
 
 
 def planned(exported: str, previewed: str, program: Recording) -> Planned:
-    """From what `pulumi stack export` and `pulumi preview --json` print. Raises CommandError for a text that is neither."""
+    """From what `pulumi stack export` and `pulumi preview --json` print.
+
+    Raises CommandError for a text that is neither, for a preview that failed, and for two that are not of this stack and one moment:
+    what they leave out would pass for safe.
+    """
+    state, preview = _read(exported, "pulumi stack export"), _read(previewed, "pulumi preview --json")
+    wrong = said(previewed)
+    if wrong or "steps" not in preview:
+        raise CommandError("the preview failed, so it does not say what would happen", wrong or "run `pulumi preview --json` again")
+    try:
+        return _planned(state, preview, program)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        hint = "name the whole output of `pulumi stack export` and of `pulumi preview --json`"
+        raise CommandError(f"state and preview are not of the form that Pulumi prints: {type(error).__name__} {error}", hint) from error
+
+
+def _planned(state: Mapping[str, Any], preview: Mapping[str, Any], program: Recording) -> Planned:
     before = Recording(program.project, program.stack)
-    for entry in _read(exported, "pulumi stack export").get("deployment", {}).get("resources") or []:
+    for entry in (state.get("deployment") or {}).get("resources") or []:
+        _refuse_other_stack(entry["urn"], program)
         # One that waits to be deleted has been replaced: the URN is the other's.
         if not entry.get("delete"):
             before.registrations[entry["urn"]] = _registration(entry, program)
     changes: dict[str, Change] = {}
-    for step in _read(previewed, "pulumi preview --json").get("steps") or []:
+    for step in preview["steps"] or []:
+        _refuse_other_stack(step["urn"], program)
         kind = _kind(step["op"])
         if kind is not None:
             changes[step["urn"]] = _change(kind, step, before, program)
+            if kind != "create" and step["urn"] not in before.registrations:
+                wrong = f"the preview would {kind} {step['urn']}, which the state does not hold"
+                raise CommandError(wrong, "take both anew, one after the other: they are not of the same moment")
     return Planned(before, program, dict(sorted(changes.items())))
+
+
+def _refuse_other_stack(urn: str, program: Recording) -> None:
+    """Raises CommandError: steps of another stack would be judged by this one's program."""
+    if not urn.startswith(f"urn:pulumi:{program.stack}::{program.project}::"):
+        raise CommandError(f"{urn} is not of stack {program.stack} of project {program.project}", "take state and preview of this stack")
 
 
 def _kind(operation: str) -> Kind | None:
@@ -98,13 +125,13 @@ def _registration(entry: Mapping[str, Any], program: Recording) -> Registration:
         custom=bool(entry.get("custom")),
         remote=same.remote if same is not None else False,
         parent=entry.get("parent", ""),
-        inputs=entry.get("inputs") or {},
+        inputs=dict(entry.get("inputs") or {}),
         dependencies=frozenset(entry.get("dependencies") or ()),
         property_dependencies={key: frozenset(urns or ()) for key, urns in (entry.get("propertyDependencies") or {}).items()},
         providers=frozenset(_urns([entry.get("provider", "")])),
         options=same.options if same is not None else {},
         id=entry.get("id", ""),
-        outputs=entry.get("outputs") or {},
+        outputs=dict(entry.get("outputs") or {}),
     )
 
 
@@ -124,7 +151,7 @@ def said(printed: str) -> str:
     try:
         diagnostics = json.loads(printed[printed.index("{") : printed.rindex("}") + 1]).get("diagnostics") or []
         return "\n".join(item["message"].strip() for item in diagnostics if item.get("severity") == "error")
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return ""
 
 
@@ -134,5 +161,5 @@ def _read(text: str, command: str) -> dict[str, Any]:
         if not isinstance(document, dict):
             raise ValueError("it is no object")
         return document
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"`{command}` gave no JSON: {error}", "install the Pulumi CLI 3.260 or later") from error

@@ -6,6 +6,10 @@ from pathlib import Path
 from operations.cluster.plan.effects import CLASSES
 from operations.cluster.plan.report import MEANS
 from operations.errors import MISUSE, CommandError
+from operations.text_files import read_text as read_bounded
+
+MAX_BYTES = 200_000_000
+"""Largest state or preview; those of a cluster have some megabytes."""
 
 
 def checked(allow: Sequence[str]) -> tuple[str, ...]:
@@ -20,8 +24,4 @@ def checked(allow: Sequence[str]) -> tuple[str, ...]:
 
 def read_text(path: Path) -> str:
     """A file's text. Raises CommandError."""
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise CommandError(f"cannot read `{path}`: {reason}", "name what `pulumi` printed", code=MISUSE) from error
+    return read_bounded(path, MAX_BYTES, "name what `pulumi` printed")

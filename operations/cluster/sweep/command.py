@@ -37,7 +37,7 @@ def sweep(
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
-    from stacks.settings import existing_vpc
+    from stacks.settings import existing_ids, existing_vpc
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -51,7 +51,10 @@ def sweep(
         print_stacks(console, plan.deletions)
         print_living(console, plan.deletions)
         return 0
-    pulumi, subject = access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings))
+    pulumi, subject = (
+        access().pulumi(stack),
+        StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings)),
+    )
     if not delete:
         ownership = read_ownership(api, pulumi, subject, state)
         refuse_mismatch(ownership)

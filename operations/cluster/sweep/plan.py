@@ -15,6 +15,8 @@ INSTANCE_TAG = "node.k8s.amazonaws.com/instance_id"
 """The VPC CNI's mark on an interface: the instance that it was made for (aws/amazon-vpc-cni-k8s pkg/awsutils)."""
 IN_STATE, IN_ITS_VPC = "in Pulumi's state", "in the VPC of the cluster that is kept"
 LOOKED_AFTER = "looked after by the cluster that is kept"
+PARTS_OF_VPC = frozenset(("VPC", "subnet", "route table", "internet gateway", "NAT gateway", "VPC endpoint"))
+"""Kinds that make up a network: in a VPC that others keep the program makes none of them, whatever the tags say."""
 _ORDER = {kind.name: number for number, kind in enumerate(KINDS)}
 
 
@@ -55,6 +57,8 @@ class Keeping:
         objection = self.owner.objection(item) if self.owner else ""
         if objection:
             return objection
+        if self.owner and item.kind in PARTS_OF_VPC and item.vpc_id in self.owner.used_vpc_ids:
+            return f"part of {item.vpc_id}, which others keep"
         if item.id in self.ids:
             return IN_STATE
         if cluster_is_kept and item.because.startswith("in "):

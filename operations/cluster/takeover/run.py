@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import yaml
-
 from operations.access import access
 from operations.aws.api import Api
 from operations.aws.identity import caller, principal_arn
@@ -24,6 +22,7 @@ from operations.rehearse.summary import print_lines
 from operations.stack_file import StackFile, project_of, read_stack_file
 from operations.text_files import write_text
 from stacks.namespace import NAMESPACE
+from stacks.stack_yaml import write_yaml
 
 _HINT = "make room there, or change into a folder that you may write to"
 
@@ -111,4 +110,4 @@ def stack_file_text(stack: str, other: OtherCluster, draft: Draft) -> str:
         *(f"# Look at: {note}" for note in draft.notes),
     ]
     pairs = {f"{NAMESPACE}:{key}": value for key, value in draft.configuration.items()}
-    return "\n".join(head) + "\n" + yaml.safe_dump({"config": pairs}, sort_keys=False, width=140)
+    return "\n".join(head) + "\n" + write_yaml({"config": pairs})

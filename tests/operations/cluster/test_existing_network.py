@@ -19,10 +19,11 @@ from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
 from stacks.existing import asked_of_network
+from stacks.settings import existing_ids
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story, drawn_kill, put_tenants, told
 from tests.operations.owned import cluster_arn, resource
-from tests.stacks.existing_networks import VPC, configuration
+from tests.stacks.existing_networks import CLIENTS, FILE_SYSTEM, VPC, configuration, sharing
 from tests.support import record_stack
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
@@ -85,6 +86,19 @@ def test_the_vpc_of_others_is_never_taken_for_the_clusters_own():
     assert state.identity.vpc_id == VPC
     owner = Ownership(StackCluster("trn", "dev", CLUSTER), state, state.identity, "arn").owner("organization/trn/dev")
     assert (owner.vpc_ids, owner.used_vpc_ids) == (frozenset(), {VPC})
+
+
+def test_a_vpc_that_the_stack_file_names_is_not_its_own_whatever_its_tags_say():
+    """Made by the stack, taken out of its state and given: a destroy or a sweep would delete it by its tags."""
+    own = {"trn:cluster": CLUSTER, "trn:stack": "organization/trn/dev"}
+    outputs = {"arn": cluster_arn(CLUSTER), "name": CLUSTER, "tagsAll": own, "vpcConfig": {"vpcId": VPC}}
+    state = parse_state({"deployment": {"resources": [resource("aws:eks/cluster:Cluster", CLUSTER, outputs)]}}, CLUSTER)
+    assert state.identity is not None
+    given = existing_ids(parse_settings(sharing(clients=True), "dev", rehearsal=True))
+    assert {VPC, FILE_SYSTEM, CLIENTS} < given
+    subject = StackCluster("trn", "dev", CLUSTER, VPC, given)
+    owner = Ownership(subject, state, state.identity, "arn", vpcs={VPC: own}).owner("organization/trn/dev")
+    assert (owner.vpc_ids, owner.used_vpc_ids, owner.given_ids) == (frozenset(), {VPC}, given)
 
 
 def test_a_cluster_that_is_not_finished_is_known_by_the_vpc_of_its_groups():

@@ -57,7 +57,7 @@ def resources() -> tuple[Registration, ...]:
     """AWS resources of the shipped stack with every switch on, and of random stacks."""
     everything = merged(
         dev_configuration(),
-        nodeGroups={"trn1-32xl": {"placementGroup": True}},
+        nodeGroups={"trn1-32xl": {"placementGroup": True, "schedule": {"downAt": "0 20 * * *", "upAt": "0 7 * * *"}}},
         controlPlane={"accessEntries": {"team": {"principalArn": "arn:aws:iam::123456789012:role/team"}}},
         storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix"}}},
         budget={"alarm": {"limitUsdPerMonth": 1000, "emails": ["team@example.com"]}},

@@ -2,13 +2,14 @@
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from operations.cluster.plan.effects import Effect, effects, lower_bound_s, refused
 from operations.cluster.plan.planned import Planned, planned
-from operations.cluster.plan.policy import checked
+from operations.cluster.plan.policy import checked, read_text
 from operations.cluster.plan.report import Report, as_data, classes_in, lines, markdown
 from operations.cluster.plan.stopped import StoppedJob
 from operations.errors import CommandError
@@ -135,7 +136,7 @@ def test_an_answer_that_is_no_plan_is_refused(text: str):
 
 
 def test_a_step_that_is_not_known_is_refused_and_not_passed_over():
-    preview = json.dumps({"steps": [{"op": "transmute", "urn": "urn:pulumi:dev::trn::a:b:C::d"}]})
+    preview = json.dumps({"steps": [{"op": "transmute", "urn": "urn:pulumi:test::trn::a:b:C::d"}]})
     with pytest.raises(CommandError, match="transmute"):
         planned("{}", preview, record_stack(dev_configuration()))
 
@@ -173,3 +174,32 @@ def test_a_name_is_text_in_a_comment(name: str):
     assert len(rows) == 1
     assert rows[0].count("|") == 5
     assert not {"<", "`", "["} & set(rows[0])
+
+
+@pytest.mark.parametrize(
+    ("exported_text", "previewed_text", "wrong"),
+    [
+        (None, "{}", "the preview failed"),
+        (None, '{"steps": [], "diagnostics": [{"severity": "error", "message": "no such key"}]}', "the preview failed"),
+        ('{"deployment": {}}', None, "which the state does not hold"),
+        ('{"deployment": [1]}', None, "not of the form"),
+        ('{"deployment": {"resources": [{}]}}', None, "not of the form"),
+        ('{"deployment": {"resources": [{"urn": "urn:pulumi:prod::trn::a::b", "type": "a"}]}}', None, "is not of stack"),
+        (None, '{"steps": [{"urn": "urn:pulumi:prod::trn::a::b", "op": "same"}]}', "is not of stack"),
+        (None, '{"steps": {"a": 1}}', "not of the form"),
+        ("[" * 100_000, None, "gave no JSON"),
+    ],
+)
+def test_files_that_leave_something_out_do_not_pass_for_safe(exported_text: str | None, previewed_text: str | None, wrong: str):
+    """A pipeline that goes on after a preview that failed, or that takes the state of another stack, would merge."""
+    state, world = up()
+    program = record_stack(merged(dev_configuration(), nodeGroups={"trn1-32xl": {"size": 1}}))
+    given = exported_text or json.dumps(exported(state)), previewed_text or json.dumps(previewed(state, world, program))
+    with pytest.raises(CommandError, match=wrong):
+        planned(*given, program)
+
+
+def test_a_device_is_not_read_as_a_plan():
+    """/dev/zero has no end."""
+    with pytest.raises(CommandError, match="neither a file nor a pipe"):
+        read_text(Path("/dev/zero"))

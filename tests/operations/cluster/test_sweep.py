@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import DATA_NAMES, PARTS_OF_VPC, Keeping, SweepPlan, plan_sweep
 from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
 from operations.cluster.sweep.view import print_plan
 from operations.errors import CommandError
@@ -432,6 +433,20 @@ def test_orphans_are_what_the_state_does_not_know():
     plan = orphans(cloud, *kept)
     assert {item.id for item, why in plan.kept if why == "in Pulumi's state"} == kept
     assert "nat-a" in {item.id for item in plan.deletions}
+
+
+def test_what_the_stack_file_gives_as_others_stays_whatever_its_tags_say():
+    """A file system or a VPC that the stack made, and that was given away with its tags still on it: data and network stay."""
+    cloud = full()
+    fleet = next(item.id for item in found_by(cloud) if item.kind == "file system")
+    own = owner_of(cloud, CLUSTER)
+    assert {fleet, "vpc-a", "subnet-a", "nat-a"} <= {item.id for item in plan_sweep(found_by(cloud), Keeping(own)).deletions}
+    owner = replace(own, vpc_ids=frozenset(), used_vpc_ids=frozenset({"vpc-a"}), given_ids=frozenset({"vpc-a", "subnet-a", fleet}))
+    plan = plan_sweep(found_by(cloud), Keeping(owner))
+    kept = {item.id: why for item, why in plan.kept}
+    assert {kept[which] for which in (fleet, "vpc-a", "subnet-a")} == {"the stack file says that others keep it"}
+    assert kept["nat-a"] == "part of vpc-a, which others keep"
+    assert {item.kind for item in plan.deletions} & PARTS_OF_VPC == set()
 
 
 def test_what_a_living_cluster_looks_after_is_no_orphan():
