@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from facts.resources import amp, fsx, sqs
+from facts.resources import amp, budgets, fsx, sns, sqs
 from operations.docs.marked import between
 from operations.program import rehearse_stack
 from operations.stack_file import read_stack_file
@@ -40,6 +40,9 @@ REASONS = {
     kinds.COMPUTE_ENVIRONMENT: "Batch takes its pods out of the cluster, for which the nodes and the API server are needed",
     amp.WORKSPACE.token: "Prometheus writes to it until its release is gone",
     fsx.DATA_REPOSITORY.token: "it is deleted before its file system, at which the engine's levels put it",
+    budgets.BUDGET.token: "nothing waits for it: the engine's levels put it where they do",
+    sns.TOPIC.token: "the idle guard publishes to it until its pod is gone; its subscriptions go before it",
+    sns.SUBSCRIPTION.token: "it is deleted before its topic, at which the engine's levels put it",
     sqs.QUEUE.token: "Karpenter reads it until its release is gone",
     sqs.QUEUE_POLICY.token: "Karpenter reads its queue until its release is gone; a policy goes before its queue",
     kinds.SECURITY_GROUP: "what carries it, and rules that name it, go before it",
