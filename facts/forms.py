@@ -185,6 +185,14 @@ REGISTRY = Form(
     "write such as 123456789012.dkr.ecr.us-west-2.amazonaws.com/mirror, without https:// and without a / at the end",
     255,
 )
+ECR_REPOSITORY = Form(
+    "name of an ECR repository",
+    r"[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*",
+    "2 to 256 lower-case letters and digits in parts, with . _ - and / between them",
+    "`aws ecr describe-repositories --query 'repositories[].repositoryName'` lists those of the account; write it without the registry's host",
+    256,
+    lambda text: len(text) >= 2,
+)
 IMAGE = Form(
     "image reference",
     rf"({_HOST}/)?{_PATH}(:[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?(@[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{{32,}})?",

@@ -272,6 +272,8 @@ class Training(Section):
     """Namespace of jobs, claim and etcd."""
     toolchain: Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")] | None = None
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
+    image_repository: Annotated[str, Formed(forms.ECR_REPOSITORY)] | None = None
+    """Repository of the account's ECR registry that others keep: `trn image push` and `trn image build --push` put images into it, and make, tag and change nothing else of it. Without it, the cluster's own, NAME/training, which a first push makes."""
 
 
 class BudgetAlarm(Section):

@@ -126,6 +126,7 @@ _SAMPLES: Mapping[str, Sample] = {
         ("nodeGroups.trn2.logicalCoreSize=1",),
         ("region=us-east-2", "network.zones=[use2-az3, use2-az1]", f"nodeGroups={{trn2: {{instanceType: trn2.48xlarge, size: 1, releaseVersion: {AMI_RELEASES['1.35']}}}}}"),
     ),
+    "training.imageRepository": _one("training.imageRepository=company/training"),
     "iam.roles": _one("iam.roles={node: \"arn:aws:iam::123456789012:role/company/nodes\"}"),
     "iam.path": _one("iam.path=/teams/training/"),
     "addons.managedPrometheus.workspaceArn": _one(

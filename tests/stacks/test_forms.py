@@ -54,6 +54,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "not a valid id of a security group",
     ),
+    "training.imageRepository": ({"training": {"imageRepository": "Company/Training"}}, "not a valid name of an ECR repository"),
     "iam.roles.node": ({"iam": {"roles": {"node": "nodes"}}}, "not a valid ARN of an IAM role"),
     "iam.path": ({"iam": {"path": "teams"}}, "not a valid path of IAM roles"),
     "addons.managedPrometheus.workspaceArn": (

@@ -44,7 +44,9 @@ def iam(
     if deployer:
         wanted["deployer"] = deployer_permissions(record_stack(stack_file).resources())
     if operator:
-        wanted["operator"] = operator_permissions(own_network=settings.network.existing is None)
+        wanted["operator"] = operator_permissions(
+            own_network=settings.network.existing is None, image_repository=settings.training.image_repository
+        )
     if buyer:
         wanted["buyer"] = buyer_permissions()
     policies = {

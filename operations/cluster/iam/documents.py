@@ -13,9 +13,9 @@ from facts.iam import Document
 from facts.regions import partition
 from facts.resources import ec2_network
 from facts.resources.queries import Deletion, Leftover
-from facts.resources.rights import ALWAYS, Rights, Scope
+from facts.resources.rights import ALWAYS, TAGGED, Rights, Scope
 from facts.resources.table import TYPES
-from operations.aws import dry_runs, objects
+from operations.aws import dry_runs, ecr, objects
 from operations.aws.api import Call
 from operations.aws.block_purchase import SPENDING
 from operations.aws.parameters import LOCKING
@@ -65,13 +65,20 @@ def deployer_permissions(resources: Iterable[Recorded]) -> Permissions:
     return _with_calls(found, (call for call in declared_calls() if call.operation.startswith(READING) or call in LOCKING))
 
 
-def operator_permissions(*, own_network: bool = True) -> Permissions:
+def operator_permissions(*, own_network: bool = True, image_repository: str | None = None) -> Permissions:
     """Permissions of every command of `trn`: reads, and the changes that sweep and scale make to the cluster's own objects.
 
     `own_network`: whether the stack makes its network. In one that others keep nothing of a network is made or deleted.
+    `image_repository`: of others, which has no tag of the cluster; then none is made.
     """
     left_out = set() if own_network else {call.action for call in _of_own_networks()}
-    return _with_calls({}, (call for call in declared_calls() if call.action not in left_out and call not in SPENDING))
+    pushing = [call.action for call in declared_calls() if image_repository is not None and call.service == "ecr" and call.scopes == TAGGED]
+    if pushing:
+        left_out |= {ecr.CREATE_REPOSITORY.action, ecr.WITH_TAGS.action, *pushing}
+    found = _with_calls({}, (call for call in declared_calls() if call.action not in left_out and call not in SPENDING))
+    if pushing:
+        _add(found, [Scope(f"arn:{{partition}}:ecr:{{region}}:*:repository/{image_repository}")], pushing)
+    return found
 
 
 def buyer_permissions() -> Permissions:

@@ -123,7 +123,7 @@ def build(
     chosen = need_toolchain(settings, toolchain)
     need_into(into)
     files = selected(folder, exclude or ())
-    image = f"{repository or usual_repository(settings.name)}:{tag}"
+    image = f"{repository or settings.training.image_repository or usual_repository(settings.name)}:{tag}"
     if push_it:
         need_push(tag)
     if dry_run:

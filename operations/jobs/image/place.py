@@ -1,4 +1,4 @@
-"""Where an image goes: a repository of the account that is the cluster's, made if it is missing, and no one else's."""
+"""Where an image goes: a repository of the account that is the cluster's, made if it is missing; or the one that the stack file names and others keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -104,13 +104,17 @@ class ImagePlace:
 
 
 def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path | None, named: str | None) -> ImagePlace:
-    """The repository of a stack's images. Reads only. Raises OwnershipError where it is not the cluster's."""
+    """The repository of a stack's images. Reads only. Raises OwnershipError where it is not the cluster's, CommandError where others' is not there."""
     subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
     ownership = read_ownership(api, access().pulumi(stack_file.stack), subject, state)
     refuse_mismatch(ownership)
-    name, account, stack = named or usual_repository(settings.name), ownership.seen.account, ownership.identity.stack
+    kept = settings.training.image_repository
+    name, account, stack = named or kept or usual_repository(settings.name), ownership.seen.account, ownership.identity.stack
     found = ecr.repository(api, name)
-    if found is not None:
+    if name == kept and found is None:
+        hint = "`training.imageRepository`: its owner makes it; `aws ecr describe-repositories` lists those of the account"
+        raise CommandError(f"there is no repository {name} in account {account}, {settings.region}", hint)
+    if found is not None and name != kept:
         whose = found.tags.get(CLUSTER_TAG)
         if whose != settings.name:
             mark = f"its tag {CLUSTER_TAG} is {whose}" if whose else f"it has no tag {CLUSTER_TAG}"

@@ -1,4 +1,4 @@
-"""AWS Budgets, Cost Explorer and SNS: tags of budgets, tags that Billing counts by, topics, and messages to them."""
+"""AWS Budgets, Cost Explorer and SNS: tags of budgets, tags that Billing counts by, and topics."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,6 @@ class Billing:
         yield "budgets.ListTagsForResource", self._budget_tags
         yield "ce.ListCostAllocationTags", self._cost_tags
         yield "sns.GetTopicAttributes", self._topic
-        yield "sns.Publish", self._publish
 
     def _budget_tags(self, given: Entry) -> Entry:
         account, name = given["ResourceARN"].split(":")[4], given["ResourceARN"].rpartition("/")[2]
@@ -38,11 +37,3 @@ class Billing:
         if found is None:
             raise Refused("NotFound", "Topic does not exist", 404)
         return {"Attributes": {"TopicArn": given["TopicArn"], **found.get("attributes", {})}}
-
-    def _publish(self, given: Entry) -> Entry:
-        """Keeps the message where tests read it."""
-        self._topic(given)
-        sent = self._inventory.world.state.others.setdefault("message", {})
-        which = f"{len(sent) + 1:032x}"
-        sent[which] = {key: given[key] for key in ("TopicArn", "Subject", "Message")}
-        return {"MessageId": which}

@@ -10,7 +10,10 @@ from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner
 
 from facts.names import lock_parameter
+from operations.aws.api import BotoApi
+from operations.aws.block_purchase import PURCHASE
 from operations.aws.capacity_blocks import block_offerings
+from operations.aws.zones import DESCRIBE_RESERVATIONS
 from operations.cli import app
 from operations.cluster.capacity import purchase
 from operations.cluster.capacity.consent import is_sum
@@ -192,8 +195,18 @@ def test_a_kill_before_the_file_is_written_loses_nothing(regions: Regions, monke
     assert (code, "was not changed" in out, purchases(regions)) == (0, True, 1)
 
 
+def test_the_request_is_sent_once(regions: Regions):
+    """EC2 knows no token that would make a second one harmless; reads are repeated. boto3 itself says how often it sends."""
+    attempts = dict[str, int]()
+    api = regions.api("us-west-2")
+    assert isinstance(api, BotoApi)
+    for call in (PURCHASE, DESCRIBE_RESERVATIONS):
+        attempts[call.operation] = api.client("ec2", repeats=call.repeats).meta.config.retries["total_max_attempts"]
+    assert (attempts["PurchaseCapacityBlock"], attempts["DescribeCapacityReservations"] > 1) == (1, True)
+
+
 def test_no_answer_is_not_taken_for_a_no(regions: Regions):
-    """The request is sent once only: EC2 knows no token that would make a second one harmless."""
+    """It may have been bought: the next run looks for it, and never asks EC2 to sell again while that is in doubt."""
     wire = regions.wire("us-west-2")
     wire.faults["ec2.PurchaseCapacityBlock"] = [ReadTimeoutError(endpoint_url="https://ec2")] * 9
     code, _, err = buy()

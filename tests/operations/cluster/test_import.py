@@ -12,11 +12,14 @@ from facts.names import role_name
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.takeover import locate
+from operations.program import rehearsing
 from operations.run_command import run_command
+from operations.stack_file import StackFile
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
+from simulator.recording import Recording
 from tests.operations.cluster import other_makers
 from tests.operations.cluster.other_makers import (
     BLUEPRINT,
@@ -33,7 +36,7 @@ from tests.operations.cluster.other_makers import (
     blueprint_account,
     eksctl_account,
 )
-from tests.support import copy_project
+from tests.support import copy_project, record_stack
 
 Trn = Callable[..., tuple[int, str, str]]
 READING = ("Describe", "Get", "List")
@@ -49,7 +52,13 @@ def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Wire]:
             found[region] = door.wire(World(), door.Options(region))
         return BotoApi(region, found[region].session())
 
+    def recorded(stack_file: StackFile) -> Recording:
+        with rehearsing():
+            return record_stack(stack_file.configuration, stack=stack_file.stack)
+
     monkeypatch.setattr("operations.access.Live.aws", aws)
+    # Most tests have the same draft: it is recorded once.
+    monkeypatch.setattr("operations.cluster.takeover.run.record_stack", recorded)
     monkeypatch.chdir(copy_project(tmp_path))
     return found
 

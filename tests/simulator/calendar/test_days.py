@@ -120,6 +120,13 @@ def test_a_group_that_goes_up_after_its_block_gets_no_instance():
     assert "ReservationCapacityExceeded" in next(entry.what for entry in days.entries if entry.is_bad)
 
 
+def test_nodes_that_still_drain_when_others_come_are_counted():
+    """Two minutes after the group was emptied it is filled again: the hours before are paid all the same."""
+    at = FIRST.starts + 10 * HOUR
+    calls = [Firing(FIRST.starts, "first", 2), Firing(at, "first", 0), Firing(at + timedelta(minutes=2), "first", 2)]
+    assert blocks(Work(60), calls=calls).stays["first"].node_hours > 2 * 47
+
+
 def test_a_call_for_a_group_that_is_gone_does_nothing():
     """A schedule that outlived its group; the program deletes it first."""
     days = blocks(Work(60), calls=[Firing(FIRST.starts, "third", 2)])

@@ -20,7 +20,7 @@ from tests.operations.healthy_cluster import NAME, Healthy
 from tests.operations.jobs.image.images import files, put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry, serving
 from tests.operations.owned import hold
-from tests.support import ROOT
+from tests.support import ROOT, copy_project
 from training.images import FOLDER, constraints, dockerfile
 
 REPOSITORY = f"{NAME}/training"
@@ -170,6 +170,40 @@ def test_the_documents_hold_every_right_of_a_push():
     for statement in statements(operator_permissions(), NAME, "us-west-2"):
         if any(action.startswith(("ecr:Put", "ecr:Init", "ecr:Upload", "ecr:Create")) for action in statement["Action"]):
             assert statement["Condition"]["StringEquals"].popitem()[1] == NAME
+
+
+def test_the_repository_of_others_is_pushed_to_and_never_made(
+    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It has no tag of the cluster, and gets none; where it is absent, its owner makes it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    path = copy_project(folder) / "Pulumi.dev.yaml"
+    path.write_text(
+        path.read_text().replace("    namespace: training\n", "    namespace: training\n    imageRepository: company/images\n", 1)
+    )
+    monkeypatch.chdir(folder)
+    program = tmp_path / "program"
+    program.mkdir()
+    files(program, train="1")
+    refused = push(registry, program, "--yes")
+    assert (refused.exit_code, "there is no repository company/images in account" in refused.stderr) == (1, True)
+    assert "`training.imageRepository`" in refused.stderr
+    healthy.cloud.put("repository", "company/images", {})
+    registry.repositories["company/images"] = type(registry.repositories["mirror/base"])()
+    result = push(registry, program, "--yes")
+    assert result.exit_code == 0, result.output
+    assert f"image: {registry.host}/company/images:xla-2.30-" in result.stdout
+    assert healthy.cloud.of("repository").keys() == {"mirror/base", "company/images"}
+    assert not healthy.cloud.of("repository")["company/images"].get("tags")
+
+
+def test_the_right_to_push_to_the_repository_of_others_is_for_it_alone():
+    """No other is made or written to."""
+    found = statements(operator_permissions(image_repository="company/images"), NAME, "us-west-2")
+    written = [item for item in found if "ecr:PutImage" in item["Action"]]
+    assert [item["Resource"] for item in written] == ["arn:aws:ecr:us-west-2:*:repository/company/images"]
+    assert not any({"ecr:CreateRepository", "ecr:TagResource"} & set(item["Action"]) for item in found)
 
 
 # Dockerfiles and builds
