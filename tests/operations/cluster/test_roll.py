@@ -240,7 +240,7 @@ def test_a_job_is_waited_for_and_not_stopped():
     assert found.is_rolled()
 
 
-def _begins(found: Cluster, **metadata: Any) -> dict[str, Any]:
+def _begins(found: Cluster) -> None:
     """A pod on the group's first node that holds its devices."""
     (node, *_) = sorted(
         each["metadata"]["name"] for each in found.kubernetes.list(NODES) or () if each["metadata"]["labels"].get(GROUP_LABEL) == GROUP
@@ -249,10 +249,10 @@ def _begins(found: Cluster, **metadata: Any) -> dict[str, Any]:
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "late", "namespace": "training", **metadata},
+        "metadata": {"name": "late", "namespace": "training"},
         "spec": {"nodeName": node, "containers": [container]},
     }
-    return found.kubernetes.create(PODS, "training", pod)
+    found.kubernetes.create(PODS, "training", pod)
 
 
 @pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)])
