@@ -97,9 +97,13 @@ class Aws:
         where = self._environment.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
         if not where:
             raise AwsError("the pod has no Pod Identity: it started before its association was made, or there is none")
-        token = Path(self._environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]).read_text().strip()
-        found = json.loads(self._answer(urllib.request.Request(where, headers={"Authorization": token})))
-        return Credentials(found["AccessKeyId"], found["SecretAccessKey"], found["Token"])
+        try:
+            token = Path(self._environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]).read_text().strip()
+            found = json.loads(self._answer(urllib.request.Request(where, headers={"Authorization": token})))
+            return Credentials(found["AccessKeyId"], found["SecretAccessKey"], found["Token"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            # After a group was emptied too, when the log may not say that nothing was changed.
+            raise AwsError(f"no credentials from Pod Identity: {type(error).__name__}: {error}") from error
 
     def _answer(self, request: urllib.request.Request) -> str:
         try:

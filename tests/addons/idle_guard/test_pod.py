@@ -292,6 +292,20 @@ def test_a_message_that_was_not_sent_is_sent_at_the_next_look(site: Site, look: 
     assert site.size == 2
 
 
+def test_credentials_that_go_after_a_group_was_emptied_are_no_quiet_end(site: Site, look: Any, monkeypatch: pytest.MonkeyPatch):
+    """The log says what was done, and that the message was not sent."""
+    empty = Aws.empty
+
+    def emptied(self: Aws, cluster: str, group: str) -> None:
+        empty(self, cluster, group)
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", str(site.folder / "gone"))
+
+    monkeypatch.setattr(Aws, "empty", emptied)
+    code, said = look()
+    assert (code, site.size, "nothing was changed" in said) == (1, 0, False)
+    assert "the message was not sent: no credentials from Pod Identity: FileNotFoundError" in said
+
+
 def test_a_memory_that_cannot_be_read_begins_anew(site: Site, look: Any):
     """The clock starts at this look."""
     assert site.cluster.memory is not None
