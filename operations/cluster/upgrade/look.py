@@ -55,6 +55,20 @@ def look(api: Api, settings: Settings, watching: Watching) -> Found:
     raise CommandError(f"EKS is still at it: {', '.join(busy)}", "wait until it has ended, then run this again")
 
 
+def refuse_moved(shown: Standing, now: Found) -> None:
+    """Raises CommandError where the cluster is of other minors than when the plan was shown: another run was faster.
+
+    The old plan's steps would write the older minors into the stack file, and ask EKS for them.
+    """
+    before, after = (
+        {"the control plane": each.control_plane} | {group.name: group.minor for group in each.groups} for each in (shown, now)
+    )
+    moved = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
+    moved += [f"{name} is gone" for name in before if name not in after]
+    if moved:
+        raise CommandError(f"the cluster has changed since the plan was shown: {', '.join(moved)}", "run it again: it plans anew")
+
+
 def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:
     wrong = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] != ACTIVE]
     if wrong:

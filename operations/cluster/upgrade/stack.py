@@ -9,7 +9,7 @@ from operations.aws.api import Api
 from operations.cluster.scale.occupants import Occupants, occupants
 from operations.cluster.upgrade.check import Subject, findings_of
 from operations.cluster.upgrade.configuration import readable, settings_before, standing_file
-from operations.cluster.upgrade.look import late_addons, look, pending, standing_of
+from operations.cluster.upgrade.look import late_addons, look, pending, refuse_moved, standing_of
 from operations.cluster.upgrade.path import minors_to
 from operations.cluster.upgrade.releases import release_for
 from operations.cluster.upgrade.run import Choices, Outcome, Ways, run
@@ -120,6 +120,8 @@ class Upgrade:
                 verify=self._verify,
                 check=check,
             )
+            # While the question stood, another operator may have upgraded: the lock was theirs then.
+            refuse_moved(self.before.standing, look(self.api, settings, self.watching))
             return run(stack, self.before.steps, ways, choices, self.consent, self.watching, is_resumed=self.before.is_resumed)
 
     def _verify(self, step: Step) -> str:

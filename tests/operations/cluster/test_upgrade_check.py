@@ -13,7 +13,7 @@ from operations.aws.insights import upgrade_insights
 from operations.cluster.scale.occupants import Occupants
 from operations.cluster.status.subject import NODES
 from operations.cluster.upgrade.check import BUDGETS, Subject, findings_of
-from operations.cluster.upgrade.look import Found, look, standing_of
+from operations.cluster.upgrade.look import Found, look, refuse_moved, standing_of
 from operations.cluster.upgrade.releases import release_for
 from operations.cluster.upgrade.steps import Group, steps
 from operations.errors import CommandError
@@ -190,3 +190,18 @@ def test_a_pinned_group_keeps_the_day_or_takes_the_nearest_that_its_image_starts
     assert release_for(pinned, "1.36", settings()) == "1.36.1-20260610"
     late = replace(pinned, pinned="1.34.9-20260714")
     assert release_for(late, "1.35", settings()) == "1.35.6-20260625", "driver 2.29 of 20260714 does not start it"
+
+
+def test_a_plan_that_another_run_has_overtaken_is_not_carried_out():
+    """Its steps would hold groups, and ask for a control plane, at minors that are gone."""
+    aws = cloud()
+    there = look(aws.api, settings(), WATCHING)
+    shown = standing_of(there, "1.35", [], [], cluster=CLUSTER)
+    refuse_moved(shown, there)
+    with pytest.raises(CommandError, match=r"was shown: the control plane is of 1\.36\n"):
+        refuse_moved(shown, replace(there, control_plane="1.36"))
+    rolled = tuple(replace(each, minor="1.36") if each.is_neuron else each for each in there.groups)
+    with pytest.raises(CommandError, match=r"was shown: trn1-32xl is of 1\.36"):
+        refuse_moved(shown, replace(there, groups=rolled))
+    with pytest.raises(CommandError, match="trn1-32xl is gone"):
+        refuse_moved(shown, replace(there, groups=there.groups[:1]))

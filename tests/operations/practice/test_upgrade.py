@@ -11,6 +11,7 @@ import yaml
 from operations.cluster.upgrade.configuration import standing_file
 from operations.cluster.upgrade.steps import Standing, Step
 from operations.cluster.upgrade.timed import Timed, targets_of
+from operations.lock import locked
 from operations.practice.pulumi import RehearsalEngine
 from operations.program import record_stack
 from operations.stack_file import StackFile, with_edits
@@ -103,6 +104,24 @@ def test_jobs_are_named_and_stop_only_by_consent(small: Path):
     }  # fmt: skip
     code, out, err = trn(UPGRADE)
     assert (code, "nothing to do" in out, steps_in(err)) == (0, True, [])
+
+
+def test_of_two_operators_the_slower_does_nothing(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """The other one's run begins and ends while the question stands."""
+    others = list[int]()
+
+    def overtaken(*given: Any, **more: Any) -> Any:
+        if not others:
+            others.append(-1)
+            others[0] = trn(UPGRADE)[0]
+        return locked(*given, **more)
+
+    monkeypatch.setattr("operations.cluster.upgrade.stack.locked", overtaken)
+    code, _, err = trn(UPGRADE)
+    assert (others, code) == ([0], 1)
+    assert "the cluster has changed since the plan was shown: the control plane is of 1.36" in " ".join(err.split())
+    kept = yaml.safe_load(FILE.read_text())["config"]
+    assert kept["trn:controlPlane"]["kubernetesVersion"] == "1.36"
 
 
 @pytest.mark.parametrize("moment", ["before", "during", "after"])
