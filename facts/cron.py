@@ -84,8 +84,9 @@ def _is_cron(text: str) -> bool:
     except ValueError:
         return False
     _, _, day, _, weekday = text.split(" ")
-    # EventBridge takes one of the two kinds of day, and `?` for the other.
-    return "*" in (day, weekday)
+    found = read(text)
+    # EventBridge takes one of the two kinds of day, and `?` for the other. On February 30 nothing ever fires.
+    return "*" in (day, weekday) and any(date.month in found.months and date.day in found.days for date in _leap_year())
 
 
 CRON = Form(
@@ -135,9 +136,16 @@ def moments(text: str, time_zone: str, start: datetime, end: datetime) -> Iterat
 def coincide(first: str, second: str) -> bool:
     """Whether two expressions of one time zone ever fire at one moment."""
     one, other = read(first), read(second)
-    # A leap year that begins on a Saturday: each day of the month, February 29 included.
-    days = (datetime(2028, 1, 1) + timedelta(days=number) for number in range(366))
-    return bool(one.minutes & other.minutes and one.hours & other.hours) and any(one.on(day) and other.on(day) for day in days)
+    if not (one.minutes & other.minutes and one.hours & other.hours and one.weekdays & other.weekdays):
+        return False
+    # Each date, February 29 included, falls on each day of the week in some year.
+    months, numbers = one.months & other.months, one.days & other.days
+    return any(day.month in months and day.day in numbers for day in _leap_year())
+
+
+def _leap_year() -> Iterator[datetime]:
+    """Every date that there is."""
+    return (datetime(2028, 1, 1) + timedelta(days=number) for number in range(366))
 
 
 def _exists(moment: datetime) -> bool:

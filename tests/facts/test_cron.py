@@ -19,7 +19,8 @@ def test_what_is_taken_passes(text: str):
     "text",
     [
         "", "0 20 * *", "0 20 * * *  ", "60 20 * * *", "0 24 * * *", "0 20 0 * *", "0 20 32 * *", "0 20 * 13 *", "0 20 * * 1-5", "0 20 1 * MON",
-        "0 20 * * mon", "0 20 * * FRI-MON", "*/0 20 * * *", "0 20 ? * MON *", "@daily", "0 20 * FOO *", "5-2 * * * *", "0 20 L * *",
+        "0 20 * * mon", "0 20 * * FRI-MON", "*/0 20 * * *", "0 20 ? * MON *", "@daily", "0 20 * FOO *", "5-2 * * * *", "0 20 L * *", "0 20 30 FEB *",
+        "0 20 31 APR,JUN *",
     ],
 )  # fmt: skip
 def test_what_two_readers_take_differently_does_not(text: str):
@@ -66,3 +67,5 @@ def test_two_expressions_coincide_where_one_moment_is_in_both():
     assert not cron.coincide("0 7 * * MON", "0 7 * * TUE-SUN")
     assert not cron.coincide("0 7 * * *", "30 7 * * *")
     assert cron.coincide("0 7 29 FEB *", "0 7 * * *")
+    # January 1 is a Monday in some years only.
+    assert all(cron.coincide("0 7 1 JAN *", f"0 7 * * {day}") for day in cron.WEEKDAYS)

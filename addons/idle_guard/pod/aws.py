@@ -5,6 +5,7 @@ Signature Version 4 (IAM user guide, "Create a signed AWS API request"); credent
 
 import hashlib
 import hmac
+import http.client
 import json
 import urllib.error
 import urllib.parse
@@ -106,5 +107,5 @@ class Aws:
                 return answer.read().decode()
         except urllib.error.HTTPError as error:
             raise AwsError(f"{request.get_method()} {request.full_url}: {error.code} {error.read()[:300]!r}") from error
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise AwsError(f"{request.get_method()} {request.full_url}: {error}") from error

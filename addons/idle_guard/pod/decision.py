@@ -106,6 +106,8 @@ class Idle:
     kept_by: str = ""
     """Why it is not emptied; empty where it is, or where the guard only sends messages."""
     usd_per_hour: float | None = None
+    is_due: bool = True
+    """Whether a message is due; otherwise there is one only where it is emptied indeed, and none each time that EKS refuses."""
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,12 @@ def decide(settings: Settings, seen: Seen, memory: Mapping[str, Memory]) -> Deci
             continue
         why = _kept_by(group, nodes, scaling) if settings.empties else ""
         usd = None if group.usd_per_node_hour is None else group.usd_per_node_hour * len(nodes)
-        item = Idle(group.name, len(nodes), used, settings.empties and not why, why, usd)
+        is_due = told is None or seen.now - told >= REMIND_S
+        item = Idle(group.name, len(nodes), used, settings.empties and not why, why, usd, is_due)
         idle.append(item)
-        if item.empty or told is None or seen.now - told >= REMIND_S:
+        if item.empty or is_due:
             tell.append(item)
+        if is_due:
             kept[group.name] = Memory(used, seen.now, kept[group.name].desired)
     return Decision(kept, tuple(idle), tuple(tell))
 

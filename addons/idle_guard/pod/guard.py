@@ -73,6 +73,8 @@ class Guard:
         told = [item for item in again.tell if item.group in {one.group for one in first.tell}]
         if not told:
             say("the nodes came into use between two looks: nothing was changed")
+            # A pod that is deleted before the next look has used them all the same.
+            self._notebook.write(again.memory)
             return True
         failed: dict[str, str] = {}
         for item in told:
@@ -83,6 +85,9 @@ class Guard:
                 except AwsError as error:
                     failed[item.group] = str(error)
                     say(f"{item.group} was not set to zero nodes: {error}")
+        told = [item for item in told if item.is_due or item.group not in failed]
+        if not told:
+            return False
         message = text(self._settings, told, failed, self._clock())
         say(message)
         try:

@@ -1,6 +1,8 @@
 """The guard's view of the cluster through the Kubernetes API: nodes, pods, gangs that wait, and its own memory."""
 
+import http.client
 import json
+import math
 import ssl
 import urllib.error
 import urllib.request
@@ -50,20 +52,22 @@ class Kubernetes:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             raise ApiError(f"{method} {path}: {error.code} {error.read()[:200]!r}", error.code) from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise ApiError(f"{method} {path}: {error}") from error
 
     def listed(self, path: str) -> Iterator[Object]:
-        """All objects of a kind, page by page; none where the cluster has no such kind. Raises ApiError."""
+        """All objects of a kind, page by page; none where the cluster has no such kind, which it has of Kubernetes' own. Raises ApiError."""
         more = ""
         while True:
             try:
                 answer = self.call(f"{path}?limit={PAGE}{'&continue=' + more if more else ''}")
             except ApiError as error:
-                if error.code == 404:
+                if error.code == 404 and not more and not path.startswith("/api/v1/"):
                     return
                 raise
-            yield from answer.get("items") or ()
+            if not isinstance(answer, dict) or "items" not in answer:
+                raise ApiError(f"GET {path}: the answer is no list")
+            yield from answer["items"] or ()
             more = (answer.get("metadata") or {}).get("continue") or ""
             if not more:
                 return
@@ -132,7 +136,7 @@ class Notebook:
             return {}
         try:
             kept = json.loads((self._found.get("data") or {}).get("groups", "{}"))
-            return {name: Memory(**entry) for name, entry in kept.items()}
+            return {name: _memory(entry) for name, entry in kept.items()}
         except (ValueError, TypeError, AttributeError):
             return {}
 
@@ -145,6 +149,16 @@ class Notebook:
         else:
             # With its resourceVersion: the API server refuses a second writer.
             self._found = self._api.call(f"{self._path}/{self._name}", "PUT", {**self._found, "data": data})
+
+
+def _memory(entry: Mapping[str, Any]) -> Memory:
+    """One group's, with numbers that can be reckoned with. Raises ValueError and TypeError for what no guard has written."""
+    found = Memory(**entry)
+    for number in (found.used, *(each for each in (found.told, found.desired) if each is not None)):
+        # JSON of Python has NaN, before which nothing is recent.
+        if not math.isfinite(number):
+            raise ValueError(number)
+    return found
 
 
 def _asks(container: Object) -> bool:

@@ -56,7 +56,7 @@ def found(stack: str, settings: Settings, wanted: Wanted, views: Sequence[Region
 
 
 def lines(told: Found, details: int, rows: int) -> Iterator[str]:
-    """For a terminal of 80 columns. `rows`: ways in the table; `details`: those of them whose change of the stack file is printed."""
+    """For a terminal of 80 columns. `rows`: ways in the table; `details`: how many of them have their change of the stack file printed."""
     count = len(told.views)
     yield str(told.wanted)
     yield f"for `nodeGroups.{told.wanted.group}` of stack {told.stack}; {count} region{'s' * (count != 1)} asked"
@@ -66,7 +66,7 @@ def lines(told: Found, details: int, rows: int) -> Iterator[str]:
         yield f"{number:>2}  {begins(way, told.wanted):<16}  {way.zone_id:<10}  {name_of(way):<27}  {money(way):>12}"
     if len(told.working) > rows:
         yield f"    and {len(told.working) - rows} later ones: --rows {len(told.working)}"
-    for number, way in enumerate(told.working[:details], 1):
+    for number, way in explained(told.working[:rows], details):
         yield from ("", *_details(told, number, way))
     if len(told.working) > details:
         yield ""
@@ -75,6 +75,14 @@ def lines(told: Found, details: int, rows: int) -> Iterator[str]:
     yield from _section("not known", [f"{region}, {what}: {why}" for region, what, why in told.unknown])
     yield from _section("no capacity blocks", [text] if (text := unsold(told.wanted)) else [])
     yield from _section("nothing there", [", ".join(told.empty)] if told.empty else [])
+
+
+def explained(ways: Sequence[Way], count: int) -> list[tuple[int, Way]]:
+    """Ways whose change of the stack file is printed, each with its number: the best of each kind before the second of any."""
+    numbered = list(enumerate(ways, 1))
+    first = {way.kind: number for number, way in reversed(numbered)}
+    chosen = sorted(numbered, key=lambda each: (each[0] != first[each[1].kind], each[0]))[: max(count, 0)]
+    return sorted(chosen, key=lambda each: each[0])
 
 
 def _section(title: str, rows: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from operations.cluster.plan.planned import Planned
 from operations.cluster.roll.stopping import is_tied, stopped_for, why_not
 from operations.errors import CommandError
 from operations.jobs.cancel.plan import CancelPlan
-from operations.jobs.listing.found import FoundJob
+from operations.jobs.listing.found import FoundJob, makers_of
 from operations.jobs.listing.look import View
 from simulator import latencies
 from simulator.account import kinds
@@ -74,11 +74,13 @@ def plan_roll(group: str, way: Way, to: str, planned: Planned, views: Sequence[V
     nodes = tuple(sorted(node["metadata"]["name"] for node in views[0].nodes if _group_of(node) == group)) if views else ()
     running, stopped = list[CancelPlan](), list[FoundJob]()
     for view in views:
+        # A JobSet's Jobs go with it; a CronJob's are jobs by themselves.
+        known = {str(job.item["metadata"].get("uid")) for job in view.jobs}
         for job in view.jobs:
             on_group = any(pod["spec"].get("nodeName") in nodes and not _is_over(pod) for pod in job.pods)
             if stopped_for(job.item) == group and not on_group:
                 stopped.append(job)
-            elif on_group and not job.owner:
+            elif on_group and not makers_of(job.item) & known:
                 running.append(CancelPlan(job, False, view.owners))
     if way != "when-idle":
         _refuse([plan.job for plan in running], group, to, sizes)

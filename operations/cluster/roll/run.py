@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from facts.kubernetes_kinds import Resource
+from facts.names import NEURON_RESOURCE
 from operations.cluster.roll.plan import CORDONED_BY_ROLL, RollPlan
 from operations.cluster.roll.stopping import start, stop
 from operations.cluster.status.subject import NODES
@@ -49,6 +50,7 @@ class Roll:
             self._open()
             return []
         self._close()
+        self._refuse_others()
         stopped = [(job.kind.resource, job.item) for job in plan.stopped]
         if plan.way == "when-idle":
             self._wait_for_jobs()
@@ -89,6 +91,21 @@ class Roll:
         mark = {"annotations": {CORDONED_BY_ROLL: "true" if closed else None}}
         self.kubernetes.patch(NODES, node["metadata"]["name"], "", {"metadata": mark, "spec": {"unschedulable": closed or None}})
 
+    def _refuse_others(self) -> None:
+        """Raises CommandError for what holds devices of the nodes and is in none of the plan's jobs: it came after the plan was made, say."""
+        own = {str(pod["metadata"].get("uid")) for job in self.plan.jobs for pod in job.job.pods}
+        others = sorted(
+            f"{pod['metadata'].get('namespace', '')}/{pod['metadata']['name']}"
+            for pod in self.kubernetes.list(PODS) or ()
+            if str(pod["metadata"].get("uid")) not in own and self._is_here(pod) and _holds_devices(pod)
+        )
+        if others:
+            self._open()
+            raise CommandError(
+                f"{', '.join(others)} runs on {self.plan.group} and is in no job of the plan: nothing was replaced",
+                "the same command again sees a job that has just begun; a pod of no job is ended by whoever started it",
+            )
+
     def _wait_for_jobs(self) -> None:
         waited = 0.0
         while True:
@@ -128,13 +145,23 @@ class Roll:
     def _is_on_nodes(self, job: FoundJob) -> bool:
         own = {str(pod["metadata"].get("uid")) for pod in job.pods}
         return any(
-            str(pod["metadata"].get("uid")) in own
-            and pod["spec"].get("nodeName") in self.plan.nodes
-            and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+            str(pod["metadata"].get("uid")) in own and self._is_here(pod)
             for pod in self.kubernetes.list(PODS, namespace=job.namespace) or ()
         )
+
+    def _is_here(self, pod: Object) -> bool:
+        """Whether a pod runs on one of the nodes."""
+        return pod["spec"].get("nodeName") in self.plan.nodes and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
     def _start(self, stopped: Sequence[tuple[Resource, Object]]) -> None:
         for resource, item in stopped:
             start(self.kubernetes, resource, item)
             self.watching.tell(f"{resource.qualified}/{item['metadata']['name']} starts again")
+
+
+def _holds_devices(pod: Object) -> bool:
+    """Whether it asks for Neuron devices or cores, and no DaemonSet made it."""
+    parts = [*(pod["spec"].get("initContainers") or ()), *(pod["spec"].get("containers") or ())]
+    asked = {name for part in parts for name in (part.get("resources") or {}).get("limits") or {}}
+    owners = {owner.get("kind") for owner in pod["metadata"].get("ownerReferences") or ()}
+    return any(name.startswith(NEURON_RESOURCE) for name in asked) and "DaemonSet" not in owners

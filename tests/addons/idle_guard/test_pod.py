@@ -1,11 +1,16 @@
 """The very files that run in the guard's pod, against an API server and the simulated account."""
 
+import http.client
+import io
 import json
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotoCredentials
 
 from addons.idle_guard.pod import guard
-from addons.idle_guard.pod.aws import Credentials, signed
+from addons.idle_guard.pod.aws import Aws, AwsError, Credentials, signed
+from addons.idle_guard.pod.kubernetes import ApiError, Kubernetes
 from addons.idle_guard.values import PACKAGE, SETTINGS
 from tests.addons.idle_guard.servers import Cluster, served
 from tests.operations.aws.cloud import Cloud
@@ -190,6 +196,51 @@ def test_a_list_that_is_refused_ends_the_look(site: Site, look: Any, path: str):
     assert (code, "nothing was changed" in said, site.size, site.messages) == (1, True, 2, [])
 
 
+@pytest.mark.parametrize("path", [NODES, PODS])
+def test_kinds_that_every_cluster_has_are_not_missing(site: Site, look: Any, path: str):
+    """A proxy that finds no server says 404 too: that is not a cluster without pods."""
+    site.cluster.refused[path] = 404
+    code, said = look()
+    assert (code, "404" in said, site.size, site.messages) == (1, True, 2, [])
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"[]", b'{"kind": "Status", "status": "Failure"}'])
+def test_an_answer_that_is_no_list_is_not_an_empty_one(tmp_path: Path, answer: bytes):
+    """Whatever its status says."""
+    (tmp_path / "token").write_text("pod-token")
+    api = Kubernetes("http://api", tmp_path, lambda *_, **__: io.BytesIO(answer))
+    with pytest.raises(ApiError, match="the answer is no list"):
+        list(api.listed(PODS))
+
+
+def test_a_page_that_is_gone_is_not_the_end(tmp_path: Path):
+    """Workloads of the pages after it may wait."""
+    (tmp_path / "token").write_text("pod-token")
+
+    def open_url(request: urllib.request.Request, **_: Any) -> Any:
+        if "continue=" in request.full_url:
+            raise urllib.error.HTTPError(request.full_url, 404, "gone", Message(), io.BytesIO(b"gone"))
+        return io.BytesIO(b'{"items": [], "metadata": {"continue": "more"}}')
+
+    with pytest.raises(ApiError, match="404"):
+        list(Kubernetes("http://api", tmp_path, open_url).listed(WORKLOADS))
+
+
+def test_an_answer_that_is_cut_off_ends_the_look(tmp_path: Path):
+    """http.client's error is none of the system's; it ended the guard."""
+
+    class Cut(io.BytesIO):
+        def read(self, *_: Any) -> bytes:
+            raise http.client.IncompleteRead(b'{"items": [', 1000)
+
+    (tmp_path / "token").write_text("pod-token")
+    with pytest.raises(ApiError, match="IncompleteRead"):
+        Kubernetes("http://api", tmp_path, lambda *_, **__: Cut()).call(PODS)
+    environment = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://here", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(tmp_path / "token")}
+    with pytest.raises(AwsError, match="IncompleteRead"):
+        Aws("us-west-2", "amazonaws.com", environment, lambda *_, **__: Cut()).scaling(NAME, GROUP)
+
+
 def test_a_group_of_which_eks_says_nothing_is_left_alone(site: Site, look: Any):
     """Its size may have been changed a minute ago."""
     site.cloud.wire.denied.add("eks.DescribeNodegroup")
@@ -202,6 +253,8 @@ def test_a_pod_that_comes_between_two_looks_is_seen(site: Site, look: Any):
     site.cluster.after_lists.append(lambda: site.cluster.lists[PODS].append(pod("p", "Pending", WANTS)))
     assert look() == (0, "the nodes came into use between two looks: nothing was changed\n")
     assert (site.size, site.messages) == (2, [])
+    site.cluster.lists[PODS].clear()
+    assert (look()[0], site.size, site.messages) == (0, 2, []), "its use counts, though it is deleted before the next look"
 
 
 def test_of_two_guards_one_does_nothing(site: Site, look: Any):
@@ -222,6 +275,10 @@ def test_a_group_that_eks_does_not_empty_is_told_of(site: Site, look: Any):
     code, _ = look()
     assert (code, site.size) == (1, 2)
     assert "It could not be set to zero nodes: POST" in site.messages[0]["Message"]
+    code, said = look()
+    assert (code, "was not set to zero nodes" in said, len(site.messages)) == (1, True, 1), "a message every five minutes"
+    site.cloud.wire.denied.clear()
+    assert (look()[0], site.size, len(site.messages)) == (0, 0, 2)
 
 
 def test_a_message_that_was_not_sent_is_sent_at_the_next_look(site: Site, look: Any):
@@ -238,7 +295,9 @@ def test_a_message_that_was_not_sent_is_sent_at_the_next_look(site: Site, look: 
 def test_a_memory_that_cannot_be_read_begins_anew(site: Site, look: Any):
     """The clock starts at this look."""
     assert site.cluster.memory is not None
-    site.cluster.memory["data"] = {"groups": '{"trn1-32xl": {"used": '}
+    for kept in ('{"used": ', '{"used": NaN}', '{"used": null}', '{"used": "0"}', '{"used": 0, "told": "0"}', "[]"):
+        site.cluster.memory["data"] = {"groups": f'{{"trn1-32xl": {kept}}}'}
+        assert look() == (0, f"{GROUP} last used 0 min ago\n"), kept
     assert look() == (0, f"{GROUP} last used 0 min ago\n")
     site.cluster.memory = None
     assert look() == (0, f"{GROUP} last used 0 min ago\n")

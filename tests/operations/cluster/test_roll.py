@@ -240,6 +240,43 @@ def test_a_job_is_waited_for_and_not_stopped():
     assert found.is_rolled()
 
 
+def _begins(found: Cluster) -> None:
+    """A pod on the group's first node that holds its devices."""
+    (node, *_) = sorted(
+        each["metadata"]["name"] for each in found.kubernetes.list(NODES) or () if each["metadata"]["labels"].get(GROUP_LABEL) == GROUP
+    )
+    container = {"name": "main", "image": "train", "resources": {"limits": {"aws.amazon.com/neuron": "16"}}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "late", "namespace": "training"},
+        "spec": {"nodeName": node, "containers": [container]},
+    }
+    found.kubernetes.create(PODS, "training", pod)
+
+
+@pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)])
+def test_what_begins_while_the_question_stands_is_not_ended(way: Way, to: str):
+    """The plan does not have it: nothing is stopped, replaced or emptied, and the nodes take pods again."""
+    found = cluster()
+    plan = found.plan(way, to)
+    _begins(found)
+    with pytest.raises(CommandError, match="training/late runs on trn1-32xl and is in no job of the plan: nothing was replaced"):
+        Roll(plan, "test", found.kubernetes, found, Watching(found.said.append, found.waited.append), found._empty, 0).run()
+    assert (found.groups_of_pods(), found.marks()) == ([GROUP, GROUP], [])
+    assert not {"pulumi up", "empty"} & set(found.changes)
+
+
+def test_a_job_of_an_owner_that_is_no_job_counts_as_one():
+    """A CronJob's Job: it is waited for, and not stopped, since its owner would start it again."""
+    found = cluster()
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "of-the-cron-job"}
+    found.kubernetes.patch(volcano.JOBS, "bert", "training", {"metadata": {"ownerReferences": [owner]}})
+    assert [plan.job.name for plan in found.plan("when-idle").jobs] == ["bert"]
+    with pytest.raises(CommandError, match="belongs to CronJob nightly"):
+        found.plan()
+
+
 def test_jobs_move_to_a_group_beside_it():
     """The first group is closed, so that they start on the second, and is emptied after that."""
     found = cluster()

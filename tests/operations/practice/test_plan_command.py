@@ -31,4 +31,4 @@ def test_files_of_pulumis_answers_will_do(project: Path):
     code, _, err = trn("plan dev --preview preview.json")
     assert (code, "belong together" in err) == (2, True)
     code, _, err = trn("plan dev --state nowhere.json --preview preview.json")
-    assert (code, "cannot read `nowhere.json`" in err) == (2, True)
+    assert (code, "cannot read nowhere.json: " in err) == (2, True)
