@@ -27,7 +27,7 @@ def find(
     regions: Regions = "",
     day: Day = None,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Most ways in the table.")] = 20,
-    details: Details = 3,
+    details: Details = 4,
     json_file: JsonFile = None,
 ) -> int:
     """Find instances: capacity blocks on offer, idle reservations, spot and on demand, in all regions that have the type. Reads only.
