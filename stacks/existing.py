@@ -1,5 +1,6 @@
 """From a configuration to what it asks of a network that is there already."""
 
+from addons.fluent_bit import FluentBitSettings
 from addons.karpenter import KarpenterSettings
 from addons.managed_prometheus import ManagedPrometheusSettings
 from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
@@ -64,6 +65,12 @@ def asked_of_workspace(settings: Settings) -> AskedOfWorkspace | None:
     """What the stack asks of its existing workspace of metrics; None where it makes one of its own, or none."""
     section = settings.addons.of(ManagedPrometheusSettings)
     return AskedOfWorkspace(section.workspace_arn) if section.enabled and section.workspace_arn is not None else None
+
+
+def log_bucket(settings: Settings) -> str | None:
+    """Name of the bucket of others that pods' logs are written to; None where there is none."""
+    section = settings.addons.of(FluentBitSettings)
+    return section.s3_bucket if section.enabled else None
 
 
 def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwork | None:

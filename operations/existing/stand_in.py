@@ -9,7 +9,7 @@ from simulator.account.places import subnet
 from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.outputs import CREATED_AT
-from stacks.existing import asked_of
+from stacks.existing import asked_of, log_bucket
 from stacks.settings import Settings
 
 
@@ -30,7 +30,7 @@ def assumption(settings: Settings) -> list[str]:
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
     """Put a stand-in into an account for what the stack uses of others and it lacks; whether something was put."""
-    return _put_missing(state, settings) | _put_boundary(state, settings) | _put_roles(state, settings)
+    return _put_missing(state, settings) | _put_boundary(state, settings) | _put_roles(state, settings) | _put_bucket(state, settings)
 
 
 def _put_missing(state: AccountState, settings: Settings) -> bool:
@@ -54,6 +54,14 @@ def _put_boundary(state: AccountState, settings: Settings) -> bool:
     if arn is None or arn in state.others.get("policy", {}):
         return False
     state.others.setdefault("policy", {})[arn] = {"Arn": arn}
+    return True
+
+
+def _put_bucket(state: AccountState, settings: Settings) -> bool:
+    name = log_bucket(settings)
+    if name is None or name in state.others.get("bucket", {}):
+        return False
+    state.others.setdefault("bucket", {})[name] = {"region": settings.region}
     return True
 
 
@@ -95,7 +103,8 @@ def account_for(*settings: Settings) -> AccountState:
 
 def seed(folder: EngineFolder, settings: Settings) -> None:
     """Put what is missing into the account of a folder that no process holds. Raises AccountInUse, DamagedAccount."""
-    if asked_of(settings).is_nothing and settings.iam.permissions_boundary is None and not settings.iam.roles:
+    own_only = asked_of(settings).is_nothing and log_bucket(settings) is None
+    if own_only and settings.iam.permissions_boundary is None and not settings.iam.roles:
         return
     with held(folder.account):
         state, kept = AccountState(), AccountFolder(folder.account)

@@ -4,16 +4,19 @@ from collections.abc import Iterator
 
 from facts.existing import judge, judge_file_system, workspace
 from facts.problems import Problem
+from facts.regions import partition
 from operations.aws.control_plane import described
+from operations.aws.existing_bucket import bucket_region
 from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
 from operations.aws.existing_workspace import described_workspace
 from operations.cluster.check.subject import Subject
 from operations.existing.reading import no_workspace
 from operations.findings import Finding, failed, passed, warned
-from stacks.existing import asked_of_file_system, asked_of_network, asked_of_workspace
+from stacks.existing import asked_of_file_system, asked_of_network, asked_of_workspace, log_bucket
 
-NETWORK, FILE_SYSTEM, WORKSPACE = "existing network", "existing file system", "existing workspace"
+NETWORK, FILE_SYSTEM, WORKSPACE, BUCKET = "existing network", "existing file system", "existing workspace", "existing bucket"
+_BUCKET_KEY = "`addons.fluentBit.s3Bucket`"
 
 
 def network(subject: Subject) -> Iterator[Finding]:
@@ -71,6 +74,27 @@ def metrics_workspace(subject: Subject) -> Iterator[Finding]:
     yield from _failures(WORKSPACE, problems)
     if not problems:
         yield passed(WORKSPACE, f"{asked.id} is {found.state}")
+
+
+def bucket(subject: Subject) -> Iterator[Finding]:
+    """The bucket that Fluent Bit writes to is there, and in the stack's region, which is all that its output asks; nothing where none is named."""
+    name = log_bucket(subject.settings)
+    if name is None:
+        return
+    place = bucket_region(subject.api, name)
+    if place == "absent":
+        where = f"there is no bucket {name} in partition {partition(subject.region)}"
+        yield failed(BUCKET, where, f"{_BUCKET_KEY}: `aws s3 ls` lists those of the account; one of another partition cannot be used")
+    elif place == "denied":
+        what = f"could not check: the caller may not ask where bucket {name} is"
+        yield failed(
+            BUCKET, what, f"{_BUCKET_KEY}: its owner allows s3:GetBucketLocation in the bucket's policy, and `trn iam` prints the right"
+        )
+    elif place != subject.region:
+        hint = f"{_BUCKET_KEY}: name one in {subject.region}; Fluent Bit asks this region's endpoint"
+        yield failed(BUCKET, f"bucket {name} is in {place}, the stack in {subject.region}", hint)
+    else:
+        yield passed(BUCKET, f"{name} is in {place}; whether its policy lets Fluent Bit write is not asked")
 
 
 def _failures(name: str, problems: list[Problem]) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ CHECKS: dict[str, Check] = {
     "existing network": existing.network,
     "existing file system": existing.file_system,
     "existing workspace": existing.metrics_workspace,
+    "existing bucket": existing.bucket,
     "offerings": capacity.offerings,
     "reservations": capacity.reserved,
     "vCPU quotas": quotas.vcpus,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from simulator.account.world import World
 from simulator.doors.wire import declared
 from simulator.doors.wire.billing import Billing
+from simulator.doors.wire.buckets import Buckets
 from simulator.doors.wire.capacity import Capacity
 from simulator.doors.wire.ec2 import Ec2
 from simulator.doors.wire.eks import Eks
@@ -53,6 +54,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers |= dict(Messages(inventory, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Billing(inventory).handlers())
     handlers |= dict(Repositories(inventory).handlers())
+    handlers |= dict(Buckets(inventory).handlers())
     handlers |= dict(RepositoryTasks(inventory).handlers())
     return Wire(handlers, page_size=given.page_size, after_call=given.after_call)
 

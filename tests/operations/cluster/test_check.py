@@ -600,6 +600,10 @@ def subject_for(name: str, aws: HealthyAccount) -> Subject:
         return subject
     if name == "existing workspace":
         return writing_to_a_workspace(aws)
+    if name == "existing bucket":
+        subject = logging_to_a_bucket(aws)
+        put_missing(aws.world.state, subject.settings)
+        return subject
     if name == "existing network":
         subject = in_network(aws, isolated=True)
         put_described(aws, subject)
@@ -768,6 +772,40 @@ def test_a_workspace_of_others_is_judged_on_the_account():
     entry["status"] = {"statusCode": "DELETING"}
     assert "a workspace that is DELETING" in worst(check("existing workspace", subject)).what
     assert check("existing workspace", subject_of(aws)) == []
+
+
+def logging_to_a_bucket(aws: HealthyAccount) -> Subject:
+    """The shipped stack with logs of pods in a bucket that others keep."""
+    return subject_of(aws, addons={"fluentBit": {"enabled": True, "s3Bucket": "pod-logs"}})
+
+
+def test_a_bucket_of_others_is_looked_at_on_the_account():
+    """Pods' logs would never arrive in it, and only Fluent Bit's own log would say so."""
+    aws = HealthyAccount()
+    subject = logging_to_a_bucket(aws)
+    assert "there is no bucket pod-logs in partition aws" in worst(check("existing bucket", subject)).what
+    assert put_missing(aws.world.state, subject.settings)
+    assert [finding.verdict for finding in check("existing bucket", subject)] == ["pass"]
+    assert not put_missing(aws.world.state, subject.settings)
+    assert check("existing bucket", subject_of(aws)) == []
+    assert check("existing bucket", subject_of(aws, addons={"fluentBit": {"enabled": False, "s3Bucket": "pod-logs"}})) == []
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "eu-west-1", "eu-central-1"])
+def test_a_bucket_in_another_region_fails(region: str):
+    """S3 names its two oldest regions in its own way; each is named as it is."""
+    aws = HealthyAccount()
+    aws.put("bucket", "pod-logs", {"region": region})
+    (finding,) = check("existing bucket", logging_to_a_bucket(aws))
+    assert (finding.verdict, finding.what) == ("fail", f"bucket pod-logs is in {region}, the stack in us-west-2")
+
+
+def test_a_bucket_that_its_owner_does_not_show_fails():
+    """It may be another account's: only the owner can say more."""
+    aws = HealthyAccount()
+    aws.wire.denied.add("s3.GetBucketLocation")
+    (finding,) = check("existing bucket", logging_to_a_bucket(aws))
+    assert (finding.verdict, "s3:GetBucketLocation" in finding.do) == ("fail", True)
 
 
 def test_where_others_keep_the_network_nothing_of_it_is_counted_or_tried():

@@ -264,6 +264,13 @@ def test_reads_of_any_account_are_allowed():
             assert allows(operator(), call.action, "*", {}), call
 
 
+def test_who_checks_may_ask_where_a_bucket_is_and_not_what_is_in_it():
+    """The bucket of pods' logs is another team's: its region is all that a check asks."""
+    for permissions in (deployer_permissions(()), operator_permissions()):
+        granted = {action for actions in permissions.values() for action in actions if action.startswith("s3:")}
+        assert granted == {"s3:GetBucketLocation"}
+
+
 def test_passing_roles_is_limited_to_the_clusters_own_and_to_three_services():
     """With `iam:PassRole` on everything the deployer is an administrator. Batch is handed its own role, which no other service can assume."""
     shipped = [item for item in record_stack(dev_configuration()).resources() if item.type.startswith("aws:")]
