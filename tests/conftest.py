@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,10 @@ from tests.sharing import share
 from tests.terminal import pin
 
 os.environ[REHEARSAL_VARIABLE] = "1"
+# A shell lets what it runs in the background ignore Ctrl-C, and so would every process that a test starts and interrupts: it waited for ever.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 # One recording makes some 100,000 short-lived objects; the collector's default takes most of the time.
 gc.freeze()
 gc.set_threshold(100_000, 50, 50)

@@ -4,12 +4,14 @@ In doubt nothing is emptied: a node too many costs money, a node too few costs a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 HOUR_S = 3600.0
 REMIND_S = 24 * HOUR_S
 """Until a message is repeated while nothing changes."""
+GAP_S = 0.5 * HOUR_S
+"""Longest time between two looks: in a longer one a job may have run and gone without having been seen."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Memory:
     told: float | None = None
     """When a message was sent last."""
     desired: int | None = None
+    looked: float | None = None
+    """When it was looked at last; None where that is not known, and then nothing is concluded from it."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def decide(settings: Settings, seen: Seen, memory: Mapping[str, Memory]) -> Deci
         before = memory.get(group.name)
         used = _used(group.name, nodes, seen, before)
         told = before.told if before is not None and before.used == used else None
-        kept[group.name] = Memory(used, told, scaling.desired if scaling else None)
+        kept[group.name] = Memory(used, told, scaling.desired if scaling else None, seen.now)
         if seen.now - used < settings.idle_hours * HOUR_S or (scaling is not None and scaling.desired == 0):
             continue
         why = _kept_by(group, nodes, scaling) if settings.empties else ""
@@ -148,13 +152,16 @@ def decide(settings: Settings, seen: Seen, memory: Mapping[str, Memory]) -> Deci
         if item.empty or is_due:
             tell.append(item)
         if is_due:
-            kept[group.name] = Memory(used, seen.now, kept[group.name].desired)
+            kept[group.name] = replace(kept[group.name], told=seen.now)
     return Decision(kept, tuple(idle), tuple(tell))
 
 
 def _used(group: str, nodes: Sequence[Node], seen: Seen, before: Memory | None) -> float:
     """When a group was last used. What is not placed yet may want any group; a new node, or a new size, is a use."""
     if before is None or seen.waiting:
+        return seen.now
+    # A clock that was ahead would keep the guard silent until then; after a time without looks the hours are counted anew.
+    if before.used > seen.now or (before.looked is not None and not 0 <= seen.now - before.looked <= GAP_S):
         return seen.now
     scaling = seen.scaling.get(group)
     if scaling is not None and before.desired is not None and scaling.desired > before.desired:

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class Guard:
         except AwsError as error:
             say(f"the message was not sent: {error}")
             # The next look tries again.
-            self._notebook.write({name: Memory(entry.used, None, entry.desired) for name, entry in again.memory.items()})
+            self._notebook.write({name: replace(entry, told=None) for name, entry in again.memory.items()})
             return False
         return not failed
 
@@ -106,7 +107,7 @@ class Guard:
 
 
 def _as_before(entry: Memory, before: Memory | None) -> Memory:
-    return Memory(entry.used, before.told if before else None, entry.desired)
+    return replace(entry, told=before.told if before else None)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -154,7 +154,7 @@ class Notebook:
 def _memory(entry: Mapping[str, Any]) -> Memory:
     """One group's, with numbers that can be reckoned with. Raises ValueError and TypeError for what no guard has written."""
     found = Memory(**entry)
-    for number in (found.used, *(each for each in (found.told, found.desired) if each is not None)):
+    for number in (found.used, *(each for each in (found.told, found.desired, found.looked) if each is not None)):
         # JSON of Python has NaN, before which nothing is recent.
         if not math.isfinite(number):
             raise ValueError(number)

@@ -35,13 +35,24 @@ def test_an_idle_group_is_emptied_and_told_of():
     found = decide(SETTINGS, QUIET, BEFORE)
     assert found.empty == ("trn",)
     assert found.tell == (Idle("trn", 2, OLD, True, "", 43.0),)
-    assert found.memory == {"trn": Memory(OLD, NOW, 2)}
+    assert found.memory == {"trn": Memory(OLD, NOW, 2, NOW)}
 
 
 def test_by_itself_the_guard_only_tells():
     """To empty is a choice of the stack file."""
     found = decide(replace(SETTINGS, empties=False), replace(QUIET, scaling={}), {"trn": Memory(OLD)})
     assert (found.empty, [item.kept_by for item in found.tell]) == ((), [""])
+
+
+@pytest.mark.parametrize(
+    "before", [Memory(OLD, None, 2, NOW - 3600), Memory(OLD, None, 2, NOW + 3600), Memory(NOW + 3600, None, 2, NOW - 300)],
+    ids=["no look for an hour", "a look of the future", "a use in the future"],
+)  # fmt: skip
+def test_hours_that_were_not_looked_at_do_not_count(before: Memory):
+    """A guard that was off while a job ran and was deleted would empty the group at its first look."""
+    found = decide(SETTINGS, QUIET, {"trn": before})
+    assert (found.empty, found.tell, found.memory["trn"].used) == ((), (), NOW)
+    assert decide(SETTINGS, QUIET, {"trn": Memory(OLD, None, 2, NOW - 300)}).empty == ("trn",)
 
 
 USED: dict[str, Seen] = {
