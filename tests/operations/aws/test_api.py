@@ -205,7 +205,10 @@ def test_the_commands_around_a_cluster_are_taken():
     lines = [line.split("#")[0].split()[2:] for line in section.splitlines() if line.startswith("$ trn ")]
     assert len(lines) >= 5
     for name, *arguments in lines:
-        assert command.commands[name].make_context(name, list(arguments)).params["stack"] == "night"
+        of = command.commands[name]
+        while hasattr(of, "commands"):
+            of = of.commands[arguments.pop(0)]
+        assert of.make_context(of.name, list(arguments)).params["stack"] == "night"
 
 
 def test_help_loads_no_sdk_and_every_command_has_an_example():
