@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from facts.catalogue import NEURON_TYPES, SOURCES, InstanceType, instance_type
 from facts.prices import PRICES, hourly
-from facts.resources.eks import NODE_GROUP
+from facts.resources.eks_nodes import NODE_GROUP
 from facts.resources.kubernetes import NODE_CLASS, NODE_POOL
 from facts.resources.resource_type import ByInstances, Listed
 from facts.resources.scheduler import SCHEDULE
