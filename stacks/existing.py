@@ -4,7 +4,7 @@ from addons.fluent_bit import FluentBitSettings
 from addons.karpenter import KarpenterSettings
 from addons.managed_prometheus import ManagedPrometheusSettings
 from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
-from facts.existing.asked import CONTROL_PLANE_ADDRESSES, AskedOfNetwork
+from facts.existing.asked import CONTROL_PLANE_ADDRESSES, LOAD_BALANCER_ADDRESSES, AskedOfNetwork
 from facts.existing.description import Asked
 from facts.existing.file_system import AskedOfFileSystem
 from facts.existing.subnet_tags import SubnetTag, subnet_tags
@@ -107,10 +107,12 @@ def _services(settings: Settings) -> dict[str, str]:
 
 
 def _addresses(settings: Settings, existing: ExistingNetwork) -> dict[str, int]:
-    """Addresses by subnet: nodes and pods, the control plane's interfaces, and the file system's."""
+    """Addresses by subnet: nodes and pods, the control plane's interfaces, the file system's, and a load balancer's where one may be."""
     need = {existing.nodes[zone_id]: count for zone_id, count in node_addresses(settings).items() if zone_id in existing.nodes}
     for subnet_id in control_plane_subnets(settings, existing).values():
         need[subnet_id] = need.get(subnet_id, 0) + CONTROL_PLANE_ADDRESSES
+    for subnet_id in {*existing.load_balancers.values(), *existing.internal_load_balancers.values()}:
+        need[subnet_id] = need.get(subnet_id, 0) + LOAD_BALANCER_ADDRESSES
     lustre = settings.storage.lustre
     subnet = file_system_subnets(existing).get(settings.lustre_zone)
     if lustre.is_own and subnet is not None:
