@@ -142,4 +142,4 @@ def lines(told: Pick, settings: Settings) -> Iterator[str]:
         yield f" -  {region}, {zone_id}: {why}"
     best = told.best
     if best is not None and (best.region, best.zone_id) != told.now:
-        yield from (f"note     {line}" for line in followers(settings, best))
+        yield from (f"note     {line}" for line in followers(settings, best, edits(settings, told.group, best)))
