@@ -360,16 +360,6 @@ def existing_vpc(settings: Settings) -> str:
     return settings.network.existing.vpc_id if settings.network.existing is not None else ""
 
 
-def existing_ids(settings: Settings) -> frozenset[str]:
-    """Ids and ARNs of what the file says that others keep: VPC, subnets, file system, its clients' group, key."""
-    network, storage, key = settings.network.existing, settings.storage.lustre.existing, settings.control_plane.encryption_key_arn
-    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
-    found = {existing_vpc(settings), key, *(subnet for role in roles for subnet in role.values())}
-    if storage is not None:
-        found |= {storage.file_system_id, storage.client_security_group_id}
-    return frozenset(each for each in found if each)
-
-
 def uses_efa(group: NodeGroup) -> bool:
     """Whether the group's nodes get EFA interfaces."""
     return NEURON_TYPES[group.instance_type].has_efa if group.efa is None else group.efa

@@ -1,6 +1,7 @@
 """Roles that others keep: none is made in their place, each is compared with the one that would have been made, and none is touched."""
 
 import random
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -8,9 +9,12 @@ import pytest
 
 from facts.existing.role import untrusted
 from facts.iam import Document, document, ec2_trust, pod_identity_trust
+from operations.belonging import Owner
 from operations.cluster.check.roles import roles
 from operations.cluster.check.subject import Subject
 from operations.cluster.iam.documents import deployer_permissions, statements
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, plan_sweep
+from operations.cluster.sweep.run import look, place_of
 from operations.existing.stand_in import account_for, put_missing
 from operations.program import settings_of
 from operations.stack_file import StackFile
@@ -18,6 +22,9 @@ from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
+from stacks.config import parse_settings
+from stacks.existing import existing_ids
+from tests.operations.aws.cloud import ACCOUNT, Cloud
 from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.cluster.story import Story, drawn_kill, told
 from tests.operations.cluster.test_check import subject_of
@@ -92,6 +99,32 @@ def test_wherever_the_stack_is_killed_they_stay(seed: int):
     story, drawn = Story(recorded(), CLUSTER, REGION), random.Random(seed)
     kill = drawn_kill(drawn, recorded(), "create" if seed else "delete")
     assert told(story, kill, seed) == []
+
+
+def test_what_the_stack_made_once_and_was_given_since_is_not_swept():
+    """Taken out of the state and named in the file: it has the cluster's tags and names, and is another team's all the same."""
+    own = merged(dev_configuration(), addons={"prometheus": {"enabled": True}, "managedPrometheus": {"enabled": True}})
+    engine = Engine(World(), State())
+    assert engine.up(record_stack(own, stack="dev")).ended_well
+    cloud = Cloud(world=engine.world)
+    (workspace,) = [item.registration for item in engine.world.state if item.registration.type == "aws:amp/workspace:Workspace"]
+    (key,) = [item.registration for item in engine.world.state if item.registration.type == "aws:kms/key:Key"]
+    role = f"arn:aws:iam::123456789012:role/{CLUSTER}-{REGION}-node"
+    swept = {workspace.id, key.id, role.rpartition("/")[2]}
+    owner = Owner(CLUSTER, ACCOUNT, REGION, "organization/trn/dev")
+    found = list(look(cloud.api, place_of(cloud.api, CLUSTER)))
+    assert swept <= {item.id for item in plan_sweep(found, Keeping(owner, data=DATA_NAMES)).deletions}
+    arns = {"workspaceArn": workspace.outputs["arn"], "keyArn": key.outputs["arn"]}
+    given = merged(
+        own,
+        iam={"roles": {"node": role}},
+        controlPlane={"encryptionKeyArn": arns["keyArn"]},
+        addons={"managedPrometheus": {"workspaceArn": arns["workspaceArn"]}},
+    )
+    kept = replace(owner, given_ids=existing_ids(parse_settings(given, "dev", rehearsal=True)))
+    plan = plan_sweep(found, Keeping(kept, data=DATA_NAMES))
+    assert swept & {item.id for item in plan.deletions} == set()
+    assert {why for item, why in plan.kept if item.id in swept} == {"the stack file says that others keep it"}
 
 
 def test_the_account_keeps_them_over_up_and_destroy():
