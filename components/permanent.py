@@ -17,6 +17,8 @@ from typing import Any
 
 import pulumi
 
+from facts.names import CONTROL_PLANE_ROLE
+
 KEY_OF_STACK = "made by the stack"
 KEPT = "kept"
 """Output of the component that holds everything: what it keeps, from the day on which the cluster is there."""
@@ -38,7 +40,7 @@ class Identity:
     """Of the control plane's subnets."""
     encryption_key_arn: str | None
     role_name: str
-    """Of the control plane's IAM role, with its path before it where that is not /."""
+    """Of the control plane's IAM role, with its path before it where that is not /; its ARN where others keep it."""
 
     @property
     def remembered(self) -> dict[str, str]:
@@ -88,8 +90,10 @@ def _zones_fix(old: str) -> str:
 
 
 def _role_fix(old: str) -> str:
+    if old.startswith("arn:"):
+        return f"Set `iam.roles.{CONTROL_PLANE_ROLE}: {old}`"
     path, _, name = old.rpartition("/")
-    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'}"
+    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'} and `iam.roles.{CONTROL_PLANE_ROLE}`"
 
 
 _REFUSALS = {
