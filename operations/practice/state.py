@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.account.world import World
+from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import Change, plan
 from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.state import State
@@ -61,6 +62,12 @@ def previewed(state: State, world: World, program: Recording) -> dict[str, Any]:
     """What the next `up` would do, in the form of `pulumi preview --json`: like it, without what stays the same."""
     changes, before = plan(state, program, creations=world.state.creations, seed=0), state.recording()
     return {"steps": [_step(urn, change, before, program) for urn, change in changes.items() if change.kind != "same"]}
+
+
+def refused_preview(state: State, program: Recording) -> list[dict[str, str]]:
+    """Diagnostics of a preview that the program's own hook refuses; empty where it passes."""
+    refused = refused_by_program(state.recording(), program)
+    return [{"severity": "error", "message": str(part)} for parts in refused.values() for part in parts]
 
 
 def _step(urn: str, change: Change, before: Recording, program: Recording) -> dict[str, Any]:

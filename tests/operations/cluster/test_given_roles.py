@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.permanent import PermanentChanged, refuse_change
 from facts.existing.role import untrusted
 from facts.iam import Document, document, ec2_trust, pod_identity_trust
+from facts.permanent import PermanentChanged, refuse_change
 from operations.belonging import Owner
 from operations.cluster.check.roles import roles
 from operations.cluster.check.subject import Subject
