@@ -4,7 +4,7 @@ The same resource then takes equally long in every plan that is compared. Latenc
 and managed add-ons in their contracts.
 """
 
-from facts.resources.eks import NEURON_NODE_UPDATE, NODE_GROUP, NODE_UPDATE
+from facts.resources.eks_nodes import NEURON_NODE_UPDATE, NODE_GROUP, NODE_UPDATE
 from facts.resources.latency import INSTANT, REQUEST, Latency, Lifetime
 from facts.resources.table import TYPES
 from simulator import chance

@@ -4,14 +4,14 @@ from addons.fluent_bit import FluentBitSettings
 from addons.karpenter import KarpenterSettings
 from addons.managed_prometheus import ManagedPrometheusSettings
 from facts.endpoints import NODE_ENDPOINTS, SESSION_ENDPOINTS
-from facts.existing.asked import CONTROL_PLANE_ADDRESSES, AskedOfNetwork
+from facts.existing.asked import CONTROL_PLANE_ADDRESSES, LOAD_BALANCER_ADDRESSES, AskedOfNetwork
 from facts.existing.description import Asked
 from facts.existing.file_system import AskedOfFileSystem
 from facts.existing.subnet_tags import SubnetTag, subnet_tags
 from facts.existing.workspace import AskedOfWorkspace
 from stacks.addresses import node_addresses, zones_with_efa
 from stacks.cluster import calls_of, cluster_of
-from stacks.settings import ExistingNetwork, Settings
+from stacks.settings import ExistingNetwork, Settings, existing_vpc
 
 
 def file_system_subnets(existing: ExistingNetwork) -> dict[str, str]:
@@ -73,6 +73,18 @@ def log_bucket(settings: Settings) -> str | None:
     return section.s3_bucket if section.enabled else None
 
 
+def existing_ids(settings: Settings) -> frozenset[str]:
+    """Ids, names and ARNs of what the file says that others keep: nothing of it may be deleted, whatever its tags and name say."""
+    network, storage = settings.network.existing, settings.storage.lustre.existing
+    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
+    found = {existing_vpc(settings), *(subnet for role in roles for subnet in role.values()), *settings.iam.roles.values()}
+    found |= {settings.control_plane.encryption_key_arn, settings.iam.permissions_boundary, settings.training.image_repository}
+    found |= {log_bucket(settings), settings.addons.of(ManagedPrometheusSettings).workspace_arn}
+    if storage is not None:
+        found |= {storage.file_system_id, storage.client_security_group_id}
+    return frozenset(each for each in found if each)
+
+
 def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwork | None:
     """What the stack asks of its existing network; None where it makes one of its own. `is_up`: whether the cluster is there."""
     existing = settings.network.existing
@@ -107,10 +119,12 @@ def _services(settings: Settings) -> dict[str, str]:
 
 
 def _addresses(settings: Settings, existing: ExistingNetwork) -> dict[str, int]:
-    """Addresses by subnet: nodes and pods, the control plane's interfaces, and the file system's."""
+    """Addresses by subnet: nodes and pods, the control plane's interfaces, the file system's, and a load balancer's where one may be."""
     need = {existing.nodes[zone_id]: count for zone_id, count in node_addresses(settings).items() if zone_id in existing.nodes}
     for subnet_id in control_plane_subnets(settings, existing).values():
         need[subnet_id] = need.get(subnet_id, 0) + CONTROL_PLANE_ADDRESSES
+    for subnet_id in {*existing.load_balancers.values(), *existing.internal_load_balancers.values()}:
+        need[subnet_id] = need.get(subnet_id, 0) + LOAD_BALANCER_ADDRESSES
     lustre = settings.storage.lustre
     subnet = file_system_subnets(existing).get(settings.lustre_zone)
     if lustre.is_own and subnet is not None:

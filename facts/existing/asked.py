@@ -8,6 +8,9 @@ from facts.existing.subnet_tags import SubnetTag
 CONTROL_PLANE_ADDRESSES = 16
 """Free addresses that EKS recommends in each subnet of a control plane; an update refuses below 5 or 6 (EKS user guide, network-reqs)."""
 
+LOAD_BALANCER_ADDRESSES = 8
+"""Free addresses that a load balancer asks of each of its subnets (ELB user guide, application load balancers, subnets)."""
+
 
 @dataclass(frozen=True)
 class AskedOfNetwork:

@@ -5,6 +5,7 @@ from itertools import count
 
 from facts.cidr import usable_addresses
 from facts.existing.asked import AskedOfNetwork
+from facts.existing.judge import is_reached
 from facts.existing.network import ANYWHERE, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
 
 BLOCK, SUBNET_PREFIX = "10.0.0.0/16", 20
@@ -40,6 +41,35 @@ def assumed_network(asked: AskedOfNetwork) -> NetworkDescription:
         endpoints=_endpoints(asked),
         security_groups={ENDPOINT_GROUP: SecurityGroup(ingress=(Rule(protocol="tcp", first_port=443, last_port=443, cidrs=(BLOCK,)),))},
     )
+
+
+def with_unseen(network: NetworkDescription, asked: AskedOfNetwork) -> NetworkDescription:
+    """A shared network with what only its owner sees, as the stack needs it; another network as it is.
+
+    NAT gateways that routes lead to, and endpoints for what subnets without a default route call.
+    """
+    if not network.owner:
+        return network
+    targets = {route.target for table in network.route_tables.values() for route in table.routes if route.active}
+    unseen = sorted(target for target in targets - network.nat_gateways.keys() if target.startswith("nat-"))
+    shut = [which for which in asked.nodes.values() if network.default_route(which) is None]
+    called = asked.services if shut else ()
+    endpoints = {
+        f"vpce-0a55ed{number}": _gateway_endpoint(network)
+        if service == "s3"
+        else Endpoint(service=service, type="Interface", private_dns=True)
+        for number, service in enumerate(sorted(called))
+        if not all(is_reached(network, which, service) for which in shut)
+    }
+    # Its subnet is the owner's and not shared.
+    gateways = dict.fromkeys(unseen, NatGateway(subnet=NAT_SUBNET))
+    return network.model_copy(
+        update={"nat_gateways": {**network.nat_gateways, **gateways}, "endpoints": {**network.endpoints, **endpoints}}
+    )
+
+
+def _gateway_endpoint(network: NetworkDescription) -> Endpoint:
+    return Endpoint(service="s3", type="Gateway", route_tables=tuple(network.route_tables))
 
 
 def _subnet(asked: AskedOfNetwork, subnet_id: str, zone_id: str, cidr: str, *, public: bool) -> Subnet:

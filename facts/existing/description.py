@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
+from facts.existing import assumed as assume
 from facts.existing import judge, judge_file_system, workspace
 from facts.existing.asked import AskedOfNetwork
-from facts.existing.assumed import assumed_network
 from facts.existing.file_system import AskedOfFileSystem, FileSystem, assumed_file_system
-from facts.existing.network import NetworkDescription
+from facts.existing.network import AGAIN, NetworkDescription
 from facts.existing.workspace import AskedOfWorkspace, Workspace
 from facts.problems import Problem
 from facts.section import Section
-
-_AGAIN = "describe it again with `trn network describe`"
 
 
 class Description(Section):
@@ -47,18 +45,18 @@ def problems(found: Description, asked: Asked) -> list[Problem]:
     said: list[Problem] = []
     if asked.network is not None:
         if found.network is None:
-            said.append(Problem("network.existing.vpcId", asked.network.vpc_id, "the description has no network", hint=_AGAIN))
+            said.append(Problem("network.existing.vpcId", asked.network.vpc_id, "the description has no network", hint=AGAIN))
         else:
             said += judge.problems(found.network, asked.network)
     if asked.file_system is not None:
         if found.file_system is None:
             path = f"{judge_file_system.PATH}.fileSystemId"
-            said.append(Problem(path, asked.file_system.id, "the description has no file system", hint=_AGAIN))
+            said.append(Problem(path, asked.file_system.id, "the description has no file system", hint=AGAIN))
         else:
             said += judge_file_system.problems(found.file_system, found.network, asked.file_system)
     if asked.workspace is not None:
         if found.workspace is None:
-            said.append(Problem(workspace.PATH, asked.workspace.arn, "the description has no workspace", hint=_AGAIN))
+            said.append(Problem(workspace.PATH, asked.workspace.arn, "the description has no workspace", hint=AGAIN))
         else:
             said += workspace.problems(found.workspace, asked.workspace)
     return said
@@ -74,9 +72,16 @@ def notes(found: Description, asked: Asked) -> list[str]:
     return said
 
 
+def with_unseen(found: Description, asked: Asked) -> Description:
+    """With what the owner of a shared network does not show, as the stack needs it; for a rehearsal in it."""
+    if found.network is None or asked.network is None:
+        return found
+    return found.model_copy(update={"network": assume.with_unseen(found.network, asked.network)})
+
+
 def assumed(asked: Asked) -> Description:
     """All that is asked, as the stack needs it: for a rehearsal that was given no description."""
-    network = assumed_network(asked.network) if asked.network is not None else None
+    network = assume.assumed_network(asked.network) if asked.network is not None else None
     file_system = None
     if asked.file_system is not None and network is not None:
         file_system = assumed_file_system(asked.file_system, network)

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Network
+from typing import Annotated
 
 from pydantic import Field
 
-from facts.existing.network import NetworkDescription, Rule, SecurityGroup
+from facts.existing.network import AGAIN, NetworkDescription, Rule, SecurityGroup
+from facts.forms import Form
 from facts.lustre import LUSTRE_PORTS
-from facts.section import Section
+from facts.section import Formed, Section
 
 LUSTRE = "LUSTRE"
+_NUMBER = r"(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+ADDRESS = Form("IPv4 address", rf"{_NUMBER}(\.{_NUMBER}){{3}}", "such as 10.0.0.1", AGAIN, 15)
 
 
 class ClientGroup(Section):
@@ -34,7 +37,7 @@ class FileSystem(Section):
     subnet: str
     zone_id: str = ""
     """Zone of its subnet."""
-    addresses: tuple[str, ...] = ()
+    addresses: tuple[Annotated[str, Formed(ADDRESS)], ...] = ()
     """Of its network interfaces."""
     groups: dict[str, SecurityGroup] = Field(default_factory=dict)
     """Security groups of its network interfaces."""
@@ -63,7 +66,8 @@ def assumed_file_system(asked: AskedOfFileSystem, network: NetworkDescription) -
     """A file system that the stack can mount, for a rehearsal that was given no description of the real one: in a subnet of nodes that train."""
     zone_id = next((zone_id for zone_id in asked.efa_zones if zone_id in asked.nodes), next(iter(asked.nodes)))
     subnet_id = asked.nodes[zone_id]
-    block = IPv4Network(network.subnets[subnet_id].cidr)
+    block = network.block_of(subnet_id)
+    assert block is not None, "an assumed network has IPv4 blocks"
     who = {"groups": (asked.client_group,)} if asked.client_group else {"cidrs": network.cidrs}
     rules = tuple(Rule(protocol="tcp", first_port=first, last_port=last, **who) for first, last in LUSTRE_PORTS)
     return FileSystem(

@@ -9,15 +9,15 @@ from ipaddress import IPv4Network
 
 from facts.endpoints import INTERFACE_ENDPOINTS
 from facts.existing.asked import AskedOfNetwork
-from facts.existing.network import Endpoint, NetworkDescription, Rule
+from facts.existing.ingress import lets_in, prefix_lists
+from facts.existing.network import AMAZON_DNS, Endpoint, NetworkDescription, Rule
 from facts.existing.subnet_tags import SubnetTag
+from facts.existing.ways import dead_end, has_internet_gateway, has_way_out, is_known_to_reach_the_internet
 from facts.problems import Problem
 
 SERVICE_CIDRS = ("10.100.0.0/16", "172.20.0.0/16")
 """EKS takes the addresses of Kubernetes services from one of these that no block of the VPC overlaps (EKS API, serviceIpv4Cidr)."""
 HTTPS = 443
-_OTHER_WAYS = ("tgw-", "vgw-", "eni-", "vpce-", "pcx-", "lgw-", "cagw-", "arn:", "i-")
-"""Targets of a default route whose further way the VPC does not show: a transit gateway, a firewall, an instance."""
 
 Judge = Callable[[NetworkDescription, AskedOfNetwork], Iterator[Problem]]
 
@@ -28,7 +28,7 @@ def problems(network: NetworkDescription, asked: AskedOfNetwork) -> list[Problem
     if which:
         return which
     places = list(_subnets(network, asked))
-    if any(subnet_id not in network.subnets for _, _, subnet_id in asked.places()):
+    if any(subnet_id not in network.subnets or network.subnets[subnet_id].cidr is None for _, _, subnet_id in asked.places()):
         return places
     return [*places, *(problem for judge in _JUDGES for problem in judge(network, asked))]
 
@@ -45,7 +45,7 @@ def _which(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Probl
 
 
 def _subnets(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
-    """Each subnet is in the VPC, and in the zone under which it is named."""
+    """Each subnet is in the VPC, in the zone under which it is named, and has IPv4 addresses."""
     for path, zone_id, subnet_id in asked.places():
         found = network.subnets.get(subnet_id)
         if found is None:
@@ -55,6 +55,9 @@ def _subnets(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Pro
             yield Problem(
                 path, subnet_id, f"a subnet in {found.zone_id}", zone_id, f"write it under `{found.zone_id}`, or take another subnet"
             )
+        elif found.cidr is None:
+            hint = "take a subnet with an IPv4 block: the cluster's pods and services have IPv4 addresses"
+            yield Problem(path, subnet_id, "a subnet of IPv6 alone", hint=hint)
 
 
 def _dns(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
@@ -67,7 +70,7 @@ def _dns(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem
 
 def _service_addresses(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
     """One of EKS's two blocks for the addresses of services is free."""
-    blocks = [IPv4Network(block) for block in network.cidrs]
+    blocks = [IPv4Network(block, strict=False) for block in network.cidrs]
     if all(any(block.overlaps(IPv4Network(taken)) for block in blocks) for taken in SERVICE_CIDRS):
         wrong = f"a VPC that overlaps both blocks which EKS has for services of Kubernetes, {' and '.join(SERVICE_CIDRS)}"
         yield Problem("network.existing.vpcId", network.vpc_id, wrong, hint="take another VPC")
@@ -76,7 +79,7 @@ def _service_addresses(network: NetworkDescription, asked: AskedOfNetwork) -> It
 def _default_routes(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
     """A default route that nodes have leads somewhere."""
     for path, subnet_id in _node_places(asked):
-        wrong = _dead_end(network, asked, subnet_id)
+        wrong = dead_end(network, asked, subnet_id)
         if wrong:
             hint = "its owner routes 0.0.0.0/0 to a NAT gateway that is there, or removes the route and makes endpoints; or take another subnet"
             yield Problem(path, subnet_id, wrong, hint=hint)
@@ -87,10 +90,11 @@ def _services(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Pr
     for path, subnet_id in _node_places(asked):
         if network.default_route(subnet_id) is not None:
             continue
-        lacking = {name: who for name, who in asked.services.items() if not _reached(network, subnet_id, name)}
+        # A participant does not see the owner's endpoints: a note says what has to be there.
+        lacking = {name: who for name, who in asked.services.items() if not is_reached(network, subnet_id, name)}
         open_to = sorted(name for name in lacking if name in INTERFACE_ENDPOINTS)
-        closed = sorted(lacking.keys() - set(open_to))
-        if open_to:
+        closed = sorted(lacking.keys() - INTERFACE_ENDPOINTS)
+        if open_to and not network.owner:
             hint = f"its owner makes interface endpoints with private DNS names for {', '.join(name for name in open_to if name != 's3') or 'these'}"
             hint += f", and a gateway endpoint for s3 on {network.table_id_of(subnet_id)}" if "s3" in open_to else ""
             yield Problem(path, subnet_id, f"a subnet without a way to {_told(open_to, lacking)}", hint=f"{hint}; or a NAT gateway")
@@ -116,9 +120,8 @@ def _endpoint_groups(network: NetworkDescription, asked: AskedOfNetwork) -> Iter
         if not (_takes_the_name(endpoint) and endpoint.service in asked.services):
             continue
         for path, subnet_id in _node_places(asked):
-            block = IPv4Network(network.subnets[subnet_id].cidr)
-            rules = [rule for group in endpoint.groups for rule in _ingress(network, group)]
-            if not any(_lets_in(rule, block) for rule in rules):
+            block = network.block_of(subnet_id)
+            if block is not None and _is_shut(network, endpoint, block):
                 wrong = (
                     f"{which} takes all calls to {endpoint.service}, and {', '.join(endpoint.groups)} does not let {block} in on port 443"
                 )
@@ -141,15 +144,14 @@ def _addresses(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[P
         free = network.subnets[subnet_id].free_addresses
         if count > free:
             path = next(path for path, _, which in asked.places() if which == subnet_id)
-            hint = "take a larger subnet, lower maxSize or maxNodes, or use `efaLayout: efa-primary`"
+            hint = "take a larger subnet, or free addresses in it; fewer are asked with a lower maxSize or maxNodes, or `efaLayout: efa-primary`"
             yield Problem(path, subnet_id, f"a subnet with {free} free addresses, where the stack can grow to take {count}", hint=hint)
 
 
 def _load_balancers(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[Problem]:
     """Subnets of load balancers that face the internet have a route to an internet gateway."""
     for zone_id, subnet_id in asked.load_balancers.items():
-        route = network.default_route(subnet_id)
-        if route is None or not route.target.startswith("igw-"):
+        if not has_internet_gateway(network, subnet_id):
             path = f"network.existing.loadBalancers.{zone_id}"
             hint = "take a public subnet, or write it under `internalLoadBalancers`"
             yield Problem(path, subnet_id, "a subnet without a route to an internet gateway", hint=hint)
@@ -192,12 +194,13 @@ def notes(network: NetworkDescription, asked: AskedOfNetwork) -> list[str]:
             said.append(
                 f"{subnet_id}: no gateway endpoint for S3 on {table}, so that data and images from S3 pass {route.target if route else 'the NAT'}"
             )
-        if route is not None and not _leads_to_the_internet(network, route.target):
+        if route is not None and not is_known_to_reach_the_internet(network, route.target):
             said.append(f"{subnet_id}: the way to the internet leads to {route.target}, and what that lets through is not known from here")
         if asked.is_isolated:
             said.append(
                 f"{subnet_id}: `network.existing.isolated` is true, and there is a way to the internet: add-ons leave out calls that would work"
             )
+    said += _hidden(network, asked)
     if not asked.sets_tags:
         said += [
             f"{tag.subnet_id} lacks the tag {tag.key}={tag.value}: `aws ec2 create-tags --resources {tag.subnet_id} --tags Key={tag.key},Value={tag.value}`"
@@ -208,54 +211,32 @@ def notes(network: NetworkDescription, asked: AskedOfNetwork) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _leads_to_the_internet(network: NetworkDescription, target: str) -> bool:
-    gateway = network.nat_gateways.get(target)
-    return target.startswith("igw-") or (gateway is not None and gateway.public)
+def _hidden(network: NetworkDescription, asked: AskedOfNetwork) -> Iterator[str]:
+    """What is not seen from here, and has to be right all the same."""
+    if AMAZON_DNS not in network.name_servers:
+        named = ", ".join(network.name_servers) or "no server"
+        yield (
+            f"names in {network.vpc_id} are resolved by {named}: nodes find the control plane and endpoints only where these ask "
+            "Amazon's resolver, the second address of the VPC"
+        )
+    if network.owner:
+        yield f"{network.vpc_id} is shared by account {network.owner}: its endpoints, and the tags that its owner set, are not seen from here"
+        for subnet_id in asked.nodes.values():
+            if subnet_id in network.subnets and network.default_route(subnet_id) is None:
+                names = ", ".join(sorted(name for name in asked.services if not is_reached(network, subnet_id, name)))
+                yield f"{subnet_id} has no default route: its owner must have endpoints for {names}"
+    for which, endpoint in network.endpoints.items():
+        lists = prefix_lists(_rules(network, endpoint), HTTPS)
+        if lists and _takes_the_name(endpoint) and endpoint.service in asked.services:
+            yield f"{which} for {endpoint.service} lets in {', '.join(lists)}: whether the nodes' subnets are in it is not known from here"
 
 
 def _node_places(asked: AskedOfNetwork) -> list[tuple[str, str]]:
     return [(f"network.existing.nodes.{zone_id}", subnet_id) for zone_id, subnet_id in asked.nodes.items()]
 
 
-def has_way_out(network: NetworkDescription, subnet_id: str) -> bool:
-    """Whether the subnet's default route leads out of the VPC. What is beyond a transit gateway or a firewall counts as a way out."""
-    route = network.default_route(subnet_id)
-    if route is None or not route.active:
-        return False
-    if route.target.startswith("nat-"):
-        gateway = network.nat_gateways.get(route.target)
-        return gateway is not None and gateway.state == "available"
-    return route.target.startswith(("igw-", *_OTHER_WAYS))
-
-
-def _dead_end(network: NetworkDescription, asked: AskedOfNetwork, subnet_id: str) -> str:
-    """Why what takes the default route of a subnet gets nowhere; empty where it does, or there is none."""
-    route = network.default_route(subnet_id)
-    if route is None:
-        return ""
-    if not route.active:
-        return f"the default route leads to {route.target}, which is gone"
-    if route.target.startswith("igw-"):
-        if subnet_id in asked.several_interfaces:
-            return "the default route leads to an internet gateway, and nodes with several network interfaces get no public address"
-        return (
-            ""
-            if network.subnets[subnet_id].public_addresses
-            else "the default route leads to an internet gateway, and nodes get no public address"
-        )
-    if not route.target.startswith("nat-"):
-        return ""
-    gateway = network.nat_gateways.get(route.target)
-    if gateway is None or gateway.state != "available":
-        return f"the default route leads to {route.target}, which is {gateway.state if gateway else 'not in the VPC'}"
-    if gateway.public and gateway.subnet in network.subnets:
-        out = network.default_route(gateway.subnet)
-        if out is None or not out.target.startswith(("igw-", *_OTHER_WAYS)):
-            return f"the default route leads to {route.target}, and its subnet {gateway.subnet} has no route to an internet gateway"
-    return ""
-
-
-def _reached(network: NetworkDescription, subnet_id: str, service: str) -> bool:
+def is_reached(network: NetworkDescription, subnet_id: str, service: str) -> bool:
+    """Whether an endpoint of the VPC takes calls of a subnet to a service."""
     table = network.table_id_of(subnet_id)
     for endpoint in network.endpoints.values():
         if endpoint.service != service or endpoint.state.lower() != "available":
@@ -271,11 +252,12 @@ def _takes_the_name(endpoint: Endpoint) -> bool:
     return endpoint.type == "Interface" and endpoint.private_dns and endpoint.state.lower() == "available"
 
 
-def _ingress(network: NetworkDescription, group: str) -> tuple[Rule, ...]:
-    return network.security_groups[group].ingress if group in network.security_groups else ()
+def _is_shut(network: NetworkDescription, endpoint: Endpoint, block: IPv4Network) -> bool:
+    """Whether an endpoint keeps a block out; what a group that is not seen lets in is not known."""
+    if any(group not in network.security_groups for group in endpoint.groups):
+        return False
+    return not lets_in(_rules(network, endpoint), (HTTPS, HTTPS), block)
 
 
-def _lets_in(rule: Rule, block: IPv4Network) -> bool:
-    """Whether a rule lets a whole block in on port 443. One that names another group lets only that group's members in."""
-    opened = rule.protocol == "-1" or (rule.protocol in ("tcp", "6") and rule.first_port <= HTTPS <= rule.last_port)
-    return opened and any(block.subnet_of(IPv4Network(cidr, strict=False)) for cidr in rule.cidrs)
+def _rules(network: NetworkDescription, endpoint: Endpoint) -> list[Rule]:
+    return [rule for group in endpoint.groups if group in network.security_groups for rule in network.security_groups[group].ingress]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv4Network
 
 from facts.existing.file_system import LUSTRE, AskedOfFileSystem, FileSystem
-from facts.existing.network import NetworkDescription, Route, Rule
+from facts.existing.ingress import lets_in
+from facts.existing.network import NetworkDescription, Route
 from facts.lustre import LUSTRE_PORTS, READ_VERSIONS
 from facts.problems import Problem
 
@@ -104,27 +105,16 @@ def _leads_on(route: Route | None) -> bool:
 def _ports(found: FileSystem, network: NetworkDescription | None, asked: AskedOfFileSystem) -> Iterator[Problem]:
     """The file system's own groups let nodes in on the ports of Lustre: by their addresses, or by the group that they are in."""
     rules = [rule for group in found.groups.values() for rule in group.ingress]
-    subnets = network.subnets if network is not None else {}
-    # A subnet that is not in the VPC is said by the network's own judge.
-    for zone_id, subnet_id in asked.nodes.items():
-        if subnet_id not in subnets:
-            continue
-        block = IPv4Network(subnets[subnet_id].cidr)
-        if all(any(_lets_in(rule, ports, block, asked.client_group) for rule in rules) for ports in LUSTRE_PORTS):
+    for zone_id, subnet_id in asked.nodes.items() if network is not None else ():
+        block = network.block_of(subnet_id) if network is not None and subnet_id in network.subnets else None
+        # A subnet that is not in the VPC, or has no such addresses, is said by the network's own judge.
+        if block is None or all(lets_in(rules, ports, block, asked.client_group) for ports in LUSTRE_PORTS):
             continue
         wrong = f"{', '.join(found.groups) or 'no security group'} of the file system does not let in {block}, the nodes of {zone_id}, on TCP {_PORTS}"
         who = asked.client_group or block
         hint = f"its owner allows TCP {_PORTS} from {who}"
         hint += "" if asked.client_group else f", or from a group for clients, which you name as `{PATH}.clientSecurityGroupId`"
         yield Problem(f"{PATH}.fileSystemId", asked.id, wrong, hint=hint)
-
-
-def _lets_in(rule: Rule, ports: tuple[int, int], block: IPv4Network, client_group: str) -> bool:
-    """Whether a rule lets nodes in on all ports of a range: a whole block of addresses, or the members of their group."""
-    first, last = ports
-    opened = rule.protocol == "-1" or (rule.protocol in ("tcp", "6") and rule.first_port <= first and last <= rule.last_port)
-    by_group = bool(client_group) and client_group in rule.groups
-    return opened and (by_group or any(block.subnet_of(IPv4Network(cidr, strict=False)) for cidr in rule.cidrs))
 
 
 _JUDGES: tuple[Judge, ...] = (_state, _client_group, _reach, _ports)

@@ -1,18 +1,43 @@
 """A network as its owner has it."""
 
-from typing import Literal
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from facts.section import Section
+from facts.forms import Form
+from facts.section import Formed, Section
 
 ANYWHERE = "0.0.0.0/0"
+_HALVES = ("0.0.0.0/1", "128.0.0.0/1")
+"""Both together lead everywhere: what VPN gateways and appliances announce in the place of a default route."""
+AMAZON_DNS = "AmazonProvidedDNS"
+
+
+def _is_block(text: str) -> bool:
+    try:
+        IPv4Network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_destination(text: str) -> bool:
+    return text.startswith("pl-") or _is_block(text)
+
+
+AGAIN = "describe it again with `trn network describe`"
+_BLOCK = Form("IPv4 block", r"[0-9.]+/[0-9]+", "such as 10.0.0.0/20", AGAIN, 18, _is_block)
+_DESTINATION = Form(
+    "destination of a route", r"pl-[0-9a-f]+|[0-9.]+/[0-9]+", "an IPv4 block, or pl- and hexadecimal digits", AGAIN, 40, _is_destination
+)
+Block = Annotated[str, Formed(_BLOCK)]
 
 
 class Route(Section):
     """One route of a table."""
 
-    destination: str
+    destination: Annotated[str, Formed(_DESTINATION)]
     """A CIDR block, or the id of a prefix list."""
     target: str
     """Id of what it leads to, such as `nat-...`; `local` within the VPC."""
@@ -32,8 +57,9 @@ class Subnet(Section):
     """A subnet."""
 
     zone_id: str
-    cidr: str
-    free_addresses: int
+    cidr: Block | None = None
+    """None for a subnet of IPv6 alone."""
+    free_addresses: int = Field(ge=0)
     """As EC2 counts them when the description is made."""
     public_addresses: bool = False
     """Whether an instance with one interface gets a public address."""
@@ -58,9 +84,11 @@ class Rule(Section):
     """`tcp`, or `-1` for all."""
     first_port: int = -1
     last_port: int = -1
-    cidrs: tuple[str, ...] = ()
+    cidrs: tuple[Block, ...] = ()
     groups: tuple[str, ...] = ()
     """Ids of the security groups that it names."""
+    prefix_lists: tuple[str, ...] = ()
+    """Ids of the prefix lists that it names; which blocks they hold is not described."""
 
 
 class SecurityGroup(Section):
@@ -90,12 +118,16 @@ class NetworkDescription(Section):
 
     region: str
     vpc_id: str
-    cidrs: tuple[str, ...]
+    owner: str = ""
+    """Account that shares the VPC's subnets with the caller's; empty where it is the caller's own. Of the rest a participant sees little."""
+    cidrs: tuple[Block, ...] = Field(min_length=1)
     """All IPv4 blocks."""
     dns_support: bool = True
     """`enableDnsSupport`."""
     dns_hostnames: bool = True
     """`enableDnsHostnames`."""
+    name_servers: tuple[str, ...] = (AMAZON_DNS,)
+    """Of its DHCP options: `AmazonProvidedDNS`, or addresses of the company's own."""
     subnets: dict[str, Subnet]
     route_tables: dict[str, RouteTable]
     nat_gateways: dict[str, NatGateway] = Field(default_factory=dict)
@@ -115,5 +147,15 @@ class NetworkDescription(Section):
         return named or next((which for which, table in self.route_tables.items() if table.main), "")
 
     def default_route(self, subnet_id: str) -> Route | None:
-        """The route to everywhere, where the subnet has one."""
-        return next((route for route in self.table_of(subnet_id).routes if route.destination == ANYWHERE), None)
+        """The route to everywhere, where the subnet has one; of two that lead to a half each, the one that leads nowhere first."""
+        routes = self.table_of(subnet_id).routes
+        halves = [route for route in routes if route.destination in _HALVES]
+        whole = [route for route in routes if route.destination == ANYWHERE]
+        covered = halves if {route.destination for route in halves} == set(_HALVES) else []
+        # The longer prefix wins, so halves count before a route to everywhere.
+        return next(iter(sorted(covered, key=lambda route: route.active) or whole), None)
+
+    def block_of(self, subnet_id: str) -> IPv4Network | None:
+        """Addresses of a subnet; None for one of IPv6 alone."""
+        cidr = self.subnets[subnet_id].cidr
+        return IPv4Network(cidr, strict=False) if cidr is not None else None

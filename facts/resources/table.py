@@ -13,6 +13,8 @@ from facts.resources import (
     ec2_security,
     ec2_tags,
     eks,
+    eks_access,
+    eks_nodes,
     events,
     fsx,
     iam,
@@ -27,8 +29,8 @@ from facts.resources.queries import Leftover, Lookup
 from facts.resources.resource_type import Foreign, ResourceType
 
 _SERVICES = (
-    scheduler, events, batch, budgets, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sns, sqs, logs, iam, kms, autoscaling,
-    kubernetes,
+    scheduler, events, batch, budgets, eks_nodes, eks_access, eks, ec2_security, ec2_network, ec2_tags, ec2_compute, fsx, amp, sns, sqs, logs,
+    iam, kms, autoscaling, kubernetes,
 )  # fmt: skip
 TYPES: Mapping[str, ResourceType] = {item.token: item for service in _SERVICES for item in service.TYPES}
 """Every type that the simulated account knows, by its token."""

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from facts.existing.network import Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
+from facts.existing.network import AMAZON_DNS, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
 from operations.aws.api import Api, Call, tags_of
+from operations.aws.identity import caller
 from operations.aws.sighting import filters
 
 DESCRIBE_VPCS = Call("ec2", "DescribeVpcs")
@@ -14,13 +15,14 @@ DESCRIBE_ROUTE_TABLES = Call("ec2", "DescribeRouteTables")
 DESCRIBE_NAT_GATEWAYS = Call("ec2", "DescribeNatGateways")
 DESCRIBE_ENDPOINTS = Call("ec2", "DescribeVpcEndpoints")
 DESCRIBE_GROUPS = Call("ec2", "DescribeSecurityGroups")
+DESCRIBE_DHCP_OPTIONS = Call("ec2", "DescribeDhcpOptions")
 _SWITCHES = {"dns_support": "enableDnsSupport", "dns_hostnames": "enableDnsHostnames"}
 _TARGETS = (
     "NatGatewayId", "TransitGatewayId", "NetworkInterfaceId", "VpcPeeringConnectionId", "LocalGatewayId", "CarrierGatewayId",
     "CoreNetworkArn", "EgressOnlyInternetGatewayId", "GatewayId",
 )  # fmt: skip
 """Where EC2 shows what a route leads to (EC2 API, Route)."""
-_GONE = ("deleted", "deleting", "failed")
+_GONE = "deleted"
 _AWS_SERVICE = "com.amazonaws."
 
 
@@ -38,6 +40,8 @@ def described_network(api: Api, vpc_id: str) -> NetworkDescription | None:
     return NetworkDescription(
         region=api.region,
         vpc_id=vpc_id,
+        owner=_other_owner(api, vpc),
+        name_servers=_name_servers(api, vpc),
         cidrs=tuple(_blocks(vpc)),
         **{name: _is_on(api, vpc_id, attribute) for name, attribute in _SWITCHES.items()},
         subnets={entry["SubnetId"]: _subnet(entry, served) for entry in api.pages(DESCRIBE_SUBNETS, "Subnets", Filters=inside)},
@@ -45,7 +49,7 @@ def described_network(api: Api, vpc_id: str) -> NetworkDescription | None:
         nat_gateways={
             entry["NatGatewayId"]: _nat(entry)
             for entry in api.pages(DESCRIBE_NAT_GATEWAYS, "NatGateways", Filter=inside)
-            if entry.get("State") not in _GONE
+            if entry.get("State") != _GONE
         },
         endpoints=endpoints,
         security_groups=_groups(api, inside, {group for endpoint in endpoints.values() for group in endpoint.groups}),
@@ -59,6 +63,22 @@ def _blocks(vpc: Mapping[str, Any]) -> Iterator[str]:
             yield entry["CidrBlock"]
 
 
+def _other_owner(api: Api, vpc: Mapping[str, Any]) -> str:
+    """The account that shares the VPC; empty where it is the caller's own."""
+    owner = str(vpc.get("OwnerId", ""))
+    return "" if owner in ("", caller(api).account) else owner
+
+
+def _name_servers(api: Api, vpc: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of the VPC's DHCP options; none where it has no options, which EC2 calls `default` (VPC user guide, DHCP option sets)."""
+    which = vpc.get("DhcpOptionsId")
+    if which is None:
+        return (AMAZON_DNS,)
+    entries = [] if which == "default" else list(api.pages(DESCRIBE_DHCP_OPTIONS, "DhcpOptions", DhcpOptionsIds=[which]))
+    options = [option for entry in entries for option in entry.get("DhcpConfigurations", ()) if option["Key"] == "domain-name-servers"]
+    return tuple(value["Value"] for option in options for value in option.get("Values", ()))
+
+
 def _is_on(api: Api, vpc_id: str, attribute: str) -> bool:
     answer = api.call(DESCRIBE_VPC_ATTRIBUTE, VpcId=vpc_id, Attribute=attribute)
     return bool(answer[attribute[0].upper() + attribute[1:]]["Value"])
@@ -67,7 +87,8 @@ def _is_on(api: Api, vpc_id: str, attribute: str) -> bool:
 def _subnet(entry: Mapping[str, Any], served: Mapping[str, str]) -> Subnet:
     return Subnet(
         zone_id=entry["AvailabilityZoneId"],
-        cidr=entry["CidrBlock"],
+        # A subnet of IPv6 alone has none.
+        cidr=entry.get("CidrBlock"),
         free_addresses=entry["AvailableIpAddressCount"],
         public_addresses=bool(entry.get("MapPublicIpOnLaunch")),
         route_table=served.get(entry["SubnetId"], ""),
@@ -132,4 +153,5 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
         last_port=entry.get("ToPort", -1),
         cidrs=tuple(block["CidrIp"] for block in entry.get("IpRanges", ())),
         groups=tuple(pair["GroupId"] for pair in entry.get("UserIdGroupPairs", ()) if pair.get("GroupId")),
+        prefix_lists=tuple(each["PrefixListId"] for each in entry.get("PrefixListIds", ())),
     )

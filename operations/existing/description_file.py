@@ -10,8 +10,8 @@ from operations.errors import MISUSE, CommandError, CompleteError
 from operations.text_files import read_text
 from stacks.stack_yaml import YamlError, read_yaml, write_yaml
 
-MAX_BYTES = 10_000_000
-"""Largest description; a VPC of 200 subnets has some hundred kilobytes."""
+MAX_BYTES = 1_000_000
+"""Largest description; a VPC of 200 subnets, the most that a VPC has by default, has some hundred kilobytes."""
 _HINT = "name a file that `trn network describe NAME --output FILE` wrote"
 _FILE = File(Description, page="docs/existing.md")
 
@@ -27,7 +27,7 @@ def read_description(path: Path) -> Description:
     try:
         loaded = read_yaml(text)
     except YamlError as error:
-        raise CommandError(f"{path}: {error}", error.hint, code=MISUSE) from error
+        raise CommandError(f"{path}: {error}", _HINT, code=MISUSE) from error
     if not isinstance(loaded, dict):
         raise CommandError(f"{path} describes nothing that exists", _HINT, code=MISUSE)
     try:

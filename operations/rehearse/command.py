@@ -39,6 +39,7 @@ def rehearse(
         return 0
     from dataclasses import replace
 
+    from facts.existing.description import with_unseen
     from operations.existing.description_file import read_description
     from operations.existing.fit import refuse_unfit
     from operations.output import STANDARD_OUTPUT, errors, screen
@@ -47,15 +48,16 @@ def rehearse(
     from operations.rehearse.progress import Progress
     from operations.rehearse.summary import print_summary
     from operations.stack_file import read_stack_file
+    from stacks.existing import asked_of
 
     progress = Progress(errors(), quiet=quiet, speed=speed)
     stack_file = read_stack_file(stack)
     circumstances = circumstances_of(scenario, fault or ())
     if existing is not None:
-        found = read_description(existing)
-        for note in refuse_unfit(settings_of(stack_file), found, stack):
+        found, settings = read_description(existing), settings_of(stack_file)
+        for note in refuse_unfit(settings, found, stack):
             errors().print(f"note     {note}", markup=False, soft_wrap=True)
-        circumstances = replace(circumstances, existing=found)
+        circumstances = replace(circumstances, existing=with_unseen(found, asked_of(settings)))
     with progress:
         rehearsal = rehearse_stack(stack_file, seed=seed, parallel=parallel, watch=progress.watch, circumstances=circumstances)
     written = write_files(rehearsal, output, json_file)

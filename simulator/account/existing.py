@@ -26,7 +26,9 @@ def _entries(network: NetworkDescription) -> Iterator[tuple[str, str, Entry]]:
     ]
     switches = {"EnableDnsSupport": network.dns_support, "EnableDnsHostnames": network.dns_hostnames}
     plain = {"VpcId": network.vpc_id, "CidrBlock": network.cidrs[0], "State": "available", "IsDefault": False}
-    yield "vpc", network.vpc_id, {**plain, "CidrBlockAssociationSet": blocks, "Tags": [], **switches}
+    options = {"DhcpOptionsId": network.vpc_id.replace("vpc-", "dopt-"), "NameServers": list(network.name_servers)}
+    owner = {"OwnerId": network.owner} if network.owner else {}
+    yield "vpc", network.vpc_id, {**plain, **owner, "CidrBlockAssociationSet": blocks, "Tags": [], **switches, **options}
     for which, subnet in network.subnets.items():
         yield "subnet", which, _subnet(network, which, subnet)
     for which, table in network.route_tables.items():
@@ -70,7 +72,8 @@ def group_entry(which: str, vpc_id: str, ingress: Iterable[Rule]) -> Entry:
 
 def _subnet(network: NetworkDescription, which: str, subnet: Subnet) -> Entry:
     tags = [{"Key": key, "Value": value} for key, value in subnet.tags.items()]
-    place = {"VpcId": network.vpc_id, "AvailabilityZoneId": subnet.zone_id, "CidrBlock": subnet.cidr, "State": "available"}
+    place = {"VpcId": network.vpc_id, "AvailabilityZoneId": subnet.zone_id, "State": "available"}
+    place |= {"CidrBlock": subnet.cidr} if subnet.cidr is not None else {}
     room = {"AvailableIpAddressCount": subnet.free_addresses, "MapPublicIpOnLaunch": subnet.public_addresses}
     return {"SubnetId": which, **place, **room, "Tags": tags}
 
@@ -99,4 +102,5 @@ def _endpoint(network: NetworkDescription, which: str, endpoint: Endpoint) -> En
 def _permission(rule: Rule) -> Entry:
     ports = {"FromPort": rule.first_port, "ToPort": rule.last_port} if rule.first_port >= 0 else {}
     blocks = [{"CidrIp": cidr} for cidr in rule.cidrs]
-    return {"IpProtocol": rule.protocol, **ports, "IpRanges": blocks, "UserIdGroupPairs": [{"GroupId": group} for group in rule.groups]}
+    pairs, lists = [{"GroupId": group} for group in rule.groups], [{"PrefixListId": each} for each in rule.prefix_lists]
+    return {"IpProtocol": rule.protocol, **ports, "IpRanges": blocks, "UserIdGroupPairs": pairs, "PrefixListIds": lists}

@@ -2,7 +2,21 @@
 
 from functools import cache
 
-from facts.resources import batch, ec2_compute, ec2_network, ec2_security, eks, fsx, iam, kms, kubernetes, logs, scheduler
+from facts.resources import (
+    batch,
+    ec2_compute,
+    ec2_network,
+    ec2_security,
+    eks,
+    eks_access,
+    eks_nodes,
+    fsx,
+    iam,
+    kms,
+    kubernetes,
+    logs,
+    scheduler,
+)
 from facts.resources.queries import Deletion
 from facts.resources.table import TYPES
 
@@ -27,11 +41,11 @@ ROLE_ATTACHMENT = iam.ROLE_ATTACHMENT.token
 CLUSTER = eks.CLUSTER_TYPE.token
 SCHEDULE_GROUP = scheduler.GROUP.token
 SCHEDULE = scheduler.SCHEDULE.token
-NODE_GROUP = eks.NODE_GROUP.token
+NODE_GROUP = eks_nodes.NODE_GROUP.token
 ADDON = eks.ADDON.token
 POD_IDENTITY = eks.POD_IDENTITY.token
-ACCESS_ENTRY = eks.ACCESS_ENTRY.token
-ACCESS_POLICY = eks.ACCESS_POLICY.token
+ACCESS_ENTRY = eks_access.ACCESS_ENTRY.token
+ACCESS_POLICY = eks_access.ACCESS_POLICY.token
 COMPUTE_ENVIRONMENT = batch.COMPUTE_ENVIRONMENT.token
 JOB_QUEUE = batch.JOB_QUEUE.token
 FILE_SYSTEM = fsx.FILE_SYSTEM.token

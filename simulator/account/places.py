@@ -1,6 +1,6 @@
 """Subnets with their routes and endpoints, whether the program made them or others keep them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from simulator.account.state import AccountState
 from simulator.recording import Registration
 
 EVERYWHERE = "0.0.0.0/0"
+_HALVES = ("0.0.0.0/1", "128.0.0.0/1")
 FREE = "availableIpAddressCount"
 """Output of a subnet that others keep: addresses that were free when it was described."""
 
@@ -56,8 +57,8 @@ def default_routes(state: AccountState, place: Registration) -> list[DefaultRout
 def _routes_of_others(state: AccountState, place: Registration) -> list[DefaultRoute]:
     table = _table_of(state, place) or {}
     found: list[DefaultRoute] = []
-    for route in table.get("Routes", ()):
-        if route.get("DestinationCidrBlock") != EVERYWHERE or route.get("State") == "blackhole":
+    for route in _to_everywhere(table.get("Routes", ())):
+        if route.get("State") == "blackhole":
             continue
         gateway = str(route.get("GatewayId") or "")
         others = [str(value) for key, value in route.items() if key.endswith("Id") and key not in ("GatewayId", "DestinationPrefixListId")]
@@ -67,6 +68,14 @@ def _routes_of_others(state: AccountState, place: Registration) -> list[DefaultR
         elif gateway or usable:
             found.append(DefaultRoute(other=gateway or usable[0]))
     return found
+
+
+def _to_everywhere(routes: Sequence[Entry]) -> list[Entry]:
+    """Routes to everywhere; two of a half each hide one to everywhere, since the longer prefix wins, and none works where one of them does not."""
+    halves = [route for route in routes if route.get("DestinationCidrBlock") in _HALVES]
+    if {route["DestinationCidrBlock"] for route in halves} == set(_HALVES):
+        return sorted(halves, key=lambda route: route.get("State") != "blackhole")[:1]
+    return [route for route in routes if route.get("DestinationCidrBlock") == EVERYWHERE]
 
 
 def _nat_works(state: AccountState, which: str) -> bool:

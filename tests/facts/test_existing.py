@@ -1,13 +1,15 @@
 """What is wrong with a network for a stack is said before anything is made in it, each with its fix."""
 
 from collections.abc import Callable
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
 
 from facts.existing import judge
 from facts.existing.asked import AskedOfNetwork
-from facts.existing.assumed import ENDPOINT_GROUP, NAT, NAT_SUBNET, PRIVATE_TABLE, assumed_network
+from facts.existing.assumed import ENDPOINT_GROUP, GATEWAY, NAT, NAT_SUBNET, PRIVATE_TABLE, PUBLIC_TABLE, assumed_network
+from facts.existing.ingress import lets_in
 from facts.existing.network import ANYWHERE, Endpoint, NetworkDescription, Route, RouteTable, Rule, SecurityGroup
 from facts.existing.subnet_tags import subnet_tags
 
@@ -32,9 +34,20 @@ def asked(**changes: Any) -> AskedOfNetwork:
     return AskedOfNetwork(**{**given, **changes})
 
 
-def with_route(network: NetworkDescription, **route: Any) -> NetworkDescription:
-    """The nodes' route to everywhere changed; None as its target removes it."""
+def with_route(network: NetworkDescription, *, table: str = PRIVATE_TABLE, **route: Any) -> NetworkDescription:
+    """The route of a table to everywhere changed, the nodes' unless another is named; without a target it is removed."""
     routes = (Route(destination=ANYWHERE, **route),) if route else ()
+    changed = RouteTable(main=table == PRIVATE_TABLE, routes=routes)
+    return network.model_copy(update={"route_tables": {**network.route_tables, table: changed}})
+
+
+def with_halves(network: NetworkDescription, *, active: bool = True, lower: str = "0.0.0.0/1") -> NetworkDescription:
+    """The nodes' way out in two routes of half of all addresses each, beside a route to everywhere that they hide."""
+    routes = (
+        Route(destination=ANYWHERE, target="nat-gone"),
+        Route(destination=lower, target="tgw-1"),
+        Route(destination="128.0.0.0/1", target="vgw-1", active=active),
+    )
     return network.model_copy(update={"route_tables": {**network.route_tables, PRIVATE_TABLE: RouteTable(main=True, routes=routes)}})
 
 
@@ -60,15 +73,31 @@ def without_gateway(network: NetworkDescription) -> NetworkDescription:
     return network.model_copy(update={"endpoints": left})
 
 
-def closed(network: NetworkDescription) -> NetworkDescription:
-    """An endpoint of a service that is called takes its name, and its group lets another block in."""
-    rule = Rule(protocol="tcp", first_port=443, last_port=443, cidrs=("192.168.0.0/24",))
+def gateway_on(network: NetworkDescription, *tables: str) -> NetworkDescription:
+    """The gateway endpoint for S3 on these route tables."""
+    moved = {
+        which: each.model_copy(update={"route_tables": tables}) if each.type == "Gateway" else each
+        for which, each in network.endpoints.items()
+    }
+    return network.model_copy(update={"endpoints": moved})
+
+
+def closed(network: NetworkDescription, *cidrs: str, port: int = 443, lists: tuple[str, ...] = ()) -> NetworkDescription:
+    """An endpoint of a service that is called takes its name, and its group lets only these blocks in, a rule for each."""
+    rules = tuple(
+        Rule(protocol="tcp", first_port=port, last_port=port, cidrs=(cidr,), prefix_lists=lists) for cidr in cidrs or ("192.168.0.0/24",)
+    )
     return network.model_copy(
         update={
             "endpoints": {"vpce-1": Endpoint(service="ecr.api", type="Interface", private_dns=True, groups=(ENDPOINT_GROUP,))},
-            "security_groups": {ENDPOINT_GROUP: SecurityGroup(ingress=(rule,))},
+            "security_groups": {ENDPOINT_GROUP: SecurityGroup(ingress=rules)},
         }
     )
+
+
+def with_endpoints(network: NetworkDescription, **endpoints: Endpoint) -> NetworkDescription:
+    """Further endpoints beside those that are there."""
+    return network.model_copy(update={"endpoints": {**network.endpoints, **endpoints}})
 
 
 Change = Callable[[NetworkDescription], NetworkDescription]
@@ -104,7 +133,8 @@ BROKEN: dict[str, tuple[dict[str, Any], Change, str]] = {
         lambda n: n.model_copy(update={"endpoints": {k: v for k, v in n.endpoints.items() if v.service != "fsx"}}),
         "a subnet without a way to fsx (called by FSx CSI driver)",
     ),
-    "S3 on another table": (ISOLATED, without_gateway, "and a gateway endpoint for s3 on rtb-0a55ed"),
+    "no S3 at all": (ISOLATED, without_gateway, "and a gateway endpoint for s3 on rtb-0a55ed"),
+    "S3 on another table": (ISOLATED, lambda n: gateway_on(n, "rtb-other"), "and a gateway endpoint for s3 on rtb-0a55ed"),
     "an endpoint that is not ready": (
         ISOLATED,
         lambda n: changed_endpoints(n, state="pendingacceptance"),
@@ -116,7 +146,7 @@ BROKEN: dict[str, tuple[dict[str, Any], Change, str]] = {
         with_route,
         "no endpoint of the region reaches iam (called by Karpenter)",
     ),
-    "an endpoint that lets no node in": ({}, closed, "takes all calls to ecr.api, and sg-0a55ed does not let 10.0."),
+    "an endpoint that lets no node in": ({}, lambda n: closed(n), "takes all calls to ecr.api, and sg-0a55ed does not let 10.0."),
     "too few addresses": (
         {},
         lambda n: changed_subnet(n, "subnet-1", free_addresses=99),
@@ -126,6 +156,82 @@ BROKEN: dict[str, tuple[dict[str, Any], Change, str]] = {
         {},
         lambda n: changed_subnet(n, "subnet-5", route_table=""),
         "without a route to an internet gateway",
+    ),
+    "a subnet of IPv6 alone": ({}, lambda n: changed_subnet(n, "subnet-1", cidr=None), "a subnet of IPv6 alone"),
+    "a NAT gateway that is not there": (
+        {},
+        lambda n: n.model_copy(update={"nat_gateways": {}}),
+        f"leads to {NAT}, which is not in the VPC",
+    ),
+    "a NAT gateway whose internet gateway is gone": (
+        {},
+        lambda n: with_route(n, table=PUBLIC_TABLE, target=GATEWAY, active=False),
+        "has no route to an internet gateway",
+    ),
+    "a load balancer whose internet gateway is gone": (
+        {},
+        lambda n: with_route(n, table=PUBLIC_TABLE, target=GATEWAY, active=False),
+        "a subnet without a route to an internet gateway",
+    ),
+    "half of the way is gone": ({}, lambda n: with_halves(n, active=False), "leads to vgw-1, which is gone"),
+    "an endpoint that lets half of the nodes in": (
+        {},
+        lambda n: closed(n, "10.0.32.0/21", "10.0.48.0/20"),
+        "takes all calls to ecr.api, and sg-0a55ed does not let 10.0.32.0/20 in",
+    ),
+    "an endpoint that lets nodes in elsewhere": (
+        {},
+        lambda n: closed(n, "10.0.0.0/16", port=80),
+        "does not let 10.0.32.0/20 in on port 443",
+    ),
+    "a subnet of the control plane without addresses": (
+        {},
+        lambda n: changed_subnet(n, "subnet-3", free_addresses=15),
+        "15 free addresses, where the stack can grow to take 16, `network.existing.controlPlane.usw2-az4`",
+    ),
+    "an endpoint on another route table": (
+        ISOLATED,
+        lambda n: changed_subnet(
+            n.model_copy(update={"route_tables": {**n.route_tables, "rtb-9": RouteTable()}}), "subnet-1", route_table="rtb-9"
+        ),
+        "and a gateway endpoint for s3 on rtb-9",
+    ),
+    "an endpoint without the service's name, and no other way": (
+        {},
+        lambda n: with_route(with_endpoints(n, vpce=Endpoint(service="ecr.api", type="Interface"))),
+        "a subnet without a way to ecr.api",
+    ),
+    "an endpoint of another kind": (
+        {},
+        lambda n: with_route(with_endpoints(n, vpce=Endpoint(service="ecr.api", type="GatewayLoadBalancer", private_dns=True))),
+        "a subnet without a way to ecr.api",
+    ),
+    "an interface endpoint with the table of a gateway's": (
+        {"services": {"s3": "nodes"}},
+        lambda n: with_route(
+            n.model_copy(update={"endpoints": {"v": Endpoint(service="s3", type="Interface", route_tables=(PRIVATE_TABLE,))}})
+        ),
+        "a subnet without a way to s3",
+    ),
+    "a tag of another cluster": (
+        {"tags": subnet_tags((), (), ["subnet-1"], "train", karpenter=True), "sets_tags": True},
+        lambda n: changed_subnet(n, "subnet-1", tags={"karpenter.sh/discovery": "other"}),
+        "set it to false; karpenter.sh/discovery=other is another cluster's",
+    ),
+    "a tag that is there": (
+        {"sets_tags": True},
+        lambda n: changed_subnet(n, "subnet-5", tags={"kubernetes.io/role/elb": "1"}),
+        "set it to false: controllers find the subnet by the tag that is there",
+    ),
+    "a zone without a subnet in the VPC": (
+        {},
+        lambda n: n.model_copy(update={"subnets": {k: v for k, v in n.subnets.items() if v.zone_id != "usw2-az1"}}),
+        "allowed: none of this zone",
+    ),
+    "a zone with other subnets": (
+        {},
+        lambda n: n.model_copy(update={"subnets": {k: v for k, v in n.subnets.items() if k != "subnet-2"}}),
+        "allowed: subnet-4, subnet-6\n",
     ),
     "a tag of another owner": (
         {"sets_tags": True},
@@ -157,6 +263,21 @@ FINE: dict[str, Change] = {
     "a transit gateway": lambda n: with_route(n, target="tgw-1"),
     "an appliance": lambda n: with_route(n, target="eni-1"),
     "endpoints in place of a gateway": lambda n: n.model_copy(update={"endpoints": assumed_network(asked(**ISOLATED)).endpoints}),
+    "a way out in two halves": with_halves,
+    "an endpoint with a rule for each half": lambda n: closed(n, "10.0.32.0/21", "10.0.40.0/21", "10.0.48.0/20"),
+    "an endpoint with a prefix list": lambda n: closed(n, lists=("pl-1",)),
+    "an endpoint whose group is not shown": lambda n: closed(n).model_copy(update={"security_groups": {}}),
+    "an endpoint of a service that is not called": lambda n: n.model_copy(
+        update={"endpoints": {"vpce-1": Endpoint(service="sns", type="Interface", private_dns=True, groups=(ENDPOINT_GROUP,))}}
+    ),
+    "an endpoint without the service's name": lambda n: changed_endpoints(closed(n), private_dns=False),
+    "an endpoint that is not ready": lambda n: changed_endpoints(closed(n), state="pending"),
+    "a private NAT gateway": lambda n: changed_subnet(changed_nat(n, public=False), NAT_SUBNET, route_table=""),
+    "public subnets for nodes of one interface": lambda n: changed_subnet(
+        changed_subnet(n, "subnet-2", route_table=PUBLIC_TABLE, public_addresses=True), NAT_SUBNET, tags={}
+    ),
+    "a gateway of another account": lambda n: n.model_copy(update={"owner": "999999999999", "nat_gateways": {}}),
+    "endpoints of another account": lambda n: with_route(n.model_copy(update={"owner": "999999999999", "endpoints": {}})),
     "a subnet with a table of its own": lambda n: changed_subnet(n, "subnet-1", route_table=PRIVATE_TABLE),
 }
 
@@ -165,6 +286,97 @@ FINE: dict[str, Change] = {
 def test_other_ways_that_companies_have_fit_too(case: str):
     """What is beyond a transit gateway is not seen; it is said, and no reason to refuse."""
     assert judge.problems(FINE[case](assumed_network(asked())), asked()) == []
+
+
+ISOLATED_FINE: dict[str, Change] = {
+    "S3 by an interface too, without its name": lambda n: with_endpoints(n, vpce=Endpoint(service="s3", type="Interface")),
+    "S3 by an interface with its name": lambda n: with_endpoints(
+        without_gateway(n), vpce=Endpoint(service="s3", type="Interface", private_dns=True, groups=(ENDPOINT_GROUP,))
+    ),
+    "an endpoint that nothing calls, without its name": lambda n: with_endpoints(n, vpce=Endpoint(service="sns", type="Interface")),
+    "a gateway for another service": lambda n: with_endpoints(n, vpce=Endpoint(service="dynamodb", type="Gateway")),
+}
+
+
+@pytest.mark.parametrize("case", ISOLATED_FINE)
+def test_other_endpoints_that_companies_have_fit_too(case: str):
+    """Only what nodes and add-ons call is judged, and each by one way that works."""
+    wanted = asked(**ISOLATED)
+    assert judge.problems(ISOLATED_FINE[case](assumed_network(wanted)), wanted) == []
+
+
+def fixes(network: NetworkDescription, **keys: Any) -> str:
+    """All hints."""
+    return "\n".join(problem.hint for problem in judge.problems(network, asked(**keys)))
+
+
+def test_a_fix_names_what_is_lacking_and_nothing_else():
+    """Each service by the kind of endpoint that it has; a service without one by the switch that does without it, where that is off."""
+    none = with_route(assumed_network(asked()))
+    assert "private DNS names for ecr.api, fsx; or a NAT gateway" in fixes(none)
+    assert "for ecr.api, fsx, and a gateway endpoint for s3 on rtb-0a55ed; or" in fixes(without_gateway(none))
+    assert "endpoints with private DNS names for these, and a gateway endpoint for s3" in fixes(
+        without_gateway(none), services={"s3": "nodes"}
+    )
+    assert "set `network.existing.isolated: true`" in fixes(none, services={"iam": "Karpenter"})
+    assert fixes(none, services={"iam": "Karpenter"}, is_isolated=True).startswith("switch it off; or add a NAT gateway")
+
+
+def test_a_note_is_about_a_subnet_that_is_there_and_has_a_way_out():
+    """S3 by a gateway endpoint is free; a subnet that leads nowhere, or is not there, has a mistake and no note."""
+    plain = without_gateway(assumed_network(asked()))
+    assert "pass nat-0a55ed" in notes_of(plain)
+    other = Endpoint(service="dynamodb", type="Gateway", route_tables=(PRIVATE_TABLE,))
+    assert "no gateway endpoint for S3" in notes_of(with_endpoints(plain, vpce=other))
+    assert "no gateway endpoint for S3" in notes_of(
+        with_endpoints(plain, vpce=Endpoint(service="s3", type="Gateway", route_tables=("rtb-9",)))
+    )
+    for gone in (
+        with_route(plain),
+        with_route(plain, target=NAT, active=False),
+        with_route(plain, target="local"),
+        changed_nat(plain, state="failed"),
+        plain.model_copy(update={"subnets": {}}),
+    ):
+        assert notes_of(gone, tags=()) == ""
+    private = changed_nat(assumed_network(asked()), public=False)
+    assert f"leads to {NAT}, and what that lets through is not known" in notes_of(private)
+    assert "leads to igw-" not in notes_of(with_route(plain, target=GATEWAY))
+    isolated = assumed_network(asked(**ISOLATED))
+    assert notes_of(isolated, **ISOLATED) == ""
+    assert "and there is a way to the internet" in notes_of(with_route(isolated, target="tgw-1"), **ISOLATED)
+
+
+def notes_of(network: NetworkDescription, **keys: Any) -> str:
+    """All notes."""
+    return "\n".join(judge.notes(network, asked(**keys)))
+
+
+def test_an_endpoint_with_a_prefix_list_is_noted_where_it_takes_calls():
+    """Elsewhere its group is of no interest."""
+    network = closed(assumed_network(asked()), lists=("pl-1",))
+    assert "lets in pl-1" in notes_of(network)
+    assert "lets in" not in notes_of(changed_endpoints(network, private_dns=False))
+    assert "lets in" not in notes_of(changed_endpoints(network, service="sns"))
+    assert "lets in" not in notes_of(network.model_copy(update={"security_groups": {}}))
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_in"),
+    [
+        (Rule(protocol="-1", cidrs=("10.0.0.0/8",)), True),
+        (Rule(protocol="6", first_port=0, last_port=65535, cidrs=("10.0.0.0/24", "10.0.1.0/24")), True),
+        (Rule(protocol="udp", first_port=443, last_port=443, cidrs=("10.0.0.0/8",)), False),
+        (Rule(protocol="tcp", first_port=443, last_port=443, cidrs=("10.0.0.0/24",)), False),
+        (Rule(protocol="tcp", first_port=444, last_port=500, cidrs=("10.0.0.0/8",), prefix_lists=("pl-1",)), False),
+        (Rule(protocol="tcp", first_port=443, last_port=443, groups=("sg-1",)), False),
+    ],
+)
+def test_a_block_is_let_in_by_protocol_port_and_all_its_addresses(rule: Rule, is_in: bool):
+    """A group's members are let in only where it is their group."""
+    block = IPv4Network("10.0.0.0/23")
+    assert lets_in([rule], (443, 443), block) is is_in
+    assert lets_in([rule], (443, 443), block, "sg-1") is (is_in or rule.groups == ("sg-1",))
 
 
 def test_a_cluster_that_is_up_has_taken_its_addresses_and_its_tags():
@@ -182,6 +394,19 @@ def test_what_works_and_should_be_known_is_noted():
     assert "leads to tgw-1, and what that lets through is not known" in said
     assert "aws ec2 create-tags --resources subnet-5 --tags Key=kubernetes.io/role/elb,Value=1" in said
     assert "takes subnets in two zones" in " ".join(judge.notes(network, asked(load_balancers={"usw2-az4": "subnet-5"})))
+
+
+def test_what_is_not_seen_from_here_is_noted():
+    """A participant of a shared VPC sees neither endpoints nor tags of its owner; a list's blocks and a company's name servers are beyond us."""
+    network = closed(assumed_network(asked()), lists=("pl-1",))
+    shared = with_route(network.model_copy(update={"owner": "999999999999", "name_servers": ("10.0.0.7",)}))
+    said = "\n".join(judge.notes(shared, asked()))
+    assert "vpce-1 for ecr.api lets in pl-1: whether the nodes' subnets are in it is not known" in said
+    assert "names in vpc-1 are resolved by 10.0.0.7" in said
+    assert "vpc-1 is shared by account 999999999999" in said
+    assert "subnet-1 has no default route: its owner must have endpoints for fsx, s3" in said
+    assert "are resolved by no server" in "".join(judge.notes(network.model_copy(update={"name_servers": ()}), asked()))
+    assert not any(word in "".join(judge.notes(assumed_network(asked()), asked())) for word in ("shared", "resolved", "lets in"))
 
 
 def test_the_discovery_tag_is_for_karpenter_alone():

@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from facts.charts import contracts
+from operations.cluster.drain.kinds import KINDS
 from operations.engine.project import practice_folder
+from operations.kube.rights import drain_rights
 from operations.local_kubernetes import build
 from operations.local_kubernetes.api import Api, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.crds import install
 from operations.local_kubernetes.nodes import join, of_account, ready
 from operations.practice.account import PracticeAccount
+from tests.addons.custom_resources import schemas
 from tests.kubernetes import crds
 from tests.kubernetes.stack import objects
 from tests.operations.practice.commands import bring_up
@@ -109,12 +112,21 @@ def dev_nodes(_dev_nodes: list[str], api: Api) -> list[str]:
     return _dev_nodes
 
 
-@pytest.fixture
-def with_kinds(api: Api) -> Api:
-    """The API server with every kind that a chart or the program brings; they stay for the next test."""
+@pytest.fixture(scope="module")
+def with_kinds(control_plane: ControlPlane) -> Api:
+    """The API server with every custom kind of which the program makes objects, or a drain deletes some; they stay for the next module.
+
+    The charts bring three times as many, which test_objects.py installs: that takes the API server 12 s.
+    """
     brought = {crd["metadata"]["name"]: crd for chart in contracts() for crd in crds.of_chart(chart)}
     own = {item["metadata"]["name"]: item for item in objects(recorded("everything")) if item["kind"] == "CustomResourceDefinition"}
-    install(api, list((brought | own).values()))
+    made = {(version.rpartition("/")[0], kind) for version, kind in map(str.split, schemas())}
+    drained = {name for kind in KINDS for name in (kind.resource.qualified, *drain_rights(kind))}
+    wanted = [
+        item for name, item in (brought | own).items() if name in drained or (item["spec"]["group"], item["spec"]["names"]["kind"]) in made
+    ]
+    api = control_plane.api()
+    install(api, wanted)
     return api
 
 

@@ -9,7 +9,8 @@ from facts.block_sales import PAYMENT_H
 from operations.aws.capacity_blocks import Offering
 from operations.aws.identity import Caller
 from operations.cluster.capacity.changes import followers
-from operations.cluster.capacity.purchase import STAND_IN, Order, file_edits
+from operations.cluster.capacity.order import Order
+from operations.cluster.capacity.purchase import STAND_IN, file_edits
 from operations.cluster.capacity.ways import Way
 from operations.stack_edit import Edit, as_yaml
 

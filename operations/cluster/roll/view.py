@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from facts.resources.eks import NEURON_NODE_UPDATE
+from facts.resources.eks_nodes import NEURON_NODE_UPDATE
 from operations.cluster.roll.choices import Choice, Setting, choices
 from operations.rehearse.summary import Line
 from simulator import costs, latencies

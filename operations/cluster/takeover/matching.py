@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from facts.resources import eks, iam, logs
+from facts.resources import eks, eks_access, iam, logs
 from facts.resources.queries import Lookup
 from facts.resources.rights import role_of
 from facts.resources.table import TYPES
@@ -19,8 +19,8 @@ TAKEN_OVER = frozenset(
     for item in (
         eks.CLUSTER_TYPE,
         eks.ADDON,
-        eks.ACCESS_ENTRY,
-        eks.ACCESS_POLICY,
+        eks_access.ACCESS_ENTRY,
+        eks_access.ACCESS_POLICY,
         eks.POD_IDENTITY,
         logs.LOG_GROUP,
         iam.ROLE,
@@ -196,8 +196,8 @@ def _policy(item: Registration, other: OtherCluster) -> _Seen:
 _SEEN = {
     eks.CLUSTER_TYPE.token: _cluster,
     eks.ADDON.token: _addon,
-    eks.ACCESS_ENTRY.token: _entry,
-    eks.ACCESS_POLICY.token: _policy,
+    eks_access.ACCESS_ENTRY.token: _entry,
+    eks_access.ACCESS_POLICY.token: _policy,
     logs.LOG_GROUP.token: _log_group,
     iam.ROLE.token: _role,
 }

@@ -21,6 +21,7 @@ class Ec2:
         yield "ec2.DeleteInternetGateway", self._deleter("internet gateway", "InternetGatewayId")
         yield "ec2.DescribeInstances", self._instances
         yield "ec2.DescribeVpcAttribute", self._vpc_attribute
+        yield "ec2.DescribeDhcpOptions", self._dhcp_options
         yield "ec2.DeleteVpcEndpoints", self._delete_endpoints
         yield "ec2.RevokeSecurityGroupIngress", self._revoke("IpPermissions", kinds.INGRESS)
         yield "ec2.RevokeSecurityGroupEgress", self._revoke("IpPermissionsEgress", kinds.EGRESS)
@@ -59,6 +60,17 @@ class Ec2:
             raise Refused("InvalidVpcID.NotFound", f"The vpc ID '{which}' does not exist")
         key = attribute[0].upper() + attribute[1:]
         return {"VpcId": which, key: {"Value": entry[key]}}
+
+    def _dhcp_options(self, given: Entry) -> Entry:
+        """Name servers of VPCs, by the id of their options."""
+        found = [entry for entry in self._inventory.entries("vpc").values() if entry.get("DhcpOptionsId") in given["DhcpOptionsIds"]]
+        named = {entry["DhcpOptionsId"]: [{"Value": server} for server in entry["NameServers"]] for entry in found}
+        return {
+            "DhcpOptions": [
+                {"DhcpOptionsId": which, "DhcpConfigurations": [{"Key": "domain-name-servers", "Values": values}]}
+                for which, values in named.items()
+            ]
+        }
 
     def _delete_endpoints(self, given: Entry) -> Entry:
         failed = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from facts.resources import eks
+from facts.resources import eks, eks_access, eks_nodes
 from simulator.account import kinds, view
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, tags_of
@@ -95,10 +95,10 @@ def _pod_identity(state: AccountState, item: Registration) -> Entry:
 
 KINDS = (
     Kind("cluster", eks.CLUSTER_TYPE, _cluster),
-    Kind("node group", eks.NODE_GROUP, _node_group),
+    Kind("node group", eks_nodes.NODE_GROUP, _node_group),
     Kind("addon", eks.ADDON, _addon),
-    Kind("access entry", eks.ACCESS_ENTRY, _access_entry),
-    Kind("access policy", eks.ACCESS_POLICY, _access_policy, hidden=("clusterName", "principalArn")),
+    Kind("access entry", eks_access.ACCESS_ENTRY, _access_entry),
+    Kind("access policy", eks_access.ACCESS_POLICY, _access_policy, hidden=("clusterName", "principalArn")),
     Kind("pod identity", eks.POD_IDENTITY, _pod_identity),
 )
 DERIVED: Mapping[str, tuple[Derive, ...]] = {"access entry": (entries_of_services,)}

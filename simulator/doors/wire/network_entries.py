@@ -159,7 +159,7 @@ def _rule(state: AccountState, item: Registration) -> Entry:
 
 
 KINDS = (
-    Kind("vpc", ec2_network.VPC, _vpc, hidden=("EnableDnsSupport", "EnableDnsHostnames")),
+    Kind("vpc", ec2_network.VPC, _vpc, hidden=("EnableDnsSupport", "EnableDnsHostnames", "NameServers")),
     Kind("subnet", ec2_network.SUBNET, _subnet),
     Kind("route table", ec2_network.ROUTE_TABLE, _route_table),
     Kind("internet gateway", ec2_network.INTERNET_GATEWAY, _internet_gateway),

@@ -67,7 +67,10 @@ class Wire:
             try:
                 answer = _one_page(name, self._answered(name, parameters), parameters, self.page_size)
             except Refused as refusal:
-                parsed = {"Error": {"Code": refusal.code, "Message": refusal.message}, "ResponseMetadata": {}}
+                parsed = {
+                    "Error": {"Code": refusal.code, "Message": refusal.message},
+                    "ResponseMetadata": {"HTTPStatusCode": refusal.status},
+                }
                 return AWSResponse("https://simulated", refusal.status, {}, None), parsed
             self.after_call(name)
         if model.output_shape is not None:

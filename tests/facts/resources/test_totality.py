@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from facts.names import log_group_names
-from facts.resources import ec2_network, eks, kubernetes, logs, sqs
+from facts.resources import ec2_network, eks, eks_nodes, kubernetes, logs, sqs
 from facts.resources.api_calls import creation
 from facts.resources.queries import Leftover
 from facts.resources.resource_type import ResourceType, Without, missing_parts
@@ -51,7 +51,7 @@ INCOMPLETE: Mapping[str, tuple[ResourceType, dict[str, Any]]] = {
     "costs: no reason": (logs.LOG_GROUP, {"costs": Without(" ")}),
     "creation: no call": (eks.ADDON, {"creation": creation()}),
     "lookup": (sqs.QUEUE, {"lookup": None}),
-    "deletion": (eks.NODE_GROUP, {"deletion": None}),
+    "deletion": (eks_nodes.NODE_GROUP, {"deletion": None}),
     "latencies: no source for create": (
         kubernetes.SERVICE,
         {

@@ -7,7 +7,7 @@ import pytest
 from facts.existing.assumed import PRIVATE_TABLE, assumed_network
 from facts.existing.description import Description
 from facts.existing.file_system import FileSystem, assumed_file_system
-from facts.existing.network import ANYWHERE, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup
+from facts.existing.network import ANYWHERE, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
 from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
 from operations.errors import CommandError, CompleteError
@@ -17,7 +17,7 @@ from simulator.account.existing_file_system import put_file_system
 from simulator.recording import Recording
 from stacks.config import parse_settings
 from stacks.existing import asked_of_file_system, asked_of_network
-from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.cloud import ACCOUNT, Cloud
 from tests.simulator.account.standing import recording, standing
 from tests.stacks.existing_networks import CLIENTS, configuration, sharing
 
@@ -30,7 +30,7 @@ def assumed(**existing: Any) -> NetworkDescription:
 
 
 def company() -> NetworkDescription:
-    """A network as companies have them: a transit gateway, a failed gateway, endpoints with groups, a black hole."""
+    """A network as companies have them: shared, with name servers of its own, a transit gateway, a failed gateway, a subnet of IPv6 alone."""
     network = assumed()
     tables = {
         **network.route_tables,
@@ -41,11 +41,14 @@ def company() -> NetworkDescription:
     }
     rules = (
         Rule(protocol="-1", groups=("sg-2",)),
-        Rule(protocol="tcp", first_port=443, last_port=443, cidrs=("10.0.0.0/8", "100.64.0.0/10")),
+        Rule(protocol="tcp", first_port=443, last_port=443, cidrs=("10.0.0.0/8", "100.64.0.0/10"), prefix_lists=("pl-2",)),
     )
     return network.model_copy(
         update={
+            "owner": "999999999999",
+            "name_servers": ("10.0.0.7", "10.0.0.8"),
             "cidrs": ("10.0.0.0/16", "100.64.0.0/16"),
+            "subnets": {**network.subnets, "subnet-6": Subnet(zone_id="usw2-az1", free_addresses=0)},
             "dns_hostnames": False,
             "route_tables": tables,
             "nat_gateways": {**network.nat_gateways, "nat-2": NatGateway(subnet=next(iter(network.subnets)), state="failed", public=False)},
@@ -62,10 +65,17 @@ def test_a_description_comes_back_from_the_account_it_was_put_into(network: Netw
     put_network(cloud.world.state, network)
     found = described_network(cloud.api, network.vpc_id)
     assert found is not None
-    kept = {which: gateway for which, gateway in network.nat_gateways.items() if gateway.state != "failed"}
     groups = {group for endpoint in network.endpoints.values() for group in endpoint.groups}
     seen = {which: group for which, group in network.security_groups.items() if which in groups}
-    assert found == network.model_copy(update={"nat_gateways": kept, "security_groups": seen})
+    assert found == network.model_copy(update={"security_groups": seen})
+
+
+def test_a_network_of_the_callers_own_account_has_no_other_owner():
+    """EC2 names the owner of every VPC; without DHCP options there is no name server."""
+    cloud, network = Cloud(), assumed()
+    put_network(cloud.world.state, network)
+    cloud.world.state.others["vpc"][network.vpc_id] |= {"OwnerId": ACCOUNT, "DhcpOptionsId": "default"}
+    assert described_network(cloud.api, network.vpc_id) == network.model_copy(update={"name_servers": (), "security_groups": {}})
 
 
 def shared(**changes: Any) -> FileSystem:
@@ -123,7 +133,18 @@ def test_the_file_says_all_of_it(tmp_path: Any):
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
-    [("[]", "describes nothing that exists"), ("a: [", "not valid YAML"), ("network: {region: us-west-2}", "`network.vpcId` is missing")],
+    [
+        ("[]", "describes nothing that exists"),
+        ("a: [", "not valid YAML"),
+        ("network: {region: us-west-2}", "`network.vpcId` is missing"),
+        ("network: {cidrs: [banana/8]}", "`network.cidrs\\[0\\]` is `banana/8`"),
+        ("network: {cidrs: [300.0.0.0/8]}", "such as 10.0.0.0/20"),
+        ("network: {subnets: {s: {zoneId: z, freeAddresses: 1, cidr: '::/0'}}}", "not a valid IPv4 block"),
+        ("network: {routeTables: {t: {routes: [{destination: x, target: y}]}}}", "not a valid destination of a route"),
+        ("network: {securityGroups: {g: {ingress: [{protocol: tcp, cidrs: [x/1]}]}}}", "not a valid IPv4 block"),
+        ("fileSystem: {addresses: [10.0.0.256]}", "not a valid IPv4 address"),
+        ("network: {subnets: {s: {zoneId: z, freeAddresses: -1}}}", "`network.subnets.s.freeAddresses` is `-1`"),
+    ],
 )
 def test_a_file_that_is_no_description_is_refused(tmp_path: Any, text: str, wrong: str):
     """Every mistake at once, with the key."""

@@ -11,7 +11,7 @@ from typing import Any
 from facts.existing.network import ANYWHERE, NatGateway, NetworkDescription, Route, RouteTable, Subnet
 from facts.names import control_plane_log_group
 from facts.regions import dns_suffix, partition
-from facts.resources import ec2_compute, eks, iam, logs
+from facts.resources import ec2_compute, eks, eks_access, eks_nodes, iam, logs
 from simulator.account.existing import put_network
 from simulator.account.state import AccountState
 from simulator.outputs import ACCOUNT, Context, answer
@@ -205,7 +205,7 @@ class Account:
             "subnetIds": subnets,
         }
         kind = {"amiType": ami, "capacityType": "ON_DEMAND", "instanceTypes": [instance_type], "version": "1.35"}
-        self._put(eks.NODE_GROUP.token, name, {**inputs, **kind, "scalingConfig": size, **more})
+        self._put(eks_nodes.NODE_GROUP.token, name, {**inputs, **kind, "scalingConfig": size, **more})
 
     def template(self, name: str) -> dict[str, str]:
         """A launch template as Terraform's module makes one, whose nodes have its own security group only; as a group names it."""
@@ -230,10 +230,12 @@ class Account:
         """An access entry."""
         own = {"clusterName": self._name, "principalArn": principal}
         # The provider's own default: it is no difference to a program that leaves it out.
-        self._put(eks.ACCESS_ENTRY.token, principal, {**own, **({"type": kind} if kind != "STANDARD" else {})})
+        self._put(eks_access.ACCESS_ENTRY.token, principal, {**own, **({"type": kind} if kind != "STANDARD" else {})})
         if policy:
             arn = f"arn:aws:eks::aws:cluster-access-policy/{policy}"
-            self._put(eks.ACCESS_POLICY.token, principal, {**own, "policyArn": arn, "accessScope": {"type": "cluster", "namespaces": []}})
+            self._put(
+                eks_access.ACCESS_POLICY.token, principal, {**own, "policyArn": arn, "accessScope": {"type": "cluster", "namespaces": []}}
+            )
 
     def log_group(self, days: int) -> None:
         """The control plane's log group."""

@@ -2,24 +2,25 @@
 
 import copy
 import random
+from collections.abc import Callable
 
 import pytest
 
-from facts.existing.assumed import assumed_network
-from facts.existing.description import Description
-from facts.existing.network import NetworkDescription
+from facts.existing.assumed import PRIVATE_TABLE, assumed_network
+from facts.existing.description import Description, problems, with_unseen
+from facts.existing.network import NetworkDescription, Route, RouteTable
 from operations.aws.api import Call
 from operations.ownership import Ownership, StackCluster
 from operations.stack_state import parse_state
 from simulator.account.existing import put_network
+from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of_network
-from stacks.settings import existing_ids
+from stacks.existing import asked_of, asked_of_network, existing_ids
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story, drawn_kill, put_tenants, told
 from tests.operations.owned import cluster_arn, resource
@@ -54,6 +55,39 @@ def test_what_others_keep_stays_wherever_the_stack_is_killed(seed: int):
     stack, drawn = recorded(), random.Random(seed)
     kill = drawn_kill(drawn, stack, "delete" if seed % 2 else "create")
     assert told(Story(stack, CLUSTER, REGION, existing=Description(network=described())), kill, seed) == []
+
+
+def halves(network: NetworkDescription) -> NetworkDescription:
+    """The same, with the default route in two halves."""
+    lower, upper = Route(destination="0.0.0.0/1", target="tgw-1"), Route(destination="128.0.0.0/1", target="tgw-1")
+    table = RouteTable(main=True, routes=(lower, upper))
+    return network.model_copy(update={"route_tables": {**network.route_tables, PRIVATE_TABLE: table}, "nat_gateways": {}})
+
+
+def hidden(network: NetworkDescription) -> NetworkDescription:
+    """The same as another account shares it: without its gateways and endpoints."""
+    return network.model_copy(update={"owner": "999999999999", "nat_gateways": {}, "endpoints": {}, "security_groups": {}})
+
+
+@pytest.mark.parametrize(("isolated", "change"), [(False, halves), (False, hidden), (True, hidden)], ids=["halves", "shared", "isolated"])
+def test_what_fits_by_the_judge_comes_up_in_the_rehearsal(isolated: bool, change: Callable[[NetworkDescription], NetworkDescription]):
+    """A way out in two halves, or through what only the network's owner sees."""
+    asked = asked_of(parse_settings(configuration(existing={"isolated": isolated}), "dev", rehearsal=True))
+    found = Description(network=change(described(isolated=isolated)))
+    assert problems(found, asked) == []
+    engine = Engine(World(), State())
+    put_existing(engine.world.state, with_unseen(found, asked))
+    assert engine.up(recorded(isolated=isolated)).ended_well
+
+
+def test_a_half_of_the_way_that_is_gone_keeps_nodes_from_joining():
+    """The rehearsal and the judge see it alike."""
+    network = halves(described())
+    lost = network.route_tables[PRIVATE_TABLE].routes[1].model_copy(update={"active": False})
+    table = RouteTable(main=True, routes=(network.route_tables[PRIVATE_TABLE].routes[0], lost))
+    engine = Engine(World(), State())
+    put_network(engine.world.state, network.model_copy(update={"route_tables": {**network.route_tables, PRIVATE_TABLE: table}}))
+    assert not engine.up(recorded()).ended_well
 
 
 @pytest.mark.parametrize("isolated", [False, True])
