@@ -14,10 +14,10 @@ rehearse: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
 
-# Two real control planes, built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
+# Three real control planes (half of the time their tests wait, not compute), built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
 	@$(BIN)/python -m operations.local_kubernetes.build
-	@$(BIN)/pytest -m kubernetes -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/pytest -m kubernetes -n 3 --dist loadfile --no-loadscope-reorder
 
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)
