@@ -20,10 +20,9 @@ from operations.jobs.listing.look import look
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
 from operations.local_kubernetes import volcano_webhook
-from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, settled, wait
+from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.nodes import csi_node
-from tests.kubernetes import crds
 from tests.kubernetes.charts import nodes_of, pods
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.session import bound_claim
@@ -46,8 +45,6 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="module")
 def volcano(control_plane: ControlPlane, programs: Programs, _dev_nodes: list[str]) -> Iterator[Volcano]:
     """The dev stack's Volcano."""
-    crds.remove_all(control_plane.api())
-    settled(control_plane.api())
     with volcano_of(control_plane, programs) as made:
         yield made
 
