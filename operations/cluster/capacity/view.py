@@ -51,7 +51,7 @@ class Found:
 
 def found(stack: str, settings: Settings, wanted: Wanted, views: Sequence[RegionView], account: str) -> Found:
     """Rank what the regions have."""
-    listed = [way for view in views for way in ways(view, wanted, account)]
+    listed = [way for view in views for way in ways(view, wanted, account, settings)]
     return Found(stack, settings, wanted, views, ranked(listed, settings.region))
 
 
@@ -113,7 +113,7 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
         yield from (f"   {line}" for line in as_yaml(changes))
     else:
         yield f"   Pulumi.{told.stack}.yaml says so already"
-    follow = followers(told.settings, way)
+    follow = followers(told.settings, way, told.wanted.group)
     if follow:
         yield "   does not follow by itself:"
         for line in follow:
@@ -179,7 +179,7 @@ def _way_data(told: Found, way: Way) -> dict[str, Any]:
         "notes": list(way.notes),
         "obstacle": way.obstacle or None,
         "changes": [_edit_data(edit) for edit in edits(told.settings, told.wanted, way)],
-        "mustFollow": followers(told.settings, way),
+        "mustFollow": followers(told.settings, way, told.wanted.group),
     }
 
 
