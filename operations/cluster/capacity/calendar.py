@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from facts import cron
 from facts.capacity_blocks import EKS_SCALE_DOWN
 from facts.names import CLUSTER_TAG, GROUP_LABEL
 from operations.aws.zones import Reservation
@@ -16,8 +15,6 @@ from operations.jobs.listing.found import FoundJob
 from operations.jobs.listing.look import View
 from stacks.settings import Settings
 
-FAR_DAYS = 400
-"""How far ahead the next time of a schedule is looked for: each date of a year but February 29 is nearer."""
 _LIMIT = "activeDeadlineSeconds"
 """Kubernetes API, PodSpec and JobSpec; what launchers write a job's `timeLimit` into."""
 
@@ -165,11 +162,11 @@ def _of_nights(settings: Settings, jobs: Iterable[RunningJob], now: datetime) ->
         group = settings.node_groups.get(job.group)
         if group is None or group.schedule is None:
             continue
-        down = next(cron.moments(group.schedule.down_at, group.schedule.time_zone, now, now + timedelta(days=FAR_DAYS)), None)
+        down = group.schedule.hours.next_down(now)
         if down is None or (job.ends is not None and job.ends <= down):
             continue
         ends = f"may run until {job.ends:%Y-%m-%d %H:%M}" if job.ends is not None else "has no time limit"
-        what = f"{job.name} {ends}; the schedule of `nodeGroups.{job.group}` empties it at {down.astimezone(UTC):%Y-%m-%d %H:%M}"
+        what = f"{job.name} {ends}; the schedule of `nodeGroups.{job.group}` empties it at {down:%Y-%m-%d %H:%M}"
         again = "it goes on in the morning" if group.schedule.up_at else "it goes on after `trn scale`"
         yield warned("job", what, f"save a checkpoint before: {again}; without one it starts anew")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import time
 from textwrap import wrap
 from typing import Any
 
@@ -123,6 +124,9 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
 def _how_bought(told: Found, way: Way) -> str:
     wanted = told.wanted
     command = f"trn capacity buy {told.stack} {way.id} --group {wanted.group} --instances {wanted.count} --hours {wanted.hours}"
+    if wanted.earliest.time() == time():
+        # As with `--from`: EC2 lists some of the blocks that begin from a day on, and the same day lists the same ones.
+        command += f" --from {wanted.earliest:%Y-%m-%d}"
     if wanted.group not in told.settings.node_groups:
         command += f" --type {wanted.instance_type}"
     return f"buy: {command}" if way.region == told.settings.region else f"buy, once the stack file says {way.region}: {command}"

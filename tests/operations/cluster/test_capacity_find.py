@@ -144,6 +144,14 @@ def test_quotas_stand_against_what_draws_on_them(regions: Regions):
     assert find()[0] == 0
 
 
+def test_the_command_that_buys_looks_from_the_same_day_on(regions: Regions):
+    """Otherwise the offer may not be among those that EC2 lists then."""
+    regions.around("us-west-2").blocks = [block("cb-1", "us-west-24", 9, 3000)]
+    day = f"{NOW + timedelta(days=7):%Y-%m-%d}"
+    command = f"trn capacity buy dev cb-1 --group trn1-32xl --instances 2 --hours 72 --from {day}"
+    assert command in " ".join(find("--hours", "72", "--from", day)[1].split())
+
+
 @pytest.mark.parametrize(
     ("changes", "obstacle"),
     [
