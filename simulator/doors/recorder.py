@@ -92,6 +92,20 @@ class RecordingMonitor(mocks.MockMonitor):
         getattr(response, "return").CopyFrom(struct(found))
         return response
 
+    def ReadResource(self, request: Any) -> Any:
+        """What others made: its description is what the program says of it."""
+        with self._lock:
+            urn = self.make_urn(request.parent, request.type, request.name)
+            seen = plain(request.properties)
+            self._keep(
+                Registration(
+                    urn=urn, type=request.type, name=request.name, custom=False, remote=False, parent=request.parent, inputs={},
+                    dependencies=frozenset(request.dependencies), providers=frozenset({request.provider.rsplit("::", 1)[0]} - {""}),
+                    id=request.id, outputs=seen, external=True,
+                )
+            )  # fmt: skip
+            return resource_pb2.ReadResourceResponse(urn=urn, properties=struct(seen))
+
     def RegisterResourceOutputs(self, request: Any) -> Any:
         with self._lock:
             registration = self._recording.registrations[request.urn]
