@@ -1,7 +1,7 @@
 """Finds, reads and changes a stack's configuration file; it is read in the form in which Pulumi passes it to the program."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,37 @@ def with_edits(stack_file: StackFile, edits: Sequence[Edit]) -> StackFile:
     """The stack file as it will be; nothing is written."""
     data = changed_data({ROOT: stack_file.pairs}, edits)
     return replace(stack_file, pairs=data[ROOT])
+
+
+def changed_keys(before: StackFile, after: StackFile) -> list[str]:
+    """Keys whose values differ, as documents name them, each with its value before and after."""
+    old, new = (dict(_leaves(file.pairs, ())) for file in (before, after))
+    paths = [path for path in sorted({*old, *new}) if old.get(path, _NONE) != new.get(path, _NONE)]
+    return [f"{'.'.join(path).removeprefix(f'{NAMESPACE}:')}: {_shown(new, path)}, was {_shown(old, path)}" for path in paths]
+
+
+def refuse_edited(planned: StackFile, now: StackFile) -> None:
+    """Raises CommandError where the stack file is no longer the one that a plan was made from."""
+    changed = changed_keys(planned, now)
+    if changed:
+        wrong = f"Pulumi.{now.stack}.yaml has been edited since the plan was made: {'; '.join(changed)}"
+        raise CommandError(wrong, "take the edit back, or run it again: it plans anew")
+
+
+_NONE = object()
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each value that has no key below it, by the keys that lead to it."""
+    if isinstance(value, dict) and value:
+        for key, below in value.items():
+            yield from _leaves(below, (*path, str(key)))
+    else:
+        yield path, value
+
+
+def _shown(leaves: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
+    return _as_text(leaves[path]) if path in leaves else "not there"
 
 
 def _yaml(path: Path) -> dict[str, Any]:

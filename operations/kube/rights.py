@@ -79,6 +79,7 @@ _OWN: Mapping[str, Rules] = {
         **{kind.resource.qualified: ("list", "patch") for kind in JOB_KINDS if can_stop(kind.resource)},
         "commands.bus.volcano.sh": ("create",),
         "nodes": ("list", "patch"),
+        "poddisruptionbudgets.policy": ("list",),
         "pods/log": ("get",),
     },
     "watch": {**_JOBS, "pods/log": ("get",)},

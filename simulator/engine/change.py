@@ -14,7 +14,7 @@ from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.cost_figures import Figures
 from simulator.engine.order import DEFAULT_PARALLEL
-from simulator.engine.permanent import refused_changes
+from simulator.engine.permanent import refused_by_program, refused_changes
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
@@ -77,19 +77,27 @@ def rehearse_change(
     parallel: int = DEFAULT_PARALLEL,
     account: AccountState | None = None,
 ) -> Changed:
-    """Bring one up, and change it to the other. `account`: what there is before the program; nothing unless given."""
+    """Bring one up, and change it to the other. `account`: what there is before the program; nothing unless given.
+
+    Where the program itself refuses the change, nothing is touched, and the cautions say why.
+    """
     engine = Engine(World(account or AccountState(allowances or Allowances())), State(), seed, parallel)
     engine.up(before)
     engine.world.faults = faults or Faults()
     changes = plan(engine.state, after, creations=engine.world.state.creations, seed=seed)
     account = engine.world.state
-    nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
-    cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
-    cautions += refused_by_eks(before, after, changes)
+    refused = refused_by_program(engine.state.recording(), after)
+    if refused:
+        changes, nodes = {}, []
+        cautions = [Caution("red", urn, str(part)) for urn, parts in refused.items() for part in parts]
+    else:
+        nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
+        cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
+        cautions += refused_by_eks(before, after, changes)
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
-    rates = (costs.figures(costs.items(before)), costs.figures(costs.items(after)))
+    rates = (costs.figures(costs.items(before)), costs.figures(costs.items(before if refused else after)))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
 
 

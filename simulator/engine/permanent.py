@@ -1,11 +1,40 @@
-"""What a running cluster keeps, and a change that EKS would refuse halfway: another VPC, other zones, another key."""
+"""What a running cluster keeps: the program refuses a change of it before anything is changed, and EKS would refuse it halfway."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from facts.permanent import PARTS, KeptPart, kept_parts
 from simulator.account import kinds
+from simulator.account.rule import Refusal
 from simulator.engine.plan import Change
 from simulator.recording import Recording, Registration
+
+
+def refused_by_program(before: Recording, after: Recording) -> dict[str, list[KeptPart]]:
+    """What a running cluster would lose of what it keeps, by URN of the component that holds everything; empty for nothing.
+
+    `before`: the state. The program hangs a hook on the component, which the real engine calls in previews too, before anything is changed.
+    """
+    found = {}
+    for item in after:
+        old = before.registrations.get(item.urn)
+        if item.custom or old is None or not set(PARTS) <= item.inputs.keys():
+            continue
+        if any(before.registrations[urn].type == kinds.CLUSTER for urn in before.descendants(item.urn)):
+            changed = kept_parts(old.inputs, item.inputs)
+            if changed:
+                found[item.urn] = changed
+    return found
+
+
+def refusal(changed: list[KeptPart]) -> Refusal:
+    """What the engine says where the hook refuses."""
+    return Refusal(
+        "before hook failed",
+        "; ".join(part.wrong for part in changed),
+        f"EKS keeps it for as long as the cluster lives: {changed[0].otherwise}",
+        "; ".join(part.fix for part in changed),
+    )
 
 
 def refused_changes(before: Recording, after: Recording, changes: Mapping[str, Change]) -> dict[str, list[str]]:

@@ -9,7 +9,8 @@ from facts.block_sales import PAYMENT_H
 from operations.aws.capacity_blocks import Offering
 from operations.aws.identity import Caller
 from operations.cluster.capacity.changes import followers
-from operations.cluster.capacity.purchase import STAND_IN, Order, file_edits
+from operations.cluster.capacity.order import Order
+from operations.cluster.capacity.purchase import STAND_IN, file_edits
 from operations.cluster.capacity.ways import Way
 from operations.stack_edit import Edit, as_yaml
 
@@ -27,7 +28,7 @@ def before(order: Order, offering: Offering, way: Way, who: Caller, is_proven: b
     yield f"buyer    {who.arn}"
     yield f"writes   Pulumi.{order.stack_file.stack}.yaml"
     yield from (f"         {line.replace(STAND_IN, 'cr-...')}" for line in as_yaml(file_edits(order, way, STAND_IN)))
-    yield from (f"note     {line}" for line in followers(order.settings, way))
+    yield from (f"note     {line}" for line in followers(order.settings, way, order.wanted.group))
 
 
 @dataclass(frozen=True)

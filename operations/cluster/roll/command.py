@@ -19,6 +19,10 @@ def roll(
     to: Annotated[
         str, typer.Option("--to", metavar="GROUP", help="Have the jobs save, move them to this group beside it, and set the first to zero.")
     ] = "",
+    end_pod: Annotated[
+        list[str] | None,
+        typer.Option("--end-pod", metavar="NAMESPACE/NAME", help="Pod of no job that may end with its node; may be repeated."),
+    ] = None,
     wait_hours: Annotated[int, typer.Option("--wait-hours", min=1, help="How long --when-idle waits.")] = 48,
     left_hours: Annotated[int, typer.Option("--left-hours", min=0, help="For the comparison: what the job still has to train.")] = 8,
     unsaved_minutes: Annotated[
@@ -39,22 +43,14 @@ def roll(
     """
     from operations.access import access
     from operations.asking import consent
-    from operations.aws.node_groups import resize, scaling, sized
-    from operations.cluster.plan.planned import ask_engine
-    from operations.cluster.roll.plan import Way, plan_roll
-    from operations.cluster.roll.run import Roll
+    from operations.cluster.roll.plan import Way
+    from operations.cluster.roll.stack import Request, roll_group
     from operations.cluster.roll.view import as_data, compared, comparison_lines
     from operations.errors import MISUSE, CommandError
-    from operations.jobs.listing.look import look
-    from operations.kube.cluster import cluster_of
-    from operations.kube.job_pods import PODS
-    from operations.lock import locked, this_run
     from operations.output import errors, results, write_json
-    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
     from operations.program import record_stack, settings_of
     from operations.rehearse.summary import print_lines
     from operations.stack_file import read_stack_file
-    from operations.watching import Watching
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -64,40 +60,19 @@ def roll(
     ways: list[Way] = [*(["when-idle"] if when_idle else []), *(["checkpoint"] if checkpoint else []), *(["to"] if to else [])]
     if len(ways) > 1 or to == group:
         raise CommandError("a group is rolled in one way", "give one of --when-idle, --checkpoint and --to with another group", code=MISUSE)
-    program = record_stack(stack_file)
     if not ways:
-        found = compared(program, group, left_s=left_hours * 3600, unsaved_s=unsaved_minutes * 60)
+        found = compared(record_stack(stack_file), group, left_s=left_hours * 3600, unsaved_s=unsaved_minutes * 60)
         write_json(as_data(found), json_file)
         print_lines(results(json_file), list(comparison_lines(stack, group, found)))
         return 0
 
-    api, pulumi, progress = access().aws(stack, settings.region), access().pulumi(stack), errors()
+    api, progress = access().aws(stack, settings.region), errors()
 
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    kubernetes = cluster_of(api, settings.name)
-    ownership = read_ownership(api, pulumi, StackCluster(stack_file.project, stack, settings.name), state)
-    given = consent(yes, name)
-    identity = agreed(ownership, given, tell)
-    spaces = sorted({pod["metadata"]["namespace"] for pod in kubernetes.list(PODS) or ()} | {settings.training.namespace})
-    sizes = {each: scaling(api, settings.name, each)["desiredSize"] for each in ([to] if to else [])}
-    plan = plan_roll(group, ways[0], to, ask_engine(pulumi, stack, program), [look(kubernetes, space) for space in spaces], sizes)
-    for line in plan.lines:
-        tell(line)
-    said: list[str] = []
-    if plan.has_work:
-        given.agree(f"Roll {group} in {settings.name} in {identity.region}, account {identity.account}?")
-        watching = Watching(tell, access().pause)
-
-        def empty() -> list[str]:
-            wanted = sized(scaling(api, settings.name, group), 0)
-            return resize(api, settings.name, group, wanted, access().pause)
-
-        holder = this_run(ownership.caller, f"roll {stack} {group}")
-        with locked(api, settings.name, holder, tell, break_lock=break_lock):
-            refuse_change(api, ownership)
-            said = Roll(plan, stack, kubernetes, pulumi, watching, empty, wait_hours * 3600).run()
+    request = Request(group, ways[0], to, frozenset(end_pod or ()), wait_hours * 3600)
+    plan, said = roll_group(api, stack_file, request, consent(yes, name), tell, state_file=state, break_lock=break_lock)
     write_json({"group": group, "way": ways[0], "plan": plan.lines, "problems": said}, json_file)
     console = results(json_file)
     for line in said:

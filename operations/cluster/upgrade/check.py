@@ -7,7 +7,6 @@ from datetime import date
 from botocore.exceptions import BotoCoreError, ClientError
 
 from addons.versions import managed_addon_version
-from facts.kubernetes_kinds import Resource
 from facts.kubernetes_versions import KUBELET_SKEW, UPGRADE_ADDRESSES, minors_behind
 from operations.aws.api import Api
 from operations.aws.control_plane import free_addresses
@@ -22,12 +21,12 @@ from operations.cluster.upgrade.steps import Step
 from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, warned
 from operations.kube.api import Kubernetes
+from operations.kube.budgets import BUDGETS, allows_none, named
 from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.recording import Recording
 
 EKS_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
-BUDGETS = Resource("PodDisruptionBudget", "/apis/policy/v1", "poddisruptionbudgets")
 
 
 @dataclass(frozen=True)
@@ -185,11 +184,7 @@ def budgets(subject: Subject) -> Iterator[Finding]:
         yield failed("budgets", "the API server does not answer", "`trn kubeconfig` and kubectl show whether you get there")
         return
     found = subject.kubernetes.list(BUDGETS) or []
-    tight = [
-        f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
-        for item in found
-        if item.get("status", {}).get("disruptionsAllowed") == 0 and item.get("status", {}).get("expectedPods", 1)
-    ]
+    tight = [named(item) for item in found if allows_none(item)]
     if tight:
         do = "add a replica or loosen the budget: with no eviction allowed, EKS gives up on a node after 15 minutes"
         yield failed("budgets", f"allow no eviction now: {', '.join(sorted(tight))}", do)

@@ -1,15 +1,18 @@
 """What runs now: versions of control plane, add-ons and nodes by EKS, and what Pulumi would still change. Reads only."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from addons.versions import SUPPORTED_KUBERNETES
 from facts.kubernetes_versions import minors_behind
 from operations.aws.api import Api
 from operations.aws.control_plane import addon_version, described, node_group, node_group_names
-from operations.cluster.plan.effects import effects
+from operations.cluster.plan.effects import Effect, effects
 from operations.cluster.plan.planned import ask_engine
-from operations.cluster.upgrade.configuration import readable, sections
+from operations.cluster.upgrade.configuration import readable, sections, settings_before, standing_file
+from operations.cluster.upgrade.releases import groups_at
 from operations.cluster.upgrade.steps import Group, Standing
 from operations.errors import MISUSE, CommandError
 from operations.program import record_stack
@@ -18,10 +21,12 @@ from operations.stack_file import StackFile
 from operations.watching import Watching
 from simulator.account import kinds
 from simulator.recording import Recording
+from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 
 ACTIVE = "ACTIVE"
 BUSY = ("UPDATING", "CREATING", "PENDING")
+_TAKE_BACK = "run `pulumi up` first, or take the edits back; then run this again"
 PAUSE_S, ROUNDS = 15, 240
 """Together an hour: an upgrade of a control plane that a killed run began ends in about 15 minutes."""
 
@@ -95,10 +100,49 @@ def late_addons(api: Api, cluster: str, recording: Recording) -> list[str]:
     return found
 
 
-def pending(pulumi: Pulumi, stack_file: StackFile) -> list[str]:
+def pending(pulumi: Pulumi, stack_file: StackFile) -> list[Effect]:
     """What `pulumi up` would change now: nothing, unless a run was stopped or a key was edited. Raises CommandError."""
-    planned = ask_engine(pulumi, stack_file.stack, record_stack(readable(stack_file)))
-    return [f"{effect.operation} {effect.type} {effect.name}" for effect in effects(planned)]
+    return effects(ask_engine(pulumi, stack_file.stack, record_stack(readable(stack_file))))
+
+
+def shown(effect: Effect) -> str:
+    """One change for a person."""
+    return f"{effect.operation} {effect.type} {effect.name}"
+
+
+def refuse_foreign(waiting: Sequence[Effect], stack_file: StackFile) -> None:
+    """Raises CommandError for changes that no minor makes: edits between two runs, which the steps would carry out unseen.
+
+    What a minor makes is what differs between the program's resources of any two minors, and the versions of node groups. Where the
+    program can be recorded with one minor alone, nothing is known of it, and nothing is refused.
+    """
+    recorded = _recordings(stack_file) if waiting else []
+    foreign = [shown(effect) for effect in waiting if not _is_of_a_minor(effect, recorded)]
+    if foreign and len(recorded) > 1:
+        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(foreign)}", _TAKE_BACK)
+
+
+def _is_of_a_minor(effect: Effect, recorded: Sequence[Recording]) -> bool:
+    """Whether a change touches only inputs in which the program differs from minor to minor."""
+    first, *rest = [each.registrations[effect.urn].inputs if effect.urn in each.registrations else None for each in recorded] or [None]
+    if effect.operation != "update":
+        return any(other != first for other in rest)
+    keys = {path.split(".")[0].split("[")[0] for path in effect.because}
+    versions = {"version", "releaseVersion"} if effect.type == kinds.NODE_GROUP else set[str]()
+    return keys <= versions | {key for key in keys if any((other or {}).get(key) != (first or {}).get(key) for other in rest)}
+
+
+def _recordings(stack_file: StackFile) -> list[Recording]:
+    """The program with each minor that it has pins for; minors that the rest of the stack file does not fit are left out."""
+    recorded, settings = list[Recording](), settings_before(stack_file)
+    for minor in SUPPORTED_KUBERNETES:
+        with suppress(ConfigurationError, CommandError):
+            recorded.append(record_stack(standing_file(stack_file, Standing(minor, groups_at(settings, minor)))))
+    return recorded
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str) -> Standing:
@@ -123,9 +167,7 @@ def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequen
         return Standing(plane, found.groups)
     is_under_way = bool(late) or any(group.minor != plane for group in found.groups)
     if waiting and not is_under_way:
-        shown = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
-        wrong = f"`pulumi up` would change more than an upgrade does: {shown}"
-        raise CommandError(wrong, "run `pulumi up` first, or take the edits back; then run this again")
+        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(waiting)}", _TAKE_BACK)
     # A group whose keys were written before its nodes were rolled has its own step.
     beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
     return Standing(plane, found.groups, ("add-ons", "charts") if late else ("charts",) if beside else ())

@@ -4,6 +4,7 @@ from facts.ami_releases import PUBLISHED, near
 from facts.catalogue import NEURON_TYPES
 from facts.neuron_releases import ami_date, ami_driver
 from facts.toolchains import TOOLCHAINS, driver_conflict, hardware_conflict
+from operations.cluster.upgrade.configuration import sections
 from operations.cluster.upgrade.steps import Group
 from operations.errors import CommandError
 from stacks.settings import Settings
@@ -32,3 +33,16 @@ def _fits(group: Group, release: str, settings: Settings) -> bool:
     if hardware_conflict(toolchain, NEURON_TYPES[settings.node_groups[group.section[-1]].instance_type]) is not None:
         return True
     return driver_conflict(toolchain, ami_driver(release)) is None
+
+
+def groups_at(settings: Settings, minor: str) -> tuple[Group, ...]:
+    """The stack's groups as they are with a control plane of this minor: pinned ones with a release of it.
+
+    Raises CommandError where no release of it fits the training image.
+    """
+    found = []
+    for name, section, pinned, is_neuron in sections(settings):
+        group = Group(name, section, minor, pinned, is_neuron)
+        is_of = pinned is None or pinned.startswith(f"{minor}.")
+        found.append(group if is_of else Group(name, section, minor, release_for(group, minor, settings), is_neuron))
+    return tuple(found)

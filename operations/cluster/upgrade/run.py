@@ -32,6 +32,8 @@ class Ways:
     """What EKS does not have as the step should leave it; empty for nothing."""
     check: Callable[[], None]
     """Raises where the lock is lost, or the cluster is another one."""
+    edited: Callable[[Sequence[Step]], Sequence[str]]
+    """Keys of the stack file that are not as planned once these steps' keys are written, each with both values."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,15 @@ def run(
     `is_resumed`: an earlier run may have changed what Pulumi's state does not know of, so that Pulumi looks again at what is there.
     Raises CommandError where jobs are in the way and nothing was said about them, and what `consent` raises.
     """
-    outcome, is_stale = Outcome(), is_resumed
+    outcome, is_stale, agreed = Outcome(), is_resumed, list[str]()
     for number, timed in enumerate(steps):
         step = timed.step
         if step.group is not None:
             _agree_to_roll(step.group, ways, choices, consent, watching)
         ways.check()
+        edits = [line for line in ways.edited([each.step for each in steps[:number]]) if line not in agreed]
+        _agree_to_edits(edits, step, consent, watching)
+        agreed += edits
         watching.tell(f"step {number + 1} of {len(steps)}: {step.title}")
         ways.edit(step.edits)
         code, printed = ways.pulumi().run(up_command(stack, timed.targets, refresh=is_stale), {})
@@ -85,6 +90,18 @@ def up_command(stack: str, targets: Sequence[str], *, refresh: bool) -> tuple[st
     """`pulumi up` of a step, for all resources or for those that it names."""
     named = tuple(word for urn in targets for word in ("--target", urn))
     return ("pulumi", "up", "--yes", "--skip-preview", *(("--refresh",) if refresh else ()), *named, "--stack", stack)
+
+
+def _agree_to_edits(changed: Sequence[str], step: Step, consent: Consent, watching: Watching) -> None:
+    """What was edited since the plan was shown would be carried out along with the step: named, and asked about."""
+    if not changed:
+        return
+    for line in changed:
+        watching.tell(f"the stack file has been edited since the plan was shown: {line}")
+    if consent.yes:
+        hint = "take the edits back, or run `pulumi up` for them first; then run this again"
+        raise CommandError(f"{step.title} would carry out edits that were not planned: {'; '.join(changed)}", hint)
+    consent.confirm(f"Carry out {'this edit' if len(changed) == 1 else 'these edits'} along with {step.title}?")
 
 
 def _agree_to_roll(group: Group, ways: Ways, choices: Choices, consent: Consent, watching: Watching) -> None:

@@ -1,15 +1,17 @@
 """An upgrade of one stack's cluster: the look before, and the run under the cluster's lock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from facts.kubernetes_versions import minors_behind
 from operations.access import access
 from operations.aws.api import Api
+from operations.cluster.plan.effects import Effect
 from operations.cluster.scale.occupants import Occupants, occupants
 from operations.cluster.upgrade.check import Subject, findings_of
 from operations.cluster.upgrade.configuration import readable, settings_before, standing_file
-from operations.cluster.upgrade.look import late_addons, look, pending, refuse_moved, standing_of
+from operations.cluster.upgrade.look import late_addons, look, pending, refuse_foreign, refuse_moved, shown, standing_of
 from operations.cluster.upgrade.path import minors_to
 from operations.cluster.upgrade.releases import release_for
 from operations.cluster.upgrade.run import Choices, Outcome, Ways, run
@@ -24,7 +26,7 @@ from operations.lock import locked, this_run
 from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change
 from operations.program import record_stack
 from operations.stack_edit import edit_stack
-from operations.stack_file import StackFile, read_stack_file
+from operations.stack_file import StackFile, changed_keys, read_stack_file, with_edits
 from operations.watching import Watching
 from stacks.settings import Settings
 
@@ -49,15 +51,16 @@ def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str
     minors = minors_to(found.control_plane, target)
     plane = settings.control_plane.kubernetes_version
     notes = list[Finding]()
-    late, waiting = list[str](), list[str]()
+    late, waiting = list[str](), list[Effect]()
     if plane == found.control_plane:
         late = late_addons(api, settings.name, record_stack(readable(stack_file)))
-        if readable(stack_file) is stack_file:
-            waiting = pending(access().pulumi(stack_file.stack), stack_file)
-        else:
-            do = "the program refuses this minor, so `pulumi preview` cannot say: see that nothing else was edited since the last `pulumi up`"
-            notes.append(warned("stack file", f"{plane} leaves standard support", do))
-    standing = standing_of(found, plane, late, waiting, cluster=settings.name)
+    if readable(stack_file) is not stack_file:
+        do = "the program refuses this minor, so `pulumi preview` cannot say: see that nothing else was edited since the last `pulumi up`"
+        notes.append(warned("stack file", f"{plane} leaves standard support", do))
+    elif 0 <= minors_behind(plane, found.control_plane) <= 1:
+        waiting = pending(access().pulumi(stack_file.stack), stack_file)
+    standing = standing_of(found, plane, late, [shown(effect) for effect in waiting], cluster=settings.name)
+    refuse_foreign(waiting, stack_file)
     planned = steps(standing, target, lambda group, minor: release_for(group, minor, settings))
     is_resumed = (
         bool(standing.unfinished) or plane != found.control_plane or any(group.minor != found.control_plane for group in found.groups)
@@ -112,6 +115,10 @@ class Upgrade:
                 lock.refuse_lost()
                 refuse_change(self.api, ownership)
 
+            def edited(done: Sequence[Step]) -> Sequence[str]:
+                planned = with_edits(self.stack_file, [edit for step in done for edit in step.edits])
+                return changed_keys(planned, read_stack_file(stack, self.stack_file.root))
+
             ways = Ways(
                 pulumi=lambda: access().pulumi(stack),
                 edit=lambda edits: edit_stack(stack, edits, self.stack_file.root),
@@ -119,6 +126,7 @@ class Upgrade:
                 show=show,
                 verify=self._verify,
                 check=check,
+                edited=edited,
             )
             # While the question stood, another operator may have upgraded: the lock was theirs then.
             refuse_moved(self.before.standing, look(self.api, settings, self.watching))

@@ -4,29 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from operations.cluster.upgrade.configuration import sections, standing_file
-from operations.cluster.upgrade.releases import release_for
-from operations.cluster.upgrade.steps import Group, Standing
+from operations.cluster.upgrade.configuration import standing_file
+from operations.cluster.upgrade.steps import Standing
 from operations.cluster.upgrade.timed import Timed
 from operations.program import record_stack
 from operations.rehearse.summary import Line
 from operations.stack_file import StackFile
 from simulator.account.charts import chart_of
 from simulator.report.drawing.text import duration
-from stacks.settings import Settings
-
-
-def groups_at(settings: Settings, minor: str) -> tuple[Group, ...]:
-    """The stack's groups as they are with a control plane of this minor: pinned ones with a release of it.
-
-    Raises CommandError where no release of it fits the training image.
-    """
-    found = []
-    for name, section, pinned, is_neuron in sections(settings):
-        group = Group(name, section, minor, pinned, is_neuron)
-        is_of = pinned is None or pinned.startswith(f"{minor}.")
-        found.append(group if is_of else Group(name, section, minor, release_for(group, minor, settings), is_neuron))
-    return tuple(found)
 
 
 def blocking(stack_file: StackFile, standing: Standing, minors: Sequence[str]) -> Mapping[str, str]:

@@ -26,13 +26,13 @@ def upgrade(
     """
     from operations.cluster.upgrade.configuration import settings_before
     from operations.cluster.upgrade.path import minors_to, refuse_unknown
-    from operations.cluster.upgrade.releases import release_for
+    from operations.cluster.upgrade.releases import groups_at, release_for
     from operations.cluster.upgrade.steps import Standing, steps
     from operations.cluster.upgrade.timed import timed
     from operations.cluster.upgrade.view import as_data, print_plan
     from operations.output import screen, write_json
     from operations.rehearse.summary import print_lines
-    from operations.rehearse.upgrade.cluster import blocking, groups_at, summary
+    from operations.rehearse.upgrade.cluster import blocking, summary
     from operations.stack_file import read_stack_file
 
     refuse_unknown(to)

@@ -1,165 +1,23 @@
 """`trn roll`: a group is rolled at a time that its jobs agree to, from wherever a run was stopped."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from addons import volcano
-from facts.names import GROUP_LABEL
 from facts.resources.latency import Latency
-from operations.cluster.plan.planned import Planned, planned
 from operations.cluster.roll.choices import Setting, choices
-from operations.cluster.roll.plan import RollPlan, Way, plan_roll
-from operations.cluster.roll.run import Roll
-from operations.cluster.roll.stopping import STOPPED_BY_ROLL, start, stop
-from operations.cluster.status.subject import NODES
+from operations.cluster.roll.plan import Way, plan_roll
+from operations.cluster.roll.stopping import start, stop
 from operations.errors import CommandError
 from operations.jobs.listing.kinds import JOB_KINDS
 from operations.jobs.listing.look import look
-from operations.kube.api import KubernetesClient
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
-from operations.practice.kubernetes import SimulatedClient
-from operations.practice.state import exported, previewed
-from operations.practice.users import start_job
-from operations.watching import Watching
 from simulator.account import kinds
-from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.engine.run import Engine
-from simulator.engine.state import State
-from simulator.recording import Recording
-from stacks.config import parse_settings
+from tests.operations.cluster.rolling import GROUP, OTHER, Killed, begin_pod, cluster
 from tests.operations.fake_kubernetes import FakeCluster
-from tests.operations.test_kube_rights import resource
-from tests.support import dev_configuration, merged, record_stack
-
-GROUP, OTHER = "trn1-32xl", "trn1n-32xl"
-
-
-class Killed(Exception):
-    """The process ends here."""
-
-
-_VERBS = {"POST": "create", "PATCH": "patch", "GET": "list", "DELETE": "delete"}
-
-
-@dataclass(frozen=True)
-class Noting(SimulatedClient):
-    """Keeps what was asked of the API server."""
-
-    asked: set[tuple[str, str]] = field(default_factory=set)
-
-    def call_api(self, method: str, url: str, **more: Any) -> Any:
-        """One request."""
-        self.asked.add((_VERBS[method], resource(url)))
-        return super().call_api(method, url, **more)
-
-
-@cache
-def programs() -> tuple[Recording, Recording]:
-    """The stack with both groups up, and with a change that rolls the first."""
-    sizes = {OTHER: {"size": 2}}
-    before = merged(dev_configuration(), nodeGroups=sizes)
-    return record_stack(before), record_stack(merged(before, nodeGroups={GROUP: {"rootVolumeGib": 200}}))
-
-
-@dataclass
-class Cluster:
-    """One account with the stack up and a job on the first group; counts what changes, and ends the process at one of them."""
-
-    world: World
-    state: State
-    kill_at: int = 0
-    changes: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    waited: list[float] = field(default_factory=list)
-    asked: set[tuple[str, str]] = field(default_factory=set)
-    """Verbs and what they were for."""
-
-    @property
-    def kubernetes(self) -> KubernetesClient:
-        """The client of the program, on the simulated API server."""
-        return KubernetesClient(Noting(ApiServer(self.world), lambda: self._changed("kubernetes"), asked=self.asked), None)
-
-    def _changed(self, what: str) -> None:
-        self.changes.append(what)
-        if len(self.changes) == self.kill_at:
-            raise Killed
-
-    def run(self, command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
-        """`pulumi up` of the targets that are named."""
-        targets = frozenset(urn for flag, urn in pairwise(command) if flag == "--target")
-        phase = Engine(self.world, self.state, 0).up(programs()[1], targets=targets)
-        assert phase.errors == []
-        self._changed("pulumi up")
-        return 0, ""
-
-    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """Nothing is asked here."""
-        raise AssertionError(command)
-
-    def planned(self) -> Planned:
-        """What the engine says."""
-        program = programs()[1]
-        return planned(json.dumps(exported(self.state)), json.dumps(previewed(self.state, self.world, program)), program)
-
-    def plan(self, way: Way = "checkpoint", to: str = "") -> RollPlan:
-        """The plan as the command makes it."""
-        return plan_roll(GROUP, way, to, self.planned(), [look(self.kubernetes, "training")], {to: 2})
-
-    def roll(self, way: Way = "checkpoint", to: str = "", wait_s: float = 0) -> list[str]:
-        """Plan and do it."""
-        watching = Watching(self.said.append, self.waited.append)
-        return Roll(self.plan(way, to), "test", self.kubernetes, self, watching, self._empty, wait_s).run()
-
-    def _empty(self) -> list[str]:
-        self._changed("empty")
-        return []
-
-    def groups_of_pods(self) -> list[str]:
-        """Node group of each pod of the job."""
-        nodes = {
-            node["metadata"]["name"]: node["metadata"]["labels"][GROUP_LABEL]
-            for node in self.kubernetes.list(NODES) or ()
-            if GROUP_LABEL in node["metadata"]["labels"]
-        }
-        pods = [pod for pod in self.kubernetes.list(PODS, namespace="training") or () if pod["metadata"]["name"].startswith("bert")]
-        return [nodes[pod["spec"]["nodeName"]] for pod in pods if "nodeName" in pod["spec"]]
-
-    def marks(self) -> list[str]:
-        """What a roll has left on nodes and jobs."""
-        nodes = [node for node in self.kubernetes.list(NODES) or () if node["spec"].get("unschedulable")]
-        jobs = [job for job in self.kubernetes.list(volcano.JOBS) or () if STOPPED_BY_ROLL in (job["metadata"].get("annotations") or {})]
-        return [each["metadata"]["name"] for each in (*nodes, *jobs)]
-
-    def is_rolled(self) -> bool:
-        """Whether the engine has nothing left to do with the group."""
-        return not self.planned().changes
-
-
-@cache
-def _up() -> tuple[World, State]:
-    engine = Engine(World(), State(), 0)
-    engine.up(programs()[0])
-    return engine.world, engine.state
-
-
-def cluster(kill_at: int = 0) -> Cluster:
-    """A cluster of its own, with a job on both nodes of the group."""
-    world, state = _up()
-    found = Cluster(world.copy(), state.copy())
-    settings = parse_settings(merged(dev_configuration(), nodeGroups={OTHER: {"size": 2}}), "dev", rehearsal=True)
-    start_job(found.kubernetes, settings, "dev", "bert", 2)
-    assert found.groups_of_pods() == [GROUP, GROUP]
-    found.changes.clear()
-    found.kill_at = kill_at
-    return found
 
 
 def test_jobs_stop_nodes_are_replaced_and_jobs_start_again():
@@ -240,29 +98,14 @@ def test_a_job_is_waited_for_and_not_stopped():
     assert found.is_rolled()
 
 
-def _begins(found: Cluster) -> None:
-    """A pod on the group's first node that holds its devices."""
-    (node, *_) = sorted(
-        each["metadata"]["name"] for each in found.kubernetes.list(NODES) or () if each["metadata"]["labels"].get(GROUP_LABEL) == GROUP
-    )
-    container = {"name": "main", "image": "train", "resources": {"limits": {"aws.amazon.com/neuron": "16"}}}
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "late", "namespace": "training"},
-        "spec": {"nodeName": node, "containers": [container]},
-    }
-    found.kubernetes.create(PODS, "training", pod)
-
-
 @pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)])
 def test_what_begins_while_the_question_stands_is_not_ended(way: Way, to: str):
     """The plan does not have it: nothing is stopped, replaced or emptied, and the nodes take pods again."""
     found = cluster()
     plan = found.plan(way, to)
-    _begins(found)
+    begin_pod(found)
     with pytest.raises(CommandError, match="training/late runs on trn1-32xl and is in no job of the plan: nothing was replaced"):
-        Roll(plan, "test", found.kubernetes, found, Watching(found.said.append, found.waited.append), found._empty, 0).run()
+        found.carry_out(plan)
     assert (found.groups_of_pods(), found.marks()) == ([GROUP, GROUP], [])
     assert not {"pulumi up", "empty"} & set(found.changes)
 

@@ -12,12 +12,13 @@ from addons.versions import managed_addon_version
 from operations.aws.insights import upgrade_insights
 from operations.cluster.scale.occupants import Occupants
 from operations.cluster.status.subject import NODES
-from operations.cluster.upgrade.check import BUDGETS, Subject, findings_of
+from operations.cluster.upgrade.check import Subject, findings_of
 from operations.cluster.upgrade.look import Found, look, refuse_moved, standing_of
 from operations.cluster.upgrade.releases import release_for
 from operations.cluster.upgrade.steps import Group, steps
 from operations.errors import CommandError
 from operations.findings import Finding
+from operations.kube.budgets import BUDGETS
 from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from operations.watching import Watching

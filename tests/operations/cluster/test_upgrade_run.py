@@ -29,7 +29,16 @@ NO_CHOICE = Choices(False, False)
 class Walk:
     """A run whose every part writes down that it was used."""
 
-    def __init__(self, *, busy: Sequence[bool] = (), wrong: str = "", code: int = 0, lost: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        busy: Sequence[bool] = (),
+        wrong: str = "",
+        code: int = 0,
+        lost: bool = False,
+        edits: Sequence[Sequence[str]] = (),
+    ) -> None:
+        self.edits = list(edits)
         self.seen, self.busy, self.wrong, self.code, self.lost = list[str](), list(busy), wrong, code, lost
         self.pulumi = FakePulumi({}, self._pulumi)
 
@@ -50,6 +59,7 @@ class Walk:
         ways = Ways(
             lambda: self.pulumi, lambda edits: self.seen.append(f"edit {len(edits)}") is None, self._occupants,
             lambda name, found: self.seen.append(f"show {found.counts}"), lambda step: self.wrong, self._check,
+            lambda done: self.edits.pop(0) if self.edits else (),
         )  # fmt: skip
         consent = Consent(yes, confirm=lambda question: self.seen.append(question))
         watching = Watching(lambda line: None, lambda seconds: self.seen.append("pause"))
@@ -108,3 +118,16 @@ def test_jobs_end_stay_or_are_given_up_by_choice():
     with pytest.raises(CommandError, match="jobs still run on train: bert"):
         Walk(busy=[True] * 9).go(NODES, choices=Choices(True, False, looks=3))
     assert Walk().go(NODES).done == [NODES.step]
+
+
+def test_an_edit_between_two_steps_is_named_and_asked_about_once():
+    """`pulumi up` would carry it out along with the step; `--yes` was said of the plan that was shown."""
+    size, disk = "nodeGroups.train.size: 3, was 1", "nodeGroups.train.rootVolumeGib: 300, was not there"
+    asked = Walk(edits=[(), (size,), (size, disk)])
+    assert len(asked.go(PLANE, CHARTS, CHARTS, yes=False).done) == 3
+    questions = [each for each in asked.seen if each.startswith("Carry")]
+    assert questions == ["Carry out this edit along with charts 1.36?"] * 2
+    refused = Walk(edits=[(), (size,)])
+    with pytest.raises(CommandError, match=r"charts 1\.36 would carry out edits that were not planned: nodeGroups\.train\.size: 3, was 1"):
+        refused.go(PLANE, CHARTS)
+    assert refused.seen == ["check", "edit 1", "up", "check"]

@@ -231,3 +231,24 @@ def test_a_control_plane_is_not_taken_back(small: Path):
     FILE.write_text(SMALL)
     code, _, err = trn(UPGRADE)
     assert (code, "it was upgraded elsewhere, and is never downgraded" in err) == (2, True)
+
+
+def test_an_edit_while_it_runs_is_not_carried_out_unseen(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """A colleague commits between two steps: it stops there, names the key, and goes on once the edit is taken back."""
+    do, old, new = RehearsalEngine.run, "size: 1", "size: 2"
+
+    def run(self: Any, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        if command[1] == "up" and "size: 1" in FILE.read_text():
+            FILE.write_text(FILE.read_text().replace(old, new))
+        return do(self, command, more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RehearsalEngine, "run", run)
+        code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err), "nodeGroups.train.size: 2, was 1" in err) == (1, WAY[:1], True), err
+    # Neither does the next run take it for a part of the upgrade.
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err), "would change more than an upgrade does: " in err) == (1, [], True), err
+    FILE.write_text(FILE.read_text().replace(new, old))
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from operations.cluster.upgrade.configuration import readable, sections, settings_before, standing_file
-from operations.cluster.upgrade.releases import release_for
+from operations.cluster.upgrade.releases import groups_at, release_for
 from operations.cluster.upgrade.steps import CONTROL_PLANE_KEY, Group, Standing, Step, steps
 from operations.cluster.upgrade.timed import timed
-from operations.rehearse.upgrade.cluster import groups_at
 from operations.stack_edit import Edit
 from operations.stack_file import StackFile, read_stack_file, with_edits
 from tests.operations.practice.commands import trn

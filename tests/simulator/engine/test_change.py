@@ -1,14 +1,17 @@
 """What a change of a running cluster comes to."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
 from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, ami_date
+from facts.permanent import PARTS
 from operations.existing.stand_in import account_for
 from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
+from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import counts
 from simulator.recording import Recording
 from stacks.config import parse_settings
@@ -23,6 +26,21 @@ KEY_ARN = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000
 def before() -> Recording:
     """The shipped stack."""
     return record_stack(dev_configuration())
+
+
+def of_earlier_version(sections: Any = None) -> Recording:
+    """The shipped stack as a version made it whose component remembers nothing: only EKS can refuse then."""
+    found = record_stack(merged(dev_configuration(), **(sections or {})))
+    return forgetting(found)
+
+
+def forgetting(found: Recording) -> Recording:
+    """A recording without what the component that holds everything says of itself."""
+    registrations = {
+        urn: replace(item, inputs={}, outputs={}) if not item.custom and set(PARTS) <= item.inputs.keys() else item
+        for urn, item in found.registrations.items()
+    }
+    return Recording(found.project, found.stack, registrations)
 
 
 def change(allowances: Allowances | None = None, **sections: Any) -> Changed:
@@ -137,8 +155,7 @@ def test_large_changes_go_through(sections: dict[str, Any]):
 @pytest.mark.parametrize(("old", "new"), [(None, KEY_ARN), (KEY_ARN, None), (KEY_ARN, KEY_ARN.replace("key/0", "key/1"))])
 def test_another_encryption_key_is_refused_and_the_old_one_stays(old: str | None, new: str | None):
     """EKS takes a key once: without the old one all secrets of the cluster, and the cluster, are lost."""
-    sections = [{"controlPlane": {"encryptionKeyArn": arn}} if arn else {} for arn in (old, new)]
-    stacks = [record_stack(merged(dev_configuration(), **section)) for section in sections]
+    stacks = [of_earlier_version({"controlPlane": {"encryptionKeyArn": arn}} if arn else {}) for arn in (old, new)]
     changed = rehearse_change(*stacks, seed=0)
     (error,) = changed.phase.errors
     assert "its key cannot be changed" in str(error.error)
@@ -160,7 +177,7 @@ def test_another_encryption_key_is_refused_and_the_old_one_stays(old: str | None
 )
 def test_a_control_plane_stays_in_its_vpc_and_its_zones(sections: dict[str, Any], error: str, caution: str):
     """EKS refuses it when half of the other network stands: it is said in red before."""
-    changed = change(**sections)
+    changed = rehearse_change(of_earlier_version(), of_earlier_version(sections), seed=0)
     assert any(error in str(step.error) for step in changed.phase.errors)
     assert any(caution in item.text for item in changed.cautions if item.severity == "red")
     assert not [
@@ -173,9 +190,41 @@ def test_a_stack_moves_into_no_vpc_of_others_and_out_of_none():
     own, others = dev_configuration(), existing_networks.configuration()
     settings = [parse_settings(configuration, "test", rehearsal=True) for configuration in (own, others)]
     for old, new in ((own, others), (others, own)):
-        changed = rehearse_change(record_stack(old), record_stack(new), seed=0, account=account_for(*settings))
+        stacks = [forgetting(record_stack(configuration)) for configuration in (old, new)]
+        changed = rehearse_change(*stacks, seed=0, account=account_for(*settings))
         assert any("must be in the same VPC" in str(step.error) for step in changed.phase.errors)
         assert any("into another VPC" in item.text for item in changed.cautions if item.severity == "red")
+
+
+@pytest.mark.parametrize(
+    ("sections", "fix"),
+    [
+        ({"controlPlane": {"encryptionKeyArn": KEY_ARN}}, "Remove `controlPlane.encryptionKeyArn`"),
+        ({"network": {"cidr": "10.2.0.0/21"}}, "Set `network.cidr: 10.1.0.0/21`"),
+        ({"controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}, "network": {"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}}, "controlPlane.zones"),
+        ({"iam": {"path": "/teams/"}}, "without `iam.path`"),
+        ({"controlPlane": {"roleName": "other"}}, "Set `controlPlane.roleName: trainium-dev-us-west-2-control-plane`"),
+    ],
+)  # fmt: skip
+def test_what_the_program_refuses_changes_nothing(sections: dict[str, Any], fix: str):
+    """The engine calls the program's hook before anything else: a rehearsal that tears down the control plane would be believed."""
+    changed = change(**sections)
+    assert changed.touched == []
+    assert [(item.severity, fix in item.text) for item in changed.cautions] == [("red", True)]
+    (refused,) = changed.phase.errors
+    assert refused.refusal is not None
+    assert fix in refused.refusal.fix
+    assert changed.cost[0] == changed.cost[1]
+
+
+def test_a_stack_without_a_cluster_may_still_choose():
+    """An `up` that ended before the control plane was there keeps nothing: what stopped it may be that very setting."""
+    found = before()
+    cluster = next(item for item in found if item.type == "aws:eks/cluster:Cluster")
+    begun = Recording(found.project, found.stack, {urn: item for urn, item in found.registrations.items() if urn != cluster.urn})
+    after = record_stack(merged(dev_configuration(), network={"cidr": "10.2.0.0/21"}))
+    assert refused_by_program(begun, after) == {}
+    assert refused_by_program(found, after) != {}
 
 
 def test_default_tags_reach_everything_that_takes_tags():

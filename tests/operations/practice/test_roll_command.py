@@ -1,0 +1,100 @@
+"""`trn roll` against a practice account: the plan is made again once the lock is held, and the stack file must be the plan's."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations.access import access
+from operations.cluster.roll.run import Roll
+from operations.lock import locked
+from operations.practice.users import start_job
+from operations.program import settings_of
+from operations.stack_file import read_stack_file
+from tests.operations.practice.commands import trn
+
+FILE = Path("Pulumi.dev.yaml")
+ROLL = "--practice roll dev trn1-32xl --checkpoint"
+
+
+@pytest.fixture
+def edited(up: Path) -> Path:
+    """A stack that is up, with an edit that rolls its nodes."""
+    edit("size: 2\n", "size: 2\n      rootVolumeGib: 300\n")
+    return up
+
+
+def edit(old: str, new: str) -> None:
+    """One edit of the stack file."""
+    text = FILE.read_text()
+    assert old in text
+    FILE.write_text(text.replace(old, new, 1))
+
+
+def with_the_lock(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]) -> None:
+    """Something happens between the question and the lock."""
+
+    def overtaken(*given: Any, **more: Any) -> Any:
+        act()
+        return locked(*given, **more)
+
+    monkeypatch.setattr("operations.cluster.roll.stack.locked", overtaken)
+
+
+def start() -> None:
+    """A job of another person."""
+    settings = settings_of(read_stack_file("dev"))
+    api = access().aws("dev", settings.region)
+    start_job(access().kubernetes(api, {}), settings, "dev", "late", 1)
+
+
+def test_a_job_that_begins_while_the_question_stands(edited: Path, monkeypatch: pytest.MonkeyPatch):
+    """Is shown and asked about; `--yes` was said of another plan."""
+    with_the_lock(monkeypatch, start)
+    code, _, err = trn(f"{ROLL} --yes")
+    assert (code, "jobs.batch.volcano.sh/late in training has begun on trn1-32xl" in err) == (1, True), err
+    with_the_lock(monkeypatch, lambda: None)
+    code, _, err = trn(f"{ROLL} --yes")
+    assert (code, "is asked to stop" in err) == (0, True), err
+
+
+def test_the_second_question_names_what_has_changed(edited: Path, monkeypatch: pytest.MonkeyPatch):
+    """A no leaves all as it is."""
+    with_the_lock(monkeypatch, start)
+    code, _, err = trn(ROLL, answer="y\nn\n")
+    assert (code, "since the plan was shown:" in err, "Roll trn1-32xl all the same?" in err) == (1, True, True), err
+    assert "take no new pods" not in err.partition("all the same?")[2]
+
+
+def test_a_roll_that_another_person_has_done_is_not_done_again(edited: Path, monkeypatch: pytest.MonkeyPatch):
+    """Two people at once: the second finds nothing left to do, and says so."""
+    do, inner = trn, list[str]()
+
+    def first() -> None:
+        if not inner:
+            inner.append("begun")
+            access().close()  # type: ignore[attr-defined]
+            inner.append(str(do(f"{ROLL} --yes")[0]))
+
+    with_the_lock(monkeypatch, first)
+    code, _, err = trn(f"{ROLL} --yes")
+    assert inner == ["begun", "0"]
+    assert (code, "another run was faster" in err) == (0, True), err
+
+
+def test_a_stack_file_that_is_edited_while_jobs_stop_is_not_applied(edited: Path, monkeypatch: pytest.MonkeyPatch):
+    """`pulumi up` would carry out what was never shown."""
+    assert trn("practice job dev bert")[0] == 0
+    free = Roll._free
+
+    def slow(self: Roll, stopped: Any) -> None:
+        free(self, stopped)
+        edit("rootVolumeGib: 300", "rootVolumeGib: 400")
+
+    monkeypatch.setattr(Roll, "_free", slow)
+    code, _, err = trn(f"{ROLL} --yes")
+    said = " ".join(err.split())
+    assert code == 1
+    assert "Pulumi.dev.yaml has been edited since the plan was made: nodeGroups.trn1-32xl.rootVolumeGib: 400, was 300" in said
+    assert "jobs start again, and the nodes of trn1-32xl take pods" in said
