@@ -29,7 +29,7 @@ def before(order: Order, offering: Offering, way: Way, who: Caller, is_proven: b
     yield f"writes   Pulumi.{order.stack_file.stack}.yaml"
     made = file_edits(order, way, STAND_IN)
     yield from (f"         {line.replace(STAND_IN, 'cr-...')}" for line in as_yaml(made))
-    yield from (f"note     {line}" for line in followers(order.settings, way, made))
+    yield from (f"note     {line}" for line in followers(order.settings, way, order.wanted.group, made))
 
 
 @dataclass(frozen=True)
