@@ -29,7 +29,7 @@ class Identity:
     """Of the control plane's subnets."""
     encryption_key_arn: str | None
     role_name: str
-    """Of the control plane's IAM role, with its path before it where that is not /."""
+    """Of the control plane's IAM role, with its path before it where that is not /; its ARN where others keep it."""
 
     @property
     def remembered(self) -> dict[str, str]:

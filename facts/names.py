@@ -22,12 +22,14 @@ def role_name(cluster: str, region: str, purpose: str) -> str:
     return name
 
 
+CONTROL_PLANE_ROLE = "control-plane"
+"""What the control plane's role is for, and the end of its name where the stack makes it."""
 GIVEN_ROLES = (
-    "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
+    CONTROL_PLANE_ROLE, "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
     "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana",
 )  # fmt: skip
-"""Roles, by what they are for, in whose place a stack can be given others: those of nodes and of pods. The control plane's is not
-one: its component takes a role of the program. Nor is that of schedules, which names the schedules that it may run."""
+"""Roles, by what they are for, in whose place a stack can be given others: those of the control plane, of nodes and of
+pods. That of schedules is not one: it names the schedules that it may run."""
 
 
 def launch_template_name(cluster: str, node_group: str) -> str:

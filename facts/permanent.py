@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from facts.names import CONTROL_PLANE_ROLE
+
 KEY_OF_STACK = "made by the stack"
 PARTS = ("clusterName", "region", "vpc", "zones", "encryptionKey", "role")
 """Inputs of the component that holds everything: which cluster it is, and what it keeps."""
@@ -74,8 +76,10 @@ def _zones_fix(old: str) -> str:
 
 
 def _role_fix(old: str) -> str:
+    if old.startswith("arn:"):
+        return f"Set `iam.roles.{CONTROL_PLANE_ROLE}: {old}`"
     path, _, name = old.rpartition("/")
-    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'}"
+    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'} and `iam.roles.{CONTROL_PLANE_ROLE}`"
 
 
 _REFUSALS = {

@@ -70,12 +70,18 @@ def _is_there(state: AccountState, vpc_id: str, subnet_id: str) -> bool:
     return found is not None and found.inputs["vpcId"] == vpc_id
 
 
-_TRUSTED = ("ec2.amazonaws.com", "pods.eks.amazonaws.com")
-_ATTACHED = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy", SESSION_MANAGER_POLICY)
+_TRUSTED = ("ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com")
+_ATTACHED = (
+    "AmazonEKSClusterPolicy",
+    "AmazonEKSWorkerNodeMinimalPolicy",
+    "AmazonEC2ContainerRegistryPullOnly",
+    "AmazonEKS_CNI_Policy",
+    SESSION_MANAGER_POLICY,
+)
 
 
 def _put_roles(state: AccountState, settings: Settings) -> bool:
-    """Roles that trust nodes and pods of any cluster, with every managed policy that the stack would attach."""
+    """Roles that trust the control plane, nodes and pods of any cluster, with every managed policy that the stack would attach."""
     there = state.others.setdefault("role", {})
     missing = {role_of(arn): arn for arn in settings.iam.roles.values() if role_of(arn) not in there}
     trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})

@@ -82,11 +82,12 @@ def _step(urn: str, change: Change, before: Recording, program: Recording) -> di
 
 
 def _resource(item: Registration, recording: Recording) -> dict[str, Any]:
-    made: dict[str, Any] = {"urn": item.urn, "type": item.type, "custom": item.custom, "inputs": dict(item.inputs), "parent": item.parent}
+    marks = {"custom": True, "external": True} if item.external else {"custom": item.custom}
+    made: dict[str, Any] = {"urn": item.urn, "type": item.type, **marks, "inputs": dict(item.inputs), "parent": item.parent}
     made["dependencies"] = sorted(item.dependencies)
     package = item.type.split(":")[0]
     used = [urn for urn in sorted(item.providers) if f":providers:{package}::" in urn]
-    if item.custom and used:
+    if made["custom"] and used:
         provider = recording.registrations.get(used[0])
         made["provider"] = f"{used[0]}::{provider.id if provider else ''}"
     return {**made, "id": item.id, "outputs": dict(item.outputs)} if item.id else made

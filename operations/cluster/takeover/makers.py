@@ -48,6 +48,11 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
         ours = f"{draft.groups[theirs]} is made beside it" if theirs in draft.groups else "the stack makes none in its place"
         yield f"node group {theirs}: its launch template, role and name are its maker's; {ours}, and you delete it when its jobs have ended"
     yield from _instances(other)
+    for profile in other.fargate_profiles:
+        yield (
+            f"Fargate profile {profile}: its pods go on running there; EKS deletes no cluster that has one, so"
+            f" `aws eks delete-fargate-profile --cluster-name {other.name} --fargate-profile-name {profile}` before `pulumi destroy`"
+        )
     if authentication_mode(other.entry) != "API":
         yield "config map aws-auth: EKS ignores it after `pulumi up`; each principal that only it names needs an entry in controlPlane.accessEntries"
     if other.service_account_roles:

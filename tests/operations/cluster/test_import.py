@@ -12,6 +12,7 @@ from facts.names import role_name
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.takeover import locate
+from operations.errors import CommandError
 from operations.program import rehearsing
 from operations.run_command import run_command
 from operations.stack_file import StackFile
@@ -33,6 +34,7 @@ from tests.operations.cluster.other_makers import (
     REGION,
     ROUTABLE,
     VPC,
+    Account,
     blueprint_account,
     eksctl_account,
 )
@@ -321,6 +323,60 @@ def test_a_cluster_that_is_ours_already(trn: Trn, wires: dict[str, Wire]):
     assert code == 1
     assert "was made by organization/trn/blue" in said
     assert "trn recover blue" in said
+
+
+@pytest.mark.parametrize(
+    ("entry", "said", "hint"),
+    [
+        ({"status": "CREATING"}, "is CREATING", "once it is ACTIVE"),
+        ({"status": "UPDATING"}, "is UPDATING", "once it is ACTIVE"),
+        ({"status": "FAILED"}, "is FAILED", "delete it with the tool that made it"),
+        ({"status": "DELETING"}, "is DELETING", "nothing left"),
+        ({"status": "ACTIVE", "connectorConfig": {"provider": "ANTHOS"}}, "only registered there", "beside it"),
+        ({"outpostConfig": {"outpostArns": ["arn"]}}, "is on an Outpost", "beside it"),
+        ({"computeConfig": {"enabled": True}}, "is in Auto Mode", "beside it"),
+        ({"kubernetesNetworkConfig": {"ipFamily": "ipv6"}}, "IPv6 addresses", "beside it"),
+        ({"remoteNetworkConfig": {"remoteNodeNetworks": [{"cidrs": ["10.9.0.0/16"]}]}}, "hybrid nodes", "beside it"),
+    ],
+)
+def test_a_cluster_of_another_kind_or_not_finished_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], said: str, hint: str
+):
+    """Its description lacks what the rest is found by: a security group, a certificate, even a VPC."""
+    monkeypatch.setattr(locate, "described", lambda _api, name: {"name": name, **entry})
+    monkeypatch.setattr(locate, "read_cluster", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(CommandError, match=f"cluster train {said}|cluster train .*{said}") as refused:
+        locate.find("train", REGION, lambda _: BotoApi(REGION, account(AccountState()).session()))
+    assert hint in (refused.value.hint or "")
+
+
+def test_a_cluster_of_the_programs_own_kind_is_not_refused():
+    """EKS shows members of other kinds empty, too."""
+    locate.refuse(
+        "train", {"computeConfig": {"enabled": False}, "kubernetesNetworkConfig": {"ipFamily": "ipv4"}, "remoteNetworkConfig": None}
+    )
+
+
+def test_profiles_of_fargate_are_named(trn: Trn, wires: dict[str, Wire]):
+    """`pulumi destroy` would stop at them, after all else is gone."""
+    state = blueprint_account()
+    profile = {"fargateProfileName": "batch", "clusterName": BLUEPRINT}
+    state.others["fargate profile"] = {"batch": profile, "other": {**profile, "fargateProfileName": "x", "clusterName": "another"}}
+    wires[REGION] = account(state)
+    told = [each for each in result(trn, BLUEPRINT)["outside"] if "Fargate" in each]
+    assert len(told) == 1
+    assert f"`aws eks delete-fargate-profile --cluster-name {BLUEPRINT} --fargate-profile-name batch` before `pulumi destroy`" in told[0]
+
+
+def test_groups_that_differ_in_case_alone_get_names_of_their_own(trn: Trn, wires: dict[str, Wire]):
+    """EKS tells them apart; names of the stack's groups have no capitals, and none is one that EKS has."""
+    state = blueprint_account()
+    size = {"desiredSize": 0, "minSize": 0, "maxSize": 1}
+    for name in ("Trn1_b", "trn1_B", "_", "9.x"):
+        Account(state, BLUEPRINT).group(name, "nodes", "trn1.32xlarge", "AL2_x86_64_GPU", [NODES["usw2-az4"]], size)
+    wires[REGION] = account(state)
+    assert trn("--cluster", BLUEPRINT, "--region", REGION)[0] == 1
+    assert set(configuration()["trn:nodeGroups"]) == {"trn1-b", "trn1-b-trn", "neuron", "9-x", "trn1-32xl-ng1"}
 
 
 def test_regions_with_neuron_instances_are_looked_at():
