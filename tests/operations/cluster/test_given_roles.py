@@ -173,7 +173,8 @@ def test_the_deployer_may_pass_them_and_change_none():
 @pytest.mark.parametrize("seed", range(2))
 def test_wherever_the_stack_is_killed_they_stay(seed: int):
     """They have no tag of the cluster, and a name that does not begin with it."""
-    story, drawn = Story(recorded(), CLUSTER, REGION), random.Random(seed)
+    given = parse_settings(configuration(), "dev", rehearsal=True)
+    story, drawn = Story(recorded(), CLUSTER, REGION, given=given), random.Random(seed)
     kill = drawn_kill(drawn, recorded(), "create" if seed else "delete")
     assert told(story, kill, seed) == []
 
