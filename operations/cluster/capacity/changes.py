@@ -6,6 +6,7 @@ from typing import Any
 from facts.regions import zone_ids
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import Way
+from operations.cluster.check.needs import purchases
 from operations.cluster.init.offers import second_zone
 from operations.stack_edit import Edit
 from stacks.settings import NodeGroup, Settings, existing_vpc
@@ -89,12 +90,12 @@ def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:
     }
 
 
-def followers(settings: Settings, way: Way) -> list[str]:
-    """What has to be done by hand, or said, where the way is in another region or zone than the stack."""
-    return list(_of_region(settings, way) if way.region != settings.region else _of_zone(settings, way))
+def followers(settings: Settings, way: Way, group: str) -> list[str]:
+    """What has to be done by hand, or said, where the way is in another region or zone than the stack. `group`: the one that moves."""
+    return list(_of_region(settings, way, group) if way.region != settings.region else _of_zone(settings, way))
 
 
-def _of_region(settings: Settings, way: Way) -> Iterator[str]:
+def _of_region(settings: Settings, way: Way, group: str) -> Iterator[str]:
     lustre, region = settings.storage.lustre, way.region
     yield f"the cluster: a stack that is up is destroyed first; in {region} another one is made"
     if lustre.enabled:
@@ -104,6 +105,9 @@ def _of_region(settings: Settings, way: Way) -> Iterator[str]:
         else:
             yield "data: no data repository is set, so nothing fills the new file system; `trn data stage` does"
     yield f"images: what `trn image` pushed is in the registry of {settings.region}; push it again in {region}"
+    for item in purchases(settings):
+        if item.capacity_reservation_id is not None and item.path != f"nodeGroups.{group}":
+            yield f"`{item.path}.capacityReservationId`: {item.capacity_reservation_id} is in {settings.region}, and billed there all the same"
     if settings.control_plane.encryption_key_arn is not None:
         yield f"`controlPlane.encryptionKeyArn`: a KMS key of {region}"
     if existing_vpc(settings):

@@ -28,7 +28,7 @@ def before(order: Order, offering: Offering, way: Way, who: Caller, is_proven: b
     yield f"buyer    {who.arn}"
     yield f"writes   Pulumi.{order.stack_file.stack}.yaml"
     yield from (f"         {line.replace(STAND_IN, 'cr-...')}" for line in as_yaml(file_edits(order, way, STAND_IN)))
-    yield from (f"note     {line}" for line in followers(order.settings, way))
+    yield from (f"note     {line}" for line in followers(order.settings, way, order.wanted.group))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import time
 from textwrap import wrap
 from typing import Any
 
@@ -51,7 +52,7 @@ class Found:
 
 def found(stack: str, settings: Settings, wanted: Wanted, views: Sequence[RegionView], account: str) -> Found:
     """Rank what the regions have."""
-    listed = [way for view in views for way in ways(view, wanted, account)]
+    listed = [way for view in views for way in ways(view, wanted, account, settings)]
     return Found(stack, settings, wanted, views, ranked(listed, settings.region))
 
 
@@ -113,7 +114,7 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
         yield from (f"   {line}" for line in as_yaml(changes))
     else:
         yield f"   Pulumi.{told.stack}.yaml says so already"
-    follow = followers(told.settings, way)
+    follow = followers(told.settings, way, told.wanted.group)
     if follow:
         yield "   does not follow by itself:"
         for line in follow:
@@ -123,6 +124,9 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
 def _how_bought(told: Found, way: Way) -> str:
     wanted = told.wanted
     command = f"trn capacity buy {told.stack} {way.id} --group {wanted.group} --instances {wanted.count} --hours {wanted.hours}"
+    if wanted.earliest.time() == time():
+        # As with `--from`: EC2 lists some of the blocks that begin from a day on, and the same day lists the same ones.
+        command += f" --from {wanted.earliest:%Y-%m-%d}"
     if wanted.group not in told.settings.node_groups:
         command += f" --type {wanted.instance_type}"
     return f"buy: {command}" if way.region == told.settings.region else f"buy, once the stack file says {way.region}: {command}"
@@ -179,7 +183,7 @@ def _way_data(told: Found, way: Way) -> dict[str, Any]:
         "notes": list(way.notes),
         "obstacle": way.obstacle or None,
         "changes": [_edit_data(edit) for edit in edits(told.settings, told.wanted, way)],
-        "mustFollow": followers(told.settings, way),
+        "mustFollow": followers(told.settings, way, told.wanted.group),
     }
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from operations.cli import app
 from operations.parallel import side_by_side
+from operations.stack_edit import Edit, edit_stack
 from simulator.doors.wire.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.operations.aws.regions import Regions
@@ -143,6 +144,14 @@ def test_quotas_stand_against_what_draws_on_them(regions: Regions):
     assert find()[0] == 0
 
 
+def test_the_command_that_buys_looks_from_the_same_day_on(regions: Regions):
+    """Otherwise the offer may not be among those that EC2 lists then."""
+    regions.around("us-west-2").blocks = [block("cb-1", "us-west-24", 9, 3000)]
+    day = f"{NOW + timedelta(days=7):%Y-%m-%d}"
+    command = f"trn capacity buy dev cb-1 --group trn1-32xl --instances 2 --hours 72 --from {day}"
+    assert command in " ".join(find("--hours", "72", "--from", day)[1].split())
+
+
 @pytest.mark.parametrize(
     ("changes", "obstacle"),
     [
@@ -151,6 +160,8 @@ def test_quotas_stand_against_what_draws_on_them(regions: Regions):
         ({"EndDate": text(NOW + timedelta(hours=59))}, "it ends on"),
         ({"EndDate": text(NOW + timedelta(hours=61))}, None),
         ({"State": "scheduled", "StartDate": text(NOW + timedelta(days=3)), "AvailableInstanceCount": 0}, None),
+        ({"Tags": [{"Key": "trn:cluster", "Value": "trainium-dev"}]}, None),
+        ({"Tags": [{"Key": "trn:cluster", "Value": "other"}]}, "it was bought for cluster `other`"),
         ({"TotalInstanceCount": 1, "State": "scheduled", "StartDate": text(NOW + timedelta(days=3))}, "it has 1 instances"),
     ],
 )
@@ -160,6 +171,19 @@ def test_a_reservation_works_only_if_it_is_idle_and_long_enough(regions: Regions
     (way,) = (way for way in ways() if way["kind"] == "reservation")
     assert way["obstacle"] is obstacle or way["obstacle"].startswith(obstacle)
     assert (way["begins"] > text(NOW + timedelta(days=1))) == (changes.get("State") == "scheduled")
+
+
+def test_a_reservation_of_another_group_is_no_way_to_instances(regions: Regions):
+    """Idle until its group goes up: both would want the same instances."""
+    which = "cr-0123456789abcdef0"
+    edit_stack("dev", [Edit(("nodeGroups", "second", key), value) for key, value in (
+        ("instanceType", "trn1.32xlarge"), ("size", 0), ("releaseVersion", "1.35.4-20260505"), ("capacityReservationId", which),
+    )])  # fmt: skip
+    regions.around("us-west-2").reservations[which] = reservation(which, "usw2-az4", 4)
+    (way,) = (way for way in ways() if way["kind"] == "reservation")
+    assert way["obstacle"] == "`nodeGroups.second` has it"
+    (way,) = (way for way in ways("--group", "second") if way["kind"] == "reservation")
+    assert way["obstacle"] is None
 
 
 def test_reservations_of_others_and_those_that_are_over(regions: Regions):
