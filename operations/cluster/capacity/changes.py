@@ -1,6 +1,6 @@
 """What a way changes in the stack file, key by key, and what does not move along with a zone or a region by itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from facts.regions import zone_ids
@@ -9,10 +9,12 @@ from operations.cluster.capacity.ways import Way
 from operations.cluster.check.needs import purchases
 from operations.cluster.init.offers import second_zone
 from operations.stack_edit import Edit
-from stacks.settings import NodeGroup, Settings, existing_vpc
+from stacks.settings import NodeGroup, Settings, existing_vpc, largest_size
 
 RESERVATION_ID = "cr-..."
 """Stands for the id of a block that is not bought yet."""
+_REPLACING = ("instanceType", "capacityType", "capacityReservationId", "zoneIds")
+"""Keys of a group whose change replaces its nodes: the group itself, or its launch template."""
 MAX_ZONES = 4
 """Of a network (stacks.settings, Network.zones)."""
 
@@ -90,9 +92,25 @@ def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:
     }
 
 
-def followers(settings: Settings, way: Way, group: str) -> list[str]:
-    """What has to be done by hand, or said, where the way is in another region or zone than the stack. `group`: the one that moves."""
-    return list(_of_region(settings, way, group) if way.region != settings.region else _of_zone(settings, way))
+def followers(settings: Settings, way: Way, group: str, made: Sequence[Edit]) -> list[str]:
+    """What has to be done by hand, or said: where the way is in another region or zone than the stack, and of nodes that there are.
+
+    `group`: the one that moves. `made`: the keys that it changes.
+    """
+    if way.region != settings.region:
+        return list(_of_region(settings, way, group))
+    return [*_of_nodes(settings, made), *_of_zone(settings, way)]
+
+
+def _of_nodes(settings: Settings, made: Sequence[Edit]) -> Iterator[str]:
+    for edit in made:
+        group = settings.node_groups.get(edit.path[1]) if edit.path[0] == "nodeGroups" else None
+        if group is not None and largest_size(group) and edit.path[-1] in _REPLACING:
+            yield (
+                f"nodes that `nodeGroups.{edit.path[1]}` has now: the next `pulumi up` replaces them, and jobs on them stop;"
+                " `trn plan` names the jobs, and a new group leaves them alone: --group NAME --type TYPE"
+            )
+            return
 
 
 def _of_region(settings: Settings, way: Way, group: str) -> Iterator[str]:

@@ -148,4 +148,4 @@ def lines(told: Pick, settings: Settings) -> Iterator[str]:
         held = settings.node_groups[told.group].capacity_reservation_id
         if held is not None:
             yield f"note     {held} leaves the stack file and is billed all the same: `trn capacity calendar` lists it"
-        yield from (f"note     {line}" for line in followers(settings, best, told.group))
+        yield from (f"note     {line}" for line in followers(settings, best, told.group, edits(settings, told.group, best)))
