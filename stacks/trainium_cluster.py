@@ -215,8 +215,8 @@ class TrainiumCluster(Component):
         changes = size_changes(self._settings)
         if changes:
             args = SizeSchedulesArgs(cluster_name=self._settings.name, region=self._settings.region, changes=changes)
-            scheduled = [groups[name].group for name in dict.fromkeys(change.node_group for change in changes)]
-            SizeSchedules("schedules", args, after=scheduled, opts=self._child)
+            after = {change.node_group: groups[change.node_group].group for change in changes}
+            SizeSchedules("schedules", args, after=after, opts=self._child)
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything

@@ -1,14 +1,14 @@
 """What others keep, put into a simulated account that a stack is to come up in."""
 
 from facts.existing.description import Description, assumed
-from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn, to_json
-from facts.resources.rights import passed_role, role_of
+from facts.existing.role import Role
+from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn
+from facts.resources.rights import role_of
 from operations.engine.project import EngineFolder
 from simulator.account.disk import AccountFolder, held
 from simulator.account.places import subnet
-from simulator.account.putting import put_existing
+from simulator.account.putting import put_existing, put_role
 from simulator.account.state import AccountState
-from simulator.outputs import CREATED_AT
 from stacks.existing import asked_of, log_bucket
 from stacks.settings import Settings
 
@@ -83,19 +83,10 @@ _ATTACHED = (
 def _put_roles(state: AccountState, settings: Settings) -> bool:
     """Roles that trust the control plane, nodes and pods of any cluster, with every managed policy that the stack would attach."""
     there = state.others.setdefault("role", {})
-    missing = {role_of(arn): arn for arn in settings.iam.roles.values() if role_of(arn) not in there}
+    missing = [arn for arn in settings.iam.roles.values() if role_of(arn) not in there]
     trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})
-    for name, arn in missing.items():
-        there[name] = {
-            "RoleName": name,
-            "Arn": arn,
-            "Path": f"/{passed_role(arn)[: -len(name)]}",
-            "RoleId": "AROAEXAMPLEEXAMPLE01",
-            "CreateDate": CREATED_AT,
-            "AssumeRolePolicyDocument": to_json(trust),
-            "attached": [managed_policy_arn(arn.split(":")[1], policy) for policy in _ATTACHED],
-            "tags": {},
-        }
+    for arn in missing:
+        put_role(state, Role(arn=arn, trust=trust, attached=tuple(managed_policy_arn(arn.split(":")[1], each) for each in _ATTACHED)))
     return bool(missing)
 
 

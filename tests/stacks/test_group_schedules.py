@@ -90,6 +90,16 @@ def test_a_call_that_comes_late_is_tried_for_half_an_hour():
     assert policies == [{"maximumEventAgeInSeconds": 1800, "maximumRetryAttempts": 20}] * 2
 
 
+def test_a_group_that_is_never_made_keeps_no_other_from_being_emptied():
+    """Without capacity a group fails after 33 minutes; the schedules of the other wait for their own group alone."""
+    night = {"downAt": "0 20 * * *"}
+    second = {"instanceType": "trn1.32xlarge", "size": 1, "releaseVersion": "1.35.4-20260505", "schedule": night}
+    made = record_stack(merged(dev_configuration(), nodeGroups={"trn1-32xl": {"schedule": night}, "second": second}))
+    groups = {item.urn: item.name for item in of_type(made, ":NodeGroup").values()}
+    waits = {key: [groups[urn] for urn in item.dependencies if urn in groups] for key, item in of_type(made, ":Schedule").items()}
+    assert waits == {"schedules-trn1-32xl-down": ["trn1-32xl"], "schedules-second-down": ["second"]}
+
+
 @cache
 def _friday() -> Recording:
     changes = {"nodeGroups": {"trn1-32xl": {"schedule": {"downAt": "0 20 * * FRI"}}}}

@@ -5,6 +5,7 @@ import random
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,17 +19,23 @@ from operations.cluster.check.subject import Subject
 from operations.cluster.iam.documents import deployer_permissions, statements
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping, plan_sweep
 from operations.cluster.sweep.run import look, place_of
+from operations.errors import CompleteError
+from operations.existing.description_file import as_yaml, read_description
+from operations.existing.fit import refuse_unfit
+from operations.existing.reading import described_existing
 from operations.existing.stand_in import account_for, put_missing
 from operations.practice.state import exported
 from operations.program import settings_of
 from operations.stack_file import StackFile
 from operations.stack_state import parse_state
+from simulator.account.putting import put_existing
+from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording, exists_in_cloud
 from stacks.config import parse_settings
-from stacks.existing import existing_ids
+from stacks.existing import asked_of, existing_ids
 from stacks.problems import ConfigurationError
 from stacks.settings import kept_role
 from tests.operations.aws.cloud import ACCOUNT, Cloud
@@ -38,6 +45,8 @@ from tests.operations.cluster.test_check import subject_of
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
+POD = pod_identity_trust("train", "kube-system", "aws-node")
+POD_STATEMENT = POD["Statement"][0]
 START = "arn:aws:iam::123456789012:role/company"
 GIVEN = {
     "control-plane": f"{START}/plane",
@@ -173,7 +182,8 @@ def test_the_deployer_may_pass_them_and_change_none():
 @pytest.mark.parametrize("seed", range(2))
 def test_wherever_the_stack_is_killed_they_stay(seed: int):
     """They have no tag of the cluster, and a name that does not begin with it."""
-    story, drawn = Story(recorded(), CLUSTER, REGION), random.Random(seed)
+    given = parse_settings(configuration(), "dev", rehearsal=True)
+    story, drawn = Story(recorded(), CLUSTER, REGION, given=given), random.Random(seed)
     kill = drawn_kill(drawn, recorded(), "create" if seed else "delete")
     assert told(story, kill, seed) == []
 
@@ -243,6 +253,35 @@ def test_each_is_compared_with_the_role_that_would_have_been_made():
     assert f"is not there: the role of this name is {START}/other/spare" in spare
 
 
+def test_roles_are_described_and_judged_by_a_rehearsal(tmp_path: Path):
+    """From the account into a file and from there into a rehearsal: with what `trn check` sees of trust and managed policies."""
+    stack_file = StackFile(ROOT, "trn", "dev", {f"trn:{key}": value for key, value in configuration().items()})
+    given, cloud, path = settings_of(stack_file), Cloud(), tmp_path / "existing.yaml"
+    with pytest.raises(CompleteError, match="5 mistakes in how stack `dev`"):
+        refuse_unfit(given, described_existing(cloud.api, asked_of(given), GIVEN.values()), stack_file)
+    put_missing(cloud.world.state, given)
+    path.write_text(as_yaml(described_existing(cloud.api, asked_of(given), GIVEN.values())))
+    found = read_description(path)
+    assert {role.arn for role in found.roles} == set(GIVEN.values())
+    assert refuse_unfit(given, found, stack_file) == []
+    state = AccountState()
+    put_existing(state, found)
+    assert {entry["Arn"] for entry in state.others["role"].values()} == set(GIVEN.values())
+    changed_roles = [role.model_copy(update={"attached": ()} if role.arn == GIVEN["control-plane"] else {}) for role in found.roles]
+    with pytest.raises(CompleteError) as refused:
+        refuse_unfit(given, found.model_copy(update={"roles": tuple(changed_roles)}), stack_file)
+    assert "a role that lacks the managed policies AmazonEKSClusterPolicy, `iam.roles.control-plane`" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "trust", [{}, {"Statement": 1}, {"Statement": [1, "x"]}, {"Statement": {"Effect": "Allow", "Action": 1, "Principal": 2, "Condition": 3}},
+              {"Statement": {**POD_STATEMENT, "Condition": [1]}}, {"Statement": {**POD_STATEMENT, "Condition": {"StringEquals": 1}}}],
+)  # fmt: skip
+def test_a_trust_that_is_none_trusts_no_one(trust: dict[str, Any]):
+    """A file may hold anything."""
+    assert untrusted(trust, POD) == ["sts:AssumeRole", "sts:TagSession"]
+
+
 def test_a_role_of_another_account_and_one_that_nothing_uses_are_said():
     """A role is used in its own account only."""
     aws = HealthyAccount()
@@ -251,9 +290,6 @@ def test_a_role_of_another_account_and_one_that_nothing_uses_are_said():
     other, unused = roles(checked)
     assert (other.verdict, "is a role of account 999999999999" in other.what) == ("fail", True)
     assert (unused.verdict, "nothing of this stack uses" in unused.what) == ("pass", True)
-
-
-POD = pod_identity_trust("train", "kube-system", "aws-node")
 
 
 def changed(**keys: Any) -> Document:
