@@ -3,6 +3,7 @@
 Sources: IAM user guide, policy elements (Principal, Condition); EKS user guide, pod-id-role; read 2026-11.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,12 +13,17 @@ from pydantic import Field
 
 from facts.existing.network import AGAIN
 from facts.forms import ROLE_ARN
-from facts.iam import Document
+from facts.iam import Document, to_json
 from facts.problems import Problem
 from facts.section import Formed, Section
 
 PATH = "iam.roles"
-_LIKE = {"StringEquals": lambda value, allowed: value == allowed, "StringLike": fnmatchcase}
+_LIKE = {
+    "StringEquals": lambda value, allowed: value == allowed,
+    "StringLike": fnmatchcase,
+    "ArnLike": fnmatchcase,
+    "ArnEquals": fnmatchcase,
+}
 
 
 class Role(Section):
@@ -43,7 +49,8 @@ class WantedRole:
 def lacking(found: Role, wanted: WantedRole) -> list[str]:
     """What a role does not have, each as the rest of a sentence that begins with its ARN."""
     said: list[str] = []
-    lost = untrusted(found.trust, wanted.trust)
+    # The stack does not know its account, and says `*` in its own trust; a role says its own.
+    lost = untrusted(found.trust, json.loads(to_json(wanted.trust).replace(":*:", f":{found.arn.split(':')[4]}:")))
     if lost:
         (statement,) = wanted.trust["Statement"]
         said.append(f"does not let {statement['Principal']['Service']} do {', '.join(lost)} for this cluster")

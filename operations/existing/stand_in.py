@@ -15,17 +15,17 @@ from stacks.settings import Settings
 
 def stand_in(settings: Settings) -> Description | None:
     """What exists, with all that the stack asks; None where it makes everything itself."""
-    asked = asked_of(settings)
-    return None if asked.is_nothing else assumed(asked)
+    found = assumed(asked_of(settings)).model_copy(update={"roles": tuple(map(_role, settings.iam.roles.values()))})
+    return None if found == Description() else found
 
 
 def assumption(settings: Settings) -> list[str]:
     """What a rehearsal without a description says, one sentence or none."""
-    used = asked_of(settings).names
+    used = [*asked_of(settings).names, *(["the roles of `iam.roles`"] if settings.iam.roles else [])]
     if not used:
         return []
     described = "`trn network describe` writes what it is like, and `trn rehearse --existing FILE` reads that"
-    return [f"{', '.join(used)} {'is' if len(used) == 1 else 'are'} taken to be as the stack needs: {described}"]
+    return [f"{', '.join(used)} {'is' if len(used) == 1 and not settings.iam.roles else 'are'} taken to be as the stack needs: {described}"]
 
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
@@ -70,7 +70,7 @@ def _is_there(state: AccountState, vpc_id: str, subnet_id: str) -> bool:
     return found is not None and found.inputs["vpcId"] == vpc_id
 
 
-_TRUSTED = ("ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com")
+_TRUSTED = ("ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com", "scheduler.amazonaws.com")
 _ATTACHED = (
     "AmazonEKSClusterPolicy",
     "AmazonEKSWorkerNodeMinimalPolicy",
@@ -80,13 +80,16 @@ _ATTACHED = (
 )
 
 
-def _put_roles(state: AccountState, settings: Settings) -> bool:
-    """Roles that trust the control plane, nodes and pods of any cluster, with every managed policy that the stack would attach."""
-    there = state.others.setdefault("role", {})
-    missing = [arn for arn in settings.iam.roles.values() if role_of(arn) not in there]
+def _role(arn: str) -> Role:
+    """A role that trusts the control plane, nodes, pods and schedules of any cluster, with every managed policy that the stack would attach."""
     trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})
+    return Role(arn=arn, trust=trust, attached=tuple(managed_policy_arn(arn.split(":")[1], each) for each in _ATTACHED))
+
+
+def _put_roles(state: AccountState, settings: Settings) -> bool:
+    missing = [arn for arn in settings.iam.roles.values() if role_of(arn) not in state.others.get("role", {})]
     for arn in missing:
-        put_role(state, Role(arn=arn, trust=trust, attached=tuple(managed_policy_arn(arn.split(":")[1], each) for each in _ATTACHED)))
+        put_role(state, _role(arn))
     return bool(missing)
 
 

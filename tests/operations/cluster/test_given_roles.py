@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from facts.existing.role import untrusted
+from facts.existing.role import Role, WantedRole, lacking, untrusted
 from facts.iam import Document, document, ec2_trust, pod_identity_trust
 from facts.permanent import PermanentChanged, refuse_change
+from facts.policies.schedules import schedule_trust
 from operations.belonging import Owner
 from operations.cluster.check.roles import roles
 from operations.cluster.check.subject import Subject
@@ -23,7 +24,7 @@ from operations.errors import CompleteError
 from operations.existing.description_file import as_yaml, read_description
 from operations.existing.fit import refuse_unfit
 from operations.existing.reading import described_existing
-from operations.existing.stand_in import account_for, put_missing
+from operations.existing.stand_in import account_for, put_missing, stand_in
 from operations.practice.state import exported
 from operations.program import settings_of
 from operations.stack_file import StackFile
@@ -34,6 +35,7 @@ from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording, exists_in_cloud
+from simulator.rehearsal import Circumstances
 from stacks.config import parse_settings
 from stacks.existing import asked_of, existing_ids
 from stacks.problems import ConfigurationError
@@ -153,6 +155,37 @@ def test_a_name_beside_a_given_role_is_refused():
     with pytest.raises(ConfigurationError) as refused:
         parse_settings(given, "dev", rehearsal=True)
     assert [problem.path for problem in refused.value.problems] == ["controlPlane.roleName"]
+
+
+def test_schedules_run_with_a_given_role_that_trusts_them():
+    """A group that is empty at night, rehearsed without a description: the role is there, and trusts the scheduler."""
+    arn = f"{START}/times"
+    night = {"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI"}
+    given = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"schedule": night}}, iam={"roles": {"schedules": arn}})
+    stack = record_stack(given, stack="dev")
+    assert {item.inputs["target"]["roleArn"] for item in stack.of_type("aws:scheduler/schedule:Schedule")} == {arn}
+    assert not [item for item in stack.resources() if str(item.inputs.get("name")).endswith("-schedules") and ":Role" in item.type]
+    assumed_account = Circumstances(existing=stand_in(parse_settings(given, "dev", rehearsal=True))).account()
+    assert Engine(World(assumed_account), State()).up(stack).ended_well
+    lacking_account = Circumstances().account()
+    assert not Engine(World(lacking_account), State()).up(stack).ended_well
+
+
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("arn:aws:scheduler:us-west-2:123456789012:schedule-group/trainium-dev", []),
+        ("arn:aws:scheduler:*:123456789012:schedule-group/*", []),
+        ("arn:aws:scheduler:us-west-2:123456789012:schedule-group/other", ["sts:AssumeRole"]),
+        ("arn:aws:scheduler:us-west-2:999999999999:schedule-group/trainium-dev", ["sts:AssumeRole"]),
+    ],
+)
+def test_a_trust_of_schedules_names_their_group(source: str, lost: list[str]):
+    """The stack's own has `*` for the account, which it does not know; a company's has the account."""
+    wanted = WantedRole(schedule_trust("aws", "us-west-2", "trainium-dev"), (), ())
+    trust = {"Statement": [{**wanted.trust["Statement"][0], "Condition": {"ArnEquals": {"aws:SourceArn": source}}}]}
+    said = lacking(Role(arn=f"{START}/times", trust=trust), wanted)
+    assert said == [f"does not let scheduler.amazonaws.com do {each} for this cluster" for each in lost]
 
 
 def test_karpenter_passes_the_given_role_and_no_other():
