@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
-from components.identity import Role, RoleArgs
+from components.identity import RoleArgs, role_in_use
 from facts import names, regions
 from facts.policies.schedules import schedule_policy, schedule_trust
 
@@ -63,8 +63,9 @@ class SizeSchedules(Component):
         super().__init__("trn:components:SizeSchedules", name, opts)
         child = pulumi.ResourceOptions(parent=self)
         partition, group_name = regions.partition(args.region), names.schedule_group_name(args.cluster_name)
-        role = Role(
+        role = role_in_use(
             name,
+            "schedules",
             RoleArgs(
                 role_name=names.role_name(args.cluster_name, args.region, "schedules"),
                 trust=schedule_trust(partition, args.region, group_name),

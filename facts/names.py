@@ -26,10 +26,10 @@ CONTROL_PLANE_ROLE = "control-plane"
 """What the control plane's role is for, and the end of its name where the stack makes it."""
 GIVEN_ROLES = (
     CONTROL_PLANE_ROLE, "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
-    "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana",
+    "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana", "schedules",
 )  # fmt: skip
-"""Roles, by what they are for, in whose place a stack can be given others: those of the control plane, of nodes and of
-pods. That of schedules is not one: it names the schedules that it may run."""
+"""Roles, by what they are for, in whose place a stack can be given others: those of the control plane, of nodes, of
+pods, and of the schedules that size groups."""
 
 
 def launch_template_name(cluster: str, node_group: str) -> str:

@@ -73,6 +73,14 @@ def log_bucket(settings: Settings) -> str | None:
     return section.s3_bucket if section.enabled else None
 
 
+def paid_by_others(settings: Settings) -> tuple[str, ...]:
+    """What the stack uses and its owner's bill shows: network, file system, workspace, key, bucket and repository; roles are free."""
+    key = settings.control_plane.encryption_key_arn
+    bucket, repository = log_bucket(settings), settings.training.image_repository
+    more = (key and key.rpartition(":")[2], bucket and f"s3://{bucket}", repository and f"repository {repository}")
+    return (*asked_of(settings).names, *(each for each in more if each))
+
+
 def existing_ids(settings: Settings) -> frozenset[str]:
     """Ids, names and ARNs of what the file says that others keep: nothing of it may be deleted, whatever its tags and name say."""
     network, storage = settings.network.existing, settings.storage.lustre.existing

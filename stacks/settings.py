@@ -260,7 +260,11 @@ class Iam(Section):
     """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, and a running cluster keeps the role that it was made with."""
     roles: dict[
         Annotated[
-            str, OneOf(GIVEN_ROLES, "these are the roles of the control plane, nodes and pods; docs/existing.md says what each must allow")
+            str,
+            OneOf(
+                GIVEN_ROLES,
+                "these are the roles of the control plane, nodes, pods and schedules; docs/existing.md says what each must allow",
+            ),
         ],
         Annotated[str, Formed(forms.ROLE_ARN)],
     ] = Field(default_factory=dict)

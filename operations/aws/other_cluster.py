@@ -66,7 +66,7 @@ class OtherCluster:
     fargate_profiles: tuple[str, ...] = ()
     """Names of the profiles by which pods run on Fargate."""
     role_users: tuple[str, ...] = ()
-    """Other clusters of the region whose control plane has the same role."""
+    """Other clusters whose control plane has the same role; those of other regions with the region."""
 
     @property
     def name(self) -> str:
@@ -131,13 +131,13 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
         log_group=_log_group(api, name),
         fargate_profiles=tuple(sorted(api.pages(LIST_FARGATE, "fargateProfileNames", clusterName=name))),
-        role_users=tuple(each for each in cluster_names(api) if each != name and _role_of_cluster(api, each) == entry["roleArn"]),
+        role_users=tuple(each for each in clusters_with_role(api, entry["roleArn"]) if each != name),
     )
 
 
-def _role_of_cluster(api: Api, name: str) -> str:
-    found = described(api, name)
-    return str(found["roleArn"]) if found is not None else ""
+def clusters_with_role(api: Api, arn: str) -> list[str]:
+    """Clusters of the region whose control plane has this role; one that is registered from outside of EKS has none."""
+    return [each for each in cluster_names(api) if (described(api, each) or {}).get("roleArn") == arn]
 
 
 def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:

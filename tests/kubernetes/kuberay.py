@@ -26,7 +26,7 @@ def kuberay(programs: Programs, control_plane: ControlPlane) -> Iterator[None]:
     # Those of the chart, of another version, may be left by other tests.
     for each in definitions:
         api.delete(each, foreground=False)
-    wait(lambda: not any(api.exists(each) for each in definitions), "no definition of these kinds is left", 60)
+    wait(lambda: not any(api.exists(each) for each in definitions), "no definition of these kinds is left")
     for each in definitions:
         api.create(each).ok()
     for kind in KINDS:

@@ -1,7 +1,8 @@
 """Finds the cluster that is to be taken over, and refuses what is none, or is ours already."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,7 @@ from facts.regions import REGIONS, near_regions, zone_id_prefix
 from operations.aws.api import Api, tags_of
 from operations.aws.control_plane import described
 from operations.aws.errors import code_of
-from operations.aws.other_cluster import OtherCluster, cluster_names, read_cluster
+from operations.aws.other_cluster import OtherCluster, cluster_names, clusters_with_role, read_cluster
 from operations.errors import MISUSE, CommandError
 
 _NOT_ENABLED = frozenset({"UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure", "AccessDeniedException"})
@@ -46,7 +47,19 @@ def find(name: str, region: str, api_in: Callable[[str], Api]) -> OtherCluster:
     found = read_cluster(api_in(places[0]), name)
     if found is None:
         raise _not_found(name, region, api_in)
-    return found
+    return replace(found, role_users=(*found.role_users, *_users_elsewhere(found, api_in)))
+
+
+def _users_elsewhere(found: OtherCluster, api_in: Callable[[str], Api]) -> Iterator[str]:
+    """Clusters of other regions whose control plane has the same role, with the region: IAM's roles are of the whole account."""
+    for region in neuron_regions():
+        if region == found.region:
+            continue
+        try:
+            yield from (f"{each} in {region}" for each in clusters_with_role(api_in(region), str(found.entry["roleArn"])))
+        except ClientError as error:
+            if code_of(error) not in _NOT_ENABLED:
+                raise
 
 
 def _is_in(name: str, region: str, api_in: Callable[[str], Api]) -> bool:

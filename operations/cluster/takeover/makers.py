@@ -72,6 +72,8 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
 def _role_policies(other: OtherCluster) -> Iterator[str]:
     """What the program's role does not have, and `pulumi destroy` would stop at (IAM API, DeleteRole: DeleteConflict)."""
     role = role_of(other.entry["roleArn"])
+    if other.role_users:
+        return
     for arn in other.role_policies:
         if not arn.endswith(f"/{_OWN_POLICY}"):
             detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"

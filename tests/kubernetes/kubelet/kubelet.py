@@ -19,7 +19,7 @@ from tests.kubernetes.kubelet.sandbox import find_sandbox
 from tests.kubernetes.kubelet.streams import Streams
 from tests.kubernetes.kubelet.worker import PodWorker
 
-READY_S = 30
+READY_S = 120
 _log = logging.getLogger(__name__)
 
 

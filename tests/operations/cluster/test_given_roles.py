@@ -5,30 +5,39 @@ import random
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from facts.existing.role import untrusted
+from facts.existing.role import Role, WantedRole, lacking, untrusted
 from facts.iam import Document, document, ec2_trust, pod_identity_trust
 from facts.permanent import PermanentChanged, refuse_change
+from facts.policies.schedules import schedule_trust
 from operations.belonging import Owner
 from operations.cluster.check.roles import roles
 from operations.cluster.check.subject import Subject
 from operations.cluster.iam.documents import deployer_permissions, statements
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping, plan_sweep
 from operations.cluster.sweep.run import look, place_of
-from operations.existing.stand_in import account_for, put_missing
+from operations.errors import CompleteError
+from operations.existing.description_file import as_yaml, read_description
+from operations.existing.fit import refuse_unfit
+from operations.existing.reading import described_existing
+from operations.existing.stand_in import account_for, put_missing, stand_in
 from operations.practice.state import exported
 from operations.program import settings_of
 from operations.stack_file import StackFile
 from operations.stack_state import parse_state
+from simulator.account.putting import put_existing
+from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording, exists_in_cloud
+from simulator.rehearsal import Circumstances
 from stacks.config import parse_settings
-from stacks.existing import existing_ids
+from stacks.existing import asked_of, existing_ids
 from stacks.problems import ConfigurationError
 from stacks.settings import kept_role
 from tests.operations.aws.cloud import ACCOUNT, Cloud
@@ -38,6 +47,8 @@ from tests.operations.cluster.test_check import subject_of
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
+POD = pod_identity_trust("train", "kube-system", "aws-node")
+POD_STATEMENT = POD["Statement"][0]
 START = "arn:aws:iam::123456789012:role/company"
 GIVEN = {
     "control-plane": f"{START}/plane",
@@ -146,6 +157,37 @@ def test_a_name_beside_a_given_role_is_refused():
     assert [problem.path for problem in refused.value.problems] == ["controlPlane.roleName"]
 
 
+def test_schedules_run_with_a_given_role_that_trusts_them():
+    """A group that is empty at night, rehearsed without a description: the role is there, and trusts the scheduler."""
+    arn = f"{START}/times"
+    night = {"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI"}
+    given = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"schedule": night}}, iam={"roles": {"schedules": arn}})
+    stack = record_stack(given, stack="dev")
+    assert {item.inputs["target"]["roleArn"] for item in stack.of_type("aws:scheduler/schedule:Schedule")} == {arn}
+    assert not [item for item in stack.resources() if str(item.inputs.get("name")).endswith("-schedules") and ":Role" in item.type]
+    assumed_account = Circumstances(existing=stand_in(parse_settings(given, "dev", rehearsal=True))).account()
+    assert Engine(World(assumed_account), State()).up(stack).ended_well
+    lacking_account = Circumstances().account()
+    assert not Engine(World(lacking_account), State()).up(stack).ended_well
+
+
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("arn:aws:scheduler:us-west-2:123456789012:schedule-group/trainium-dev", []),
+        ("arn:aws:scheduler:*:123456789012:schedule-group/*", []),
+        ("arn:aws:scheduler:us-west-2:123456789012:schedule-group/other", ["sts:AssumeRole"]),
+        ("arn:aws:scheduler:us-west-2:999999999999:schedule-group/trainium-dev", ["sts:AssumeRole"]),
+    ],
+)
+def test_a_trust_of_schedules_names_their_group(source: str, lost: list[str]):
+    """The stack's own has `*` for the account, which it does not know; a company's has the account."""
+    wanted = WantedRole(schedule_trust("aws", "us-west-2", "trainium-dev"), (), ())
+    trust = {"Statement": [{**wanted.trust["Statement"][0], "Condition": {"ArnEquals": {"aws:SourceArn": source}}}]}
+    said = lacking(Role(arn=f"{START}/times", trust=trust), wanted)
+    assert said == [f"does not let scheduler.amazonaws.com do {each} for this cluster" for each in lost]
+
+
 def test_karpenter_passes_the_given_role_and_no_other():
     """The node class names it by its name, the policy by its path as well."""
     classes = recorded().of_type("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass")
@@ -173,7 +215,8 @@ def test_the_deployer_may_pass_them_and_change_none():
 @pytest.mark.parametrize("seed", range(2))
 def test_wherever_the_stack_is_killed_they_stay(seed: int):
     """They have no tag of the cluster, and a name that does not begin with it."""
-    story, drawn = Story(recorded(), CLUSTER, REGION), random.Random(seed)
+    given = parse_settings(configuration(), "dev", rehearsal=True)
+    story, drawn = Story(recorded(), CLUSTER, REGION, given=given), random.Random(seed)
     kill = drawn_kill(drawn, recorded(), "create" if seed else "delete")
     assert told(story, kill, seed) == []
 
@@ -243,6 +286,35 @@ def test_each_is_compared_with_the_role_that_would_have_been_made():
     assert f"is not there: the role of this name is {START}/other/spare" in spare
 
 
+def test_roles_are_described_and_judged_by_a_rehearsal(tmp_path: Path):
+    """From the account into a file and from there into a rehearsal: with what `trn check` sees of trust and managed policies."""
+    stack_file = StackFile(ROOT, "trn", "dev", {f"trn:{key}": value for key, value in configuration().items()})
+    given, cloud, path = settings_of(stack_file), Cloud(), tmp_path / "existing.yaml"
+    with pytest.raises(CompleteError, match="5 mistakes in how stack `dev`"):
+        refuse_unfit(given, described_existing(cloud.api, asked_of(given), GIVEN.values()), stack_file)
+    put_missing(cloud.world.state, given)
+    path.write_text(as_yaml(described_existing(cloud.api, asked_of(given), GIVEN.values())))
+    found = read_description(path)
+    assert {role.arn for role in found.roles} == set(GIVEN.values())
+    assert refuse_unfit(given, found, stack_file) == []
+    state = AccountState()
+    put_existing(state, found)
+    assert {entry["Arn"] for entry in state.others["role"].values()} == set(GIVEN.values())
+    changed_roles = [role.model_copy(update={"attached": ()} if role.arn == GIVEN["control-plane"] else {}) for role in found.roles]
+    with pytest.raises(CompleteError) as refused:
+        refuse_unfit(given, found.model_copy(update={"roles": tuple(changed_roles)}), stack_file)
+    assert "a role that lacks the managed policies AmazonEKSClusterPolicy, `iam.roles.control-plane`" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "trust", [{}, {"Statement": 1}, {"Statement": [1, "x"]}, {"Statement": {"Effect": "Allow", "Action": 1, "Principal": 2, "Condition": 3}},
+              {"Statement": {**POD_STATEMENT, "Condition": [1]}}, {"Statement": {**POD_STATEMENT, "Condition": {"StringEquals": 1}}}],
+)  # fmt: skip
+def test_a_trust_that_is_none_trusts_no_one(trust: dict[str, Any]):
+    """A file may hold anything."""
+    assert untrusted(trust, POD) == ["sts:AssumeRole", "sts:TagSession"]
+
+
 def test_a_role_of_another_account_and_one_that_nothing_uses_are_said():
     """A role is used in its own account only."""
     aws = HealthyAccount()
@@ -251,9 +323,6 @@ def test_a_role_of_another_account_and_one_that_nothing_uses_are_said():
     other, unused = roles(checked)
     assert (other.verdict, "is a role of account 999999999999" in other.what) == ("fail", True)
     assert (unused.verdict, "nothing of this stack uses" in unused.what) == ("pass", True)
-
-
-POD = pod_identity_trust("train", "kube-system", "aws-node")
 
 
 def changed(**keys: Any) -> Document:

@@ -415,14 +415,33 @@ def test_a_role_of_the_programs_name_that_the_cluster_does_not_use_is_not_taken(
     assert not [each for each in found["maps"] if name in each["id"]]
 
 
-def test_a_role_that_another_cluster_uses_as_well_is_red(trn: Trn, wires: dict[str, Wire]):
-    """Companies make one role for all control planes."""
-    state = blueprint_account()
+@pytest.mark.parametrize("region", [REGION, "us-east-2"])
+def test_a_role_that_another_cluster_uses_as_well_is_given_and_never_taken_over(trn: Trn, wires: dict[str, Wire], region: str):
+    """Companies make one role for all control planes of an account: `pulumi destroy` would delete it below the other one."""
+    state = blueprint_account(role_path="/company/")
     (plane,) = [item.registration for item in state if item.registration.type == "aws:eks/cluster:Cluster"]
-    role = str(plane.inputs["roleArn"]).rsplit("/", 1)[-1]
-    other_makers.Account(state, "neighbour").cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"])
+    arn = str(plane.inputs["roleArn"])
+    there = state if region == REGION else AccountState()
+    role = arn.rsplit("/", 1)[-1]
+    neighbour = other_makers.Account(there, "neighbour")
+    neighbour.cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"], path="/company/")
     wires[REGION] = account(state)
-    assert any("is that of cluster neighbour as well" in each for each in result(trn, BLUEPRINT, code=1)["red"])
+    if region != REGION:
+        wires[region] = account(there, region)
+    found = result(trn, BLUEPRINT)
+    assert found["plan"]["replace"] == found["red"] == []
+    assert not [each for each in found["maps"] if each["type"].startswith("aws:iam/")]
+    made = configuration()
+    assert made["trn:iam"] == {"roles": {"control-plane": arn}}
+    assert "roleName" not in made["trn:controlPlane"]
+    text = Path("Pulumi.prod.yaml").read_text()
+    assert f"is that of neighbour{'' if region == REGION else ' in us-east-2'} as well" in text
+    document = yaml.safe_load(text)
+    document["config"] |= {"trn:iam": {"path": "/company/"}, "trn:controlPlane": {**made["trn:controlPlane"], "roleName": role}}
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(document))
+    Path("import-prod.json").unlink()
+    (red,) = result(trn, BLUEPRINT, code=1)["red"]
+    assert f"set `iam.roles.control-plane: {arn}`, and remove `controlPlane.roleName`" in red
 
 
 @pytest.mark.parametrize(("kind", "said"), [("vpc", "EC2 has no such VPC"), ("subnet", "has no such subnet")])
