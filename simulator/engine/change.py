@@ -20,6 +20,7 @@ from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.recording import Recording, Registration, exists_in_cloud
 
+_SIZE = "scalingConfig.desiredSize"
 Severity = Literal["red", "amber"]
 """Red: running jobs or data would go. Amber: something stops for a while and comes back as it was, or something is left behind."""
 
@@ -165,11 +166,17 @@ def _file_system(_state: AccountState, change: Change, old: Registration, gone: 
 
 def _group(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     name, size = old.inputs["nodeGroupName"], view.desired_size(old)
-    if not size:
-        return
     neuron = old.inputs.get("amiType") == "AL2023_x86_64_NEURON"
     severity: Severity = "red" if neuron else "amber"
     stops = "jobs on them stop" if neuron else "their pods move"
+    limits = not gone and any(path.startswith("scalingConfig.") for path in change.changed)
+    if limits and change.new is not None and _SIZE in (change.new.options.get("ignoreChanges") or ()):
+        # hashicorp/terraform-provider-aws internal/service/eks/node_group.go, Update: limits and size are sent together.
+        sent = f"with its new limits EKS gets the size that Pulumi knows, {view.desired_size(change.new)} nodes"
+        do = "`pulumi up --refresh` reads the size first"
+        yield Caution(severity, old.urn, f"node group {name} is autoscaled, and {sent}: of more nodes the others go, {stops}; {do}")
+    if not size:
+        return
     if gone:
         why = f" ({', '.join(change.because)})" if change.because else ""
         yield Caution(severity, old.urn, f"node group {name} is {_word(change)}{why}: all {size} nodes go at once, {stops}")

@@ -31,9 +31,9 @@ os.environ.setdefault("GOGC", "200")
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
 LONGEST_FIRST = (
-    "test_launchers.py", "test_objects.py", "test_practice.py", "test_charts.py", "test_mpijob.py", "test_accepted.py", "test_commands.py",
-    "test_volcano.py", "test_other_tools.py", "test_rayjob.py", "test_precompile.py", "test_cancel.py", "kubelet/test_controllers.py",
-    "kubelet/test_pods_run.py", "test_stage.py",
+    "test_launchers.py", "test_objects.py", "test_practice.py", "test_charts.py", "test_commands.py", "test_volcano.py",
+    "test_precompile.py", "test_rayjob.py", "test_mpijob.py", "test_accepted.py", "test_drain.py", "test_other_tools.py",
+    "test_stage.py", "test_cancel.py", "kubelet/test_controllers.py", "kubelet/test_pods_run.py",
 )  # fmt: skip
 """Files of more than 10 s on two cores. One of them at the end would leave the other workers with nothing to do."""
 

@@ -60,6 +60,18 @@ def test_no_change_plans_nothing():
     assert (changed.phase.seconds, changed.cautions) == (0, [])
 
 
+def test_new_limits_of_an_autoscaled_group_name_the_size_that_pulumi_knows():
+    """The autoscaler may have made more nodes than that; the provider sends limits and size together."""
+    having, more, named = (
+        record_stack(merged(dev_configuration(), nodeGroups={TRAIN: {"autoscaled": True, **keys}}))
+        for keys in ({"maxSize": 4}, {"maxSize": 6}, {"maxSize": 4, "nodeRepair": False})
+    )
+    (caution,) = rehearse_change(having, more, seed=0).cautions
+    assert (caution.severity, "the size that Pulumi knows, 2 nodes" in caution.text) == ("red", True)
+    assert "`pulumi up --refresh` reads the size first" in caution.text
+    assert rehearse_change(having, named, seed=0).cautions == []
+
+
 def test_a_larger_group_grows_in_place():
     """Nothing else moves, and nothing stops."""
     changed = change(nodeGroups={TRAIN: {"size": 4}})
