@@ -14,6 +14,7 @@ from simulator.cost_figures import Figures
 from simulator.report.drawing.text import duration, plural, short_type
 
 SCHEMA = "trn-plan/1"
+CENT = 0.01
 MEANS: Mapping[Class, str] = {
     "safe": "nothing stops",
     "restarts": "nodes go or are replaced",
@@ -96,7 +97,18 @@ def lines(report: Report) -> Iterator[Line]:
         yield "jobs", Text(f"not known: {report.unseen}", style="yellow")
     for label, figures in zip(("cost", ""), report.cost, strict=True):
         yield label, Text(f"{'before: ' if label else 'after:  '}{figures.words()}")
+    if difference := cost_difference(report):
+        yield "", Text(difference, style="yellow" if "more" in difference else "")
     yield from refusal_lines(report)
+
+
+def cost_difference(report: Report) -> str:
+    """Whether the plan costs more, for a reader; empty where the price stays, or where a part of it is not known."""
+    before, after = (figures.now for figures in report.cost)
+    more = after.usd_per_hour - before.usd_per_hour
+    if before.without or after.without or abs(more) < CENT / 2:
+        return ""
+    return f"costs {abs(more):,.2f} USD an hour {'more' if more > 0 else 'less'}"
 
 
 def refusal_lines(report: Report) -> Iterator[Line]:
@@ -120,6 +132,7 @@ def markdown(report: Report) -> str:
         for effect in report.ordered
     ]
     before, after = (figures.words() for figures in report.cost)
+    difference = cost_difference(report)
     verdict = f"**Refused by the policy: {', '.join(report.refused)}.**" if report.refused else "Allowed by the policy."
     parts = [
         f"### Plan of stack {_cell(report.stack)}",
@@ -127,7 +140,7 @@ def markdown(report: Report) -> str:
         *(["\n".join(["| class | step | resource | what it does |", "| --- | --- | --- | --- |", *rows])] if rows else []),
         *([f"{plural(len(report.quiet), 'step')} more, none of which stops anything."] if report.quiet else []),
         *([f"Which jobs run is not known: {_cell(report.unseen)}."] if report.unseen else []),
-        f"Cost before: {_cell(before)}.\nCost after: {_cell(after)}.",
+        f"Cost before: {_cell(before)}.\nCost after: {_cell(after)}." + (f"\n**It {difference}.**" if difference else ""),
     ]
     return "\n\n".join(parts) + "\n"
 

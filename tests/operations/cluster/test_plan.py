@@ -10,7 +10,7 @@ import pytest
 from operations.cluster.plan.effects import Effect, effects, lower_bound_s, refused
 from operations.cluster.plan.planned import Planned, planned
 from operations.cluster.plan.policy import checked, read_text
-from operations.cluster.plan.report import Report, as_data, classes_in, lines, markdown
+from operations.cluster.plan.report import Report, as_data, classes_in, cost_difference, lines, markdown
 from operations.cluster.plan.stopped import StoppedJob
 from operations.errors import CommandError
 from operations.practice.state import exported, previewed
@@ -115,6 +115,17 @@ def test_each_of_what_holds_the_data_is_a_red_line(kind: str):
     """A claim alone may go, with what it holds, where its volume has another policy."""
     (effect,) = [item for item in effects(plan_of(storage={"lustre": {"zoneId": "usw2-az1"}})) if item.type == kind]
     assert "data" in effect.classes
+
+
+@pytest.mark.parametrize(("size", "said"), [(4, "costs 43.02 USD an hour more"), (1, "costs 21.51 USD an hour less"), (2, "")])
+def test_a_plan_that_costs_more_says_so(size: int, said: str):
+    """Two sums of three figures each are hard to compare."""
+    found = plan_of(nodeGroups={"trn1-32xl": {"size": size}})
+    bill = (costs.figures(costs.items(found.before)), costs.figures(costs.items(found.after)))
+    report = Report("dev", effects(found), {}, 0.0, bill, [])
+    assert cost_difference(report) == said
+    assert [text.plain for label, text in lines(report) if text.plain.startswith("costs")] == ([said] if said else [])
+    assert (f"**It {said}.**" in markdown(report)) is bool(said)
 
 
 def test_time_is_the_longest_chain():
