@@ -164,18 +164,23 @@ def insights(subject: Subject) -> Iterator[Finding]:
 
 
 def addresses(subject: Subject) -> Iterator[Finding]:
-    """EKS takes up to five addresses in the control plane's subnets while it upgrades."""
+    """EKS wants five free addresses in each of the control plane's subnets before it upgrades; none where the control plane stays."""
     subnets = list(subject.found.subnets)
     free = free_addresses(subject.api, subnets)
-    shown = f"{sum(free.values())} in {len(free)} subnets"
-    gone = sorted(set(subnets) - free.keys())
-    if gone:
+    gone, tight = sorted(set(subnets) - free.keys()), sorted(which for which, left in free.items() if left < UPGRADE_ADDRESSES)
+    shown = f"EKS wants {UPGRADE_ADDRESSES} free in each subnet of the control plane"
+    if all(step.kind != "control plane" for step in subject.steps):
+        yield passed("addresses", "the control plane is of the minor already")
+    elif gone:
         yield failed("addresses", f"subnets of the control plane are gone: {', '.join(gone)}", "EKS cannot upgrade it without them")
-    elif sum(free.values()) < UPGRADE_ADDRESSES:
-        do = "free some: fewer nodes, or pods in a block of their own (`network.podCidr`)"
-        yield failed("addresses", f"EKS may need {UPGRADE_ADDRESSES} in the control plane's subnets, free are {shown}", do)
+    elif tight:
+        do = (
+            "free some there: fewer nodes, pods in a block of their own (`network.podCidr`), or other subnets in the same zones for"
+            " `network.existing.controlPlane`"
+        )
+        yield failed("addresses", f"{shown}; free are {', '.join(f'{free[which]} in {which}' for which in tight)}", do)
     else:
-        yield passed("addresses", f"EKS may need {UPGRADE_ADDRESSES} in the control plane's subnets, free are {shown}")
+        yield passed("addresses", f"{shown}, and has {min(free.values(), default=0)} or more")
 
 
 def budgets(subject: Subject) -> Iterator[Finding]:
