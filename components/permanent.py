@@ -7,19 +7,17 @@ other. The engine would then delete the key that the stack made, under a cluster
 a file system in it before EKS refuses. `protect` on the key would stop every `pulumi destroy`, `retain_on_delete` would leave a
 key behind after each: so the program refuses the change instead, and the key is deleted in its turn.
 
-Of another role the provider would replace the cluster. Name and region make another cluster, which the engine puts in its place. The family of its addresses,
-its service CIDR and its bootstrap settings are constants of the program.
+Of another role the provider would replace the cluster. Name and region make another cluster, which the engine puts in its place. The
+family of its addresses, its service CIDR and its bootstrap settings are constants of the program. The words are in facts/permanent.py.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
-KEY_OF_STACK = "made by the stack"
-KEPT = "kept"
-"""Output of the component that holds everything: what it keeps, from the day on which the cluster is there."""
+from facts.permanent import KEPT, KEY_OF_STACK, NAME, REGION, refusals
 
 
 class PermanentChanged(Exception):
@@ -44,8 +42,8 @@ class Identity:
     def remembered(self) -> dict[str, str]:
         """As the state keeps it."""
         return {
-            "clusterName": self.cluster_name,
-            "region": self.region,
+            NAME: self.cluster_name,
+            REGION: self.region,
             "vpc": self.vpc,
             "zones": ", ".join(sorted(self.zone_ids)),
             "encryptionKey": self.encryption_key_arn or KEY_OF_STACK,
@@ -56,65 +54,12 @@ class Identity:
 def refuse_change(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> None:
     """Pass where all of it stays, where there is no cluster yet, and where another cluster takes its place.
 
-    `made`: what the state remembers of a cluster that is there; an earlier version of the program may have said less of it.
-    `wanted`: new inputs of the component. Raises PermanentChanged with everything that would change.
+    `made`: what the state remembers of a cluster that is there. `wanted`: new inputs of the component. Raises PermanentChanged with
+    everything that would change.
     """
-    old, new = dict(made or {}), dict(wanted or {})
-    if any(old.get(part) != new.get(part) for part in ("clusterName", "region")):
-        return
-    changed = [key for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
-    if changed:
-        raise PermanentChanged("; ".join(_refusals(changed, str(new.get("clusterName")), old, new)))
-
-
-def _refusals(changed: Iterable[str], cluster: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[str]:
-    for key in changed:
-        law, what, fix = _REFUSALS[key]
-        yield f"{law}: that of cluster {cluster} is {old[key]}, and cannot become {new.get(key)}. {fix(str(old[key]))}; {what}"
-
-
-def _key_fix(old: str) -> str:
-    return "Remove `controlPlane.encryptionKeyArn`" if old == KEY_OF_STACK else f"Set `controlPlane.encryptionKeyArn: {old}`"
-
-
-def _vpc_fix(old: str) -> str:
-    if old.startswith("vpc-"):
-        return f"Set `network.existing.vpcId: {old}`"
-    return f"Set `network.cidr: {old}`, without `network.existing`"
-
-
-def _zones_fix(old: str) -> str:
-    return f"Set `controlPlane.zones: [{old}]`, or give `network.existing.controlPlane` subnets in just these zones"
-
-
-def _role_fix(old: str) -> str:
-    path, _, name = old.rpartition("/")
-    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'}"
-
-
-_REFUSALS = {
-    "encryptionKey": (
-        "EKS takes a key for Kubernetes secrets once",
-        "another key needs another cluster, with another `name`",
-        _key_fix,
-    ),
-    "vpc": (
-        "EKS keeps a control plane in the VPC that it was made in",
-        "another VPC needs another cluster, with another `name`",
-        _vpc_fix,
-    ),
-    "zones": (
-        "EKS keeps the interfaces of a control plane in the set of zones that it was made in",
-        "another set needs another cluster, with another `name`; nodes may be in any zone of the VPC",
-        _zones_fix,
-    ),
-    "role": (
-        "EKS keeps the role that a control plane was made with",
-        "another role needs another cluster, with another `name`",
-        _role_fix,
-    ),
-}
-"""By key of what is remembered: what EKS says, what to do for another one, and the setting that keeps the old."""
+    found = refusals(made, wanted)
+    if found:
+        raise PermanentChanged("; ".join(found))
 
 
 def kept_for_life(name: str) -> pulumi.ResourceHookBinding:

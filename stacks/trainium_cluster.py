@@ -29,6 +29,7 @@ from components.security_groups import NodeSecurityGroup
 from components.size_schedules import SizeSchedules, SizeSchedulesArgs
 from facts import names
 from facts.cidr import plan_subnets
+from facts.permanent import KEPT
 from stacks import outputs
 from stacks.cluster import cluster_of
 from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
@@ -92,7 +93,7 @@ class TrainiumCluster(Component):
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
         # Known when the cluster is there: until then another key or VPC may be tried.
         made = self._control_plane.name.apply(lambda _: kept.remembered)
-        self.register_outputs({**self.exports, permanent.KEPT: made})
+        self.register_outputs({**self.exports, KEPT: made})
 
     def _make_network(self) -> Place:
         settings = self._settings

@@ -85,7 +85,10 @@ def rehearse_change(
     account = engine.world.state
     nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
     cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
-    cautions += refused_by_eks(before, after, changes)
+    refused = refused_for_life(before, after)
+    if refused:
+        # The program stops before anything of it is done.
+        changes, nodes, cautions = {caution.urn: _stays(changes[caution.urn]) for caution in refused}, [], refused
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
@@ -93,9 +96,14 @@ def rehearse_change(
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
 
 
-def refused_by_eks(before: Recording, after: Recording, changes: Mapping[str, Change]) -> list[Caution]:
-    """A warning for each change of a cluster that EKS refuses."""
-    return [Caution("red", urn, text) for urn, texts in refused_changes(before, after, changes).items() for text in texts]
+def refused_for_life(before: Recording, after: Recording) -> list[Caution]:
+    """A warning for each thing that a cluster keeps for life and that would change."""
+    return [Caution("red", urn, text) for urn, texts in refused_changes(before, after).items() for text in texts]
+
+
+def _stays(change: Change) -> Change:
+    """Of a cluster whose change is refused: it stays, whatever the engine would have planned."""
+    return Change("update", change.old, change.new, change.changed)
 
 
 def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:

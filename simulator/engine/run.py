@@ -8,6 +8,7 @@ from simulator.account.world import World
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
 from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
+from simulator.engine.permanent import refusal, refused_changes
 from simulator.engine.plan import Change, plan, targeted
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
@@ -91,9 +92,13 @@ class Engine:
             changes = targeted(changes, targets)
             there = {urn: item for urn, item in recording.registrations.items() if urn in changes}
             recording = Recording(recording.project, recording.stack, there)
+        before = self.state.recording()
+        refused = {} if targets else refused_changes(before, recording)
+        if refused:
+            steps = {urn: Step(urn, "update", begin, begin, refusal=refusal(texts)) for urn, texts in refused.items()}
+            return Phase(steps, tuple(steps), dict.fromkeys(steps), changes)
         self.state.stack = stack_of(recording) or self.state.stack
         run = _Run(self, changes, listener, kill)
-        before = self.state.recording()
         run.first_phase(recording, before, begin)
         if not run.stopped:
             run.deletions(before, {urn for urn, change in changes.items() if _goes_last(change)})

@@ -9,7 +9,7 @@ from operations.cluster.plan.planned import Planned
 from simulator import latencies
 from simulator.account import kinds
 from simulator.account.state import AccountState
-from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_by_eks
+from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_for_life
 from simulator.engine.plan import Change
 from simulator.errors import UnknownLatency
 from simulator.recording import Registration, exists_in_cloud
@@ -59,7 +59,7 @@ def effects(planned: Planned, seed: int = 0) -> list[Effect]:
     state = AccountState()
     for registration in planned.before.resources():
         state.put(registration)
-    refusals = refused_by_eks(planned.before, planned.after, planned.changes)
+    refusals = refused_for_life(planned.before, planned.after)
     return [_effect(state, change, refusals, seed) for change in planned.changes.values() if exists_in_cloud(change.registration)]
 
 
