@@ -1,6 +1,6 @@
 """What must hold before an upgrade: versions that exist, charts that list them, EKS's own insights, addresses, budgets, jobs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,7 +18,7 @@ from operations.cluster.scale.occupants import Occupants
 from operations.cluster.status.subject import NODES
 from operations.cluster.upgrade.look import Found
 from operations.cluster.upgrade.steps import Step
-from operations.errors import CommandError
+from operations.errors import MISUSE, CommandError
 from operations.findings import Finding, failed, passed, warned
 from operations.kube.api import Kubernetes
 from operations.kube.budgets import BUDGETS, allows_none, named
@@ -48,6 +48,13 @@ class Subject:
     occupants: Mapping[str, Occupants]
     """By group that is rolled."""
     today: date
+
+
+def refuse_unknown_charts(recording: Recording, accepted: Collection[str]) -> None:
+    """Raises CommandError for a chart to be accepted that the program does not install: a slip of the pen accepts nothing."""
+    there = {chart.chart for item in recording.resources() if (chart := chart_of(item)) and chart.version}
+    for name in sorted(set(accepted) - there):
+        raise CommandError(f"`--accept {name}` names no chart of this stack", f"charts: {', '.join(sorted(there)) or 'none'}", code=MISUSE)
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:
