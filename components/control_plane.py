@@ -11,6 +11,8 @@ from components.component import Component
 from components.identity import Role, RoleArgs
 from facts import iam, names, regions
 from facts.kubeconfig import kubeconfig_json
+from facts.names import CONTROL_PLANE_ROLE
+from facts.resources.rights import role_of
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,8 @@ class ControlPlane(Component):
         super().__init__("trn:components:ControlPlane", name, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
-        partition = regions.partition(args.region)
-        role = Role(
-            f"{name}-role",
-            RoleArgs(
-                role_name=args.role_name,
-                trust=iam.service_trust("eks.amazonaws.com"),
-                managed_policy_arns=[iam.managed_policy_arn(partition, "AmazonEKSClusterPolicy")],
-            ),
-            self._child,
-        )
-        self.cluster = self._cluster(role, self._log_group())
+        role, grants = self._role()
+        self.cluster = self._cluster(role, grants, self._log_group())
         api = self.cluster.eks_cluster
         self.name, self.arn, self.created_at, self.endpoint = api.name, api.arn, api.created_at, api.endpoint
         self.security_group_id = self.cluster.cluster_security_group_id
@@ -87,7 +80,18 @@ class ControlPlane(Component):
             self._access_entry(key, entry)
         self.register_outputs({"name": self.name})
 
-    def _cluster(self, role: Role, log_group: aws.cloudwatch.LogGroup) -> eks.Cluster:
+    def _role(self) -> tuple[aws.iam.Role, list[pulumi.Resource]]:
+        """The control plane's role, and what it waits for. The component takes a resource and no ARN: a role that others keep is read."""
+        args, name = self._args, f"{self._name}-role"
+        given = self.role_rules.given.get(CONTROL_PLANE_ROLE)
+        if given is not None:
+            role = role_of(given)
+            return aws.iam.Role.get(self.named(f"{name}-given"), role, self._child, arn=given, name=role), []
+        policy = iam.managed_policy_arn(regions.partition(args.region), "AmazonEKSClusterPolicy")
+        made = Role(name, RoleArgs(args.role_name, iam.service_trust("eks.amazonaws.com"), managed_policy_arns=[policy]), self._child)
+        return made.role, made.grants
+
+    def _cluster(self, role: aws.iam.Role, grants: list[pulumi.Resource], log_group: aws.cloudwatch.LogGroup) -> eks.Cluster:
         args = self._args
         # The component waits 305 s in each `up` for a public endpoint it cannot reach, unless this is a plain False.
         public = bool(args.public_access_cidrs)
@@ -98,7 +102,7 @@ class ControlPlane(Component):
             upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type=args.support_type),
             vpc_id=args.vpc_id,
             private_subnet_ids=list(args.subnet_ids.values()),
-            service_role=role.role,
+            service_role=role,
             endpoint_private_access=True,
             endpoint_public_access=public,
             public_access_cidrs=list(args.public_access_cidrs) if public else None,
@@ -115,7 +119,7 @@ class ControlPlane(Component):
             coredns_addon_options=eks.CoreDnsAddonOptionsArgs(enabled=False),
             # The attachment is no dependency of the component's cluster. Our provider comes from the parent: without it the
             # component would bring a second one of an older version, with the environment's region.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*role.grants, log_group]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*grants, log_group]),
         )
 
     def _access_entry(self, key: str, entry: AccessEntryArgs) -> None:

@@ -167,9 +167,17 @@ class NodeGroup(Component):
                 # The provider deletes first where an input forces it; `pulumi up --replace` and `pulumi state taint`, the ways
                 # out of CREATE_FAILED, make first without this, and meet the group's own name.
                 delete_before_replace=True,
-                ignore_changes=["scalingConfig.desiredSize"] if args.autoscaled or args.scheduled else None,
+                ignore_changes=self._sized_by_others(),
             ),
         )
+
+    def _sized_by_others(self) -> list[str] | None:
+        """Paths that a later run leaves alone. Schedules set limits and size together, so that all of it is theirs: with a changed limit
+        the provider sends the desired size of its own last run as well, which would start nodes at night, or empty a running block
+        (hashicorp/terraform-provider-aws internal/service/eks/node_group.go, Update)."""
+        if self._args.scheduled:
+            return ["scalingConfig"]
+        return ["scalingConfig.desiredSize"] if self._args.autoscaled else None
 
     def _autoscaling_tags(self) -> None:
         # Tags of the group do not reach its Auto Scaling group, where an autoscaler looks.

@@ -1,14 +1,14 @@
 """Schedules that set the sizes of node groups: a schedule group, one role, and a schedule for each change of a size."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
 from components.component import Component
-from components.identity import Role, RoleArgs
+from components.identity import RoleArgs, role_in_use
 from facts import names, regions
 from facts.policies.schedules import schedule_policy, schedule_trust
 
@@ -56,14 +56,16 @@ class SizeSchedules(Component):
     """All schedules of one cluster."""
 
     def __init__(
-        self, name: str, args: SizeSchedulesArgs, *, after: Sequence[pulumi.Resource], opts: pulumi.ResourceOptions | None = None
+        self, name: str, args: SizeSchedulesArgs, *, after: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        """`after`: the node groups. Schedules are deleted before them, so that none gives a group nodes while it is being deleted."""
+        """`after`: the node groups, by name. Each schedule waits for its own, so that one that finds no capacity keeps none of the
+        others from being emptied; it is deleted before it, so that it gives a group that is being deleted no nodes."""
         super().__init__("trn:components:SizeSchedules", name, opts)
         child = pulumi.ResourceOptions(parent=self)
         partition, group_name = regions.partition(args.region), names.schedule_group_name(args.cluster_name)
-        role = Role(
+        role = role_in_use(
             name,
+            "schedules",
             RoleArgs(
                 role_name=names.role_name(args.cluster_name, args.region, "schedules"),
                 trust=schedule_trust(partition, args.region, group_name),
@@ -91,6 +93,6 @@ class SizeSchedules(Component):
                     "input": target_input(args.cluster_name, change),
                     "retry_policy": {"maximum_event_age_in_seconds": EVENT_AGE_S, "maximum_retry_attempts": 20},
                 },
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[*after, *role.grants]),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[after[change.node_group], *role.grants]),
             )
         self.register_outputs({"group_name": group.name})

@@ -263,8 +263,14 @@ def is_instant(text: str) -> bool:
         return False
 
 
+_NO_ZONES = frozenset({"localtime", "posixrules", "Factory"})
+
+
 def is_time_zone(name: str) -> bool:
-    """Whether the IANA database of this machine has a time zone of a name."""
+    """Whether the IANA database of this machine has a time zone of a name; files beside it that are none, such as the machine's own
+    `localtime`, do not count: another machine, and AWS, read them as another zone or not at all."""
+    if name in _NO_ZONES or name.startswith(("posix/", "right/")):
+        return False
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -22,12 +22,14 @@ def role_name(cluster: str, region: str, purpose: str) -> str:
     return name
 
 
+CONTROL_PLANE_ROLE = "control-plane"
+"""What the control plane's role is for, and the end of its name where the stack makes it."""
 GIVEN_ROLES = (
-    "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
-    "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana",
+    CONTROL_PLANE_ROLE, "node", "karpenter-node", "vpc-cni", "ebs-csi", "fsx-csi", "efs-csi", "mountpoint-s3", "load-balancers", "cluster-autoscaler", "karpenter",
+    "node-recovery", "cloudwatch-agent", "fluent-bit", "remote-write", "grafana", "schedules",
 )  # fmt: skip
-"""Roles, by what they are for, in whose place a stack can be given others: those of nodes and of pods. The control plane's is not
-one: its component takes a role of the program. Nor is that of schedules, which names the schedules that it may run."""
+"""Roles, by what they are for, in whose place a stack can be given others: those of the control plane, of nodes, of
+pods, and of the schedules that size groups."""
 
 
 def launch_template_name(cluster: str, node_group: str) -> str:
@@ -123,6 +125,8 @@ STACK_TAG = "trn:stack"
 """Which stack made it: two clusters of one name, one after the other or in two regions, are told apart by it."""
 OFFER_TAG = "trn:capacity-offer"
 """On a capacity block: the offer that was bought, by which a second run knows that it must not buy again."""
+BLOCK_GROUP_TAG = "trn:block-for"
+"""On a capacity block: the node group that it was bought for, which can have one block at a time."""
 FINAL_BACKUP_TAG = "trn:final-backup"
 """On a file system whose settings want a backup when it is deleted: `true`."""
 EFA_LABEL = "vpc.amazonaws.com/efa.present"

@@ -1,42 +1,64 @@
-"""What a cluster keeps from its first day to its last, and the words in which a change of it is refused. Pure.
+"""What a cluster keeps from its first day to its last: its role, the key of its secrets, its VPC, and the zones of its control plane.
 
-The program refuses such a change (components/permanent.py), and a rehearsal says the same (simulator/engine/permanent.py).
 Sources: EKS user guide, enable-kms; EKS API, UpdateClusterConfig: "You can't change which VPC the subnets are from", and its
-InvalidParameterException for another set of zones; hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read 2026-11.
+InvalidParameterException for another set of zones; hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
+2026-11: of another role the provider would replace the cluster. Name and region make another cluster, which the engine puts in its
+place. The family of its addresses, its service CIDR and its bootstrap settings are constants of the program.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from facts.names import CONTROL_PLANE_ROLE
+
 KEY_OF_STACK = "made by the stack"
-"""In place of an ARN: the stack made the key of Kubernetes secrets."""
-KEPT = "kept"
-"""Output of the component that holds everything: what it keeps, from the day on which the cluster is there."""
-NAME, REGION = "clusterName", "region"
-"""Which cluster it is: with another of them another cluster takes its place."""
+PARTS = ("clusterName", "region", "vpc", "zones", "encryptionKey", "role")
+"""Inputs of the component that holds everything: which cluster it is, and what it keeps."""
 
 
-def is_holder(inputs: Mapping[str, Any]) -> bool:
-    """Whether these are inputs of the component that holds everything."""
-    return NAME in inputs and REGION in inputs and bool(_REFUSALS.keys() & inputs.keys())
+class PermanentChanged(Exception):
+    """Something that a running cluster keeps would change."""
 
 
-def refusals(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> list[str]:
-    """A sentence for each thing that would change; none where all of it stays, where there is no cluster yet, and for another cluster.
+@dataclass(frozen=True)
+class KeptPart:
+    """One thing that a cluster keeps and a change would not leave."""
 
-    `made`: what is remembered of a cluster that is there; an earlier version of the program may have said less of it.
+    wrong: str
+    """What EKS keeps, as it is and as it would be."""
+    fix: str
+    """The setting that keeps it, as a command to the reader."""
+    otherwise: str
+    """What to do for another one."""
+
+    def __str__(self) -> str:
+        return f"{self.wrong}. {self.fix}; {self.otherwise}"
+
+
+def kept_parts(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> list[KeptPart]:
+    """What would change; empty where all of it stays, where there is no cluster yet, and where another cluster takes its place.
+
+    `made`: what the state remembers of a cluster that is there; an earlier version of the program may have said less of it.
     `wanted`: new inputs of the component.
     """
     old, new = dict(made or {}), dict(wanted or {})
-    if any(old.get(part) != new.get(part) for part in (NAME, REGION)):
+    if any(old.get(part) != new.get(part) for part in ("clusterName", "region")):
         return []
-    changed = [key for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
-    return [_sentence(key, str(new.get(NAME)), str(old[key]), new.get(key)) for key in changed]
+    return [_kept(key, old, new) for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
 
 
-def _sentence(key: str, cluster: str, old: str, new: Any) -> str:
-    law, what, fix = _REFUSALS[key]
-    return f"{law}: that of cluster {cluster} is {old}, and cannot become {new}. {fix(old)}; {what}"
+def refuse_change(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> None:
+    """Raises PermanentChanged with all that `kept_parts` finds."""
+    changed = kept_parts(made, wanted)
+    if changed:
+        raise PermanentChanged("; ".join(map(str, changed)))
+
+
+def _kept(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> KeptPart:
+    law, otherwise, fix = _REFUSALS[key]
+    wrong = f"{law}: that of cluster {new.get('clusterName')} is {old[key]}, and cannot become {new.get(key)}"
+    return KeptPart(wrong, fix(str(old[key])), otherwise)
 
 
 def _key_fix(old: str) -> str:
@@ -54,8 +76,10 @@ def _zones_fix(old: str) -> str:
 
 
 def _role_fix(old: str) -> str:
+    if old.startswith("arn:"):
+        return f"Set `iam.roles.{CONTROL_PLANE_ROLE}: {old}`"
     path, _, name = old.rpartition("/")
-    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'}"
+    return f"Set `controlPlane.roleName: {name}`, {f'and `iam.path: /{path}/`' if path else 'without `iam.path`'} and `iam.roles.{CONTROL_PLANE_ROLE}`"
 
 
 _REFUSALS = {

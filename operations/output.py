@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -15,6 +15,9 @@ from rich.text import Text
 from operations.access import access
 from operations.control_characters import escaped
 from operations.text_files import write_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 STANDARD_OUTPUT = Path("-")
 PIPE_WIDTH = 200
@@ -26,7 +29,7 @@ class _Console(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As rich's own."""
-        super().print(*(_worded(item) for item in objects), **options)
+        super().print(*(worded(item) for item in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As rich's own, with control characters of the text as escapes: rich's own codes are segments of their own."""
@@ -34,7 +37,8 @@ class _Console(Console):
             yield segment if segment.control else segment._replace(text=escaped(segment.text))
 
 
-def _worded(item: Any) -> Any:
+def worded(item: Any) -> Any:
+    """A text with its commands as they are typed here; other things as they are."""
     if isinstance(item, str):
         return access().words(item)
     if isinstance(item, Text) and (words := access().words(item.plain)) != item.plain:
@@ -52,6 +56,20 @@ def results(json_file: Path | None = None) -> Console:
     access().announce(on_standard_error=json_file == STANDARD_OUTPUT)
     console = _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
     return console if console.is_terminal else _Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
+
+
+def print_table(console: Console, table: "Table", at_least: int) -> None:
+    """Print a table; on a terminal of fewer columns than `at_least`, where it would be cut, each row as a sentence."""
+    if console.width >= at_least:
+        console.print(table)
+        return
+    if table.title:
+        console.print(table.title, markup=False)
+    heads = [str(column.header) for column in table.columns]
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        first, *others = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
+        said = [f"{head} {text}" for head, text in zip(heads[1:], others, strict=True) if head and text]
+        console.print(Text(f"{first}: {'; '.join(said)}", overflow="fold"))
 
 
 def screen(json_file: Path | None) -> Console:

@@ -5,6 +5,7 @@ these changes; a file in which that cannot be done, such as one with anchors, is
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 ROOT = "config"
 """Key of a stack file below which all configuration is."""
 
+_COMMENT = re.compile(r"(?<=\s)#[^\r\n]*")
 _HINT = "check that it is a file that you may read and write"
 
 
@@ -258,7 +260,23 @@ def _replaced(text: str, pair: tuple[Node, Node], value: Any) -> str:
     if isinstance(node, ScalarNode) and read_yaml(f"key: {text[_start(node) : end]}\n") == {"key": value}:
         return text
     is_quoted = isinstance(node, ScalarNode) and node.style in ("'", '"') and isinstance(value, str)
-    return f"{text[: colon + 1]} {_quoted(str(value)) if is_quoted else _scalar(value)}{text[end:]}"
+    made = f"{text[_start(key) : colon + 1]} {_quoted(str(value)) if is_quoted else _scalar(value)}{text[end:]}"
+    return f"{text[: _start(key)]}{_above(text, key, _comments(text, colon, end))}{made}"
+
+
+def _comments(text: str, begin: int, end: int) -> list[str]:
+    """Comments between two places, such as those of the items of a list."""
+    values = [(token.start_mark.index, token.end_mark.index) for token in yaml.scan(text) if isinstance(token, yaml.ScalarToken)]
+    found = (match for match in _COMMENT.finditer(text, begin, end) if not any(first <= match.start() < last for first, last in values))
+    return [match.group() for match in found]
+
+
+def _above(text: str, key: Node, comments: Sequence[str]) -> str:
+    """Comments as lines of their own before a key, which has its line to itself."""
+    indent = text[text.rfind("\n", 0, _start(key)) + 1 : _start(key)]
+    if comments and indent.strip():
+        raise _Uneditable
+    return "".join(f"{comment}{_newline(text)}{indent}" for comment in comments)
 
 
 def _removed(text: str, mapping: MappingNode, pair: tuple[Node, Node]) -> str:

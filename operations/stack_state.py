@@ -58,7 +58,8 @@ def parse_state(export: Any, cluster: str) -> StackState:
     under_way = deployment.get("pending_operations") or []
     if not all(isinstance(resource, Mapping) and isinstance(resource.get("urn"), str) for resource in resources):
         raise ValueError("a resource in it has no `urn`")
-    outside = [each for each in resources if each.get("id") and not each.get("type", "").startswith("pulumi:")]
+    # What is `external` was read, and others keep it.
+    outside = [each for each in resources if each.get("id") and not each.get("external") and not each.get("type", "").startswith("pulumi:")]
     arns = {each["outputs"]["arn"] for each in outside if (each.get("outputs") or {}).get("arn")}
     return StackState(
         exists=True,

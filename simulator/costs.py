@@ -18,7 +18,7 @@ from simulator.cost_figures import Amount, Figures, figure
 from simulator.recording import Recording, Registration
 from simulator.size_schedules import sizing_of
 
-_DESIRED_SIZE = "scalingConfig.desiredSize"
+_SIZES = frozenset({"scalingConfig", "scalingConfig.desiredSize"})
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
     instance, bought = instance_type(types[0]), registration.inputs.get("capacityType")
     now = scaling["desiredSize"]
     # An autoscaler, or schedules, size the groups whose desired size the program leaves alone.
-    left_alone = _DESIRED_SIZE in registration.options.get("ignoreChanges", ())
+    left_alone = not _SIZES.isdisjoint(registration.options.get("ignoreChanges") or ())
     scheduled = _scheduled_size(recording, registration)
     full = max(now, scheduled if scheduled is not None else scaling["maxSize"]) if left_alone else now
     idle = 0 if instance.name in NEURON_TYPES else now

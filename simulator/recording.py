@@ -16,7 +16,7 @@ class Registration:
     type: str
     name: str
     custom: bool
-    """False for components."""
+    """False for components, and for what is only read."""
     remote: bool
     """True for components of another package, whose children are made inside that package."""
     parent: str
@@ -33,6 +33,8 @@ class Registration:
     """Top-level input keys that hold a secret."""
     id: str = ""
     outputs: Mapping[str, Any] = field(default_factory=dict)
+    external: bool = False
+    """Whether the program reads what others made. Such a thing is in the state and never made, changed or deleted: `custom` is False."""
 
 
 @dataclass

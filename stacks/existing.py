@@ -11,7 +11,7 @@ from facts.existing.subnet_tags import SubnetTag, subnet_tags
 from facts.existing.workspace import AskedOfWorkspace
 from stacks.addresses import node_addresses, zones_with_efa
 from stacks.cluster import calls_of, cluster_of
-from stacks.settings import ExistingNetwork, Settings
+from stacks.settings import ExistingNetwork, Settings, existing_vpc
 
 
 def file_system_subnets(existing: ExistingNetwork) -> dict[str, str]:
@@ -71,6 +71,26 @@ def log_bucket(settings: Settings) -> str | None:
     """Name of the bucket of others that pods' logs are written to; None where there is none."""
     section = settings.addons.of(FluentBitSettings)
     return section.s3_bucket if section.enabled else None
+
+
+def paid_by_others(settings: Settings) -> tuple[str, ...]:
+    """What the stack uses and its owner's bill shows: network, file system, workspace, key, bucket and repository; roles are free."""
+    key = settings.control_plane.encryption_key_arn
+    bucket, repository = log_bucket(settings), settings.training.image_repository
+    more = (key and key.rpartition(":")[2], bucket and f"s3://{bucket}", repository and f"repository {repository}")
+    return (*asked_of(settings).names, *(each for each in more if each))
+
+
+def existing_ids(settings: Settings) -> frozenset[str]:
+    """Ids, names and ARNs of what the file says that others keep: nothing of it may be deleted, whatever its tags and name say."""
+    network, storage = settings.network.existing, settings.storage.lustre.existing
+    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
+    found = {existing_vpc(settings), *(subnet for role in roles for subnet in role.values()), *settings.iam.roles.values()}
+    found |= {settings.control_plane.encryption_key_arn, settings.iam.permissions_boundary, settings.training.image_repository}
+    found |= {log_bucket(settings), settings.addons.of(ManagedPrometheusSettings).workspace_arn}
+    if storage is not None:
+        found |= {storage.file_system_id, storage.client_security_group_id}
+    return frozenset(each for each in found if each)
 
 
 def asked_of_network(settings: Settings, *, is_up: bool = False) -> AskedOfNetwork | None:

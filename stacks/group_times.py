@@ -7,6 +7,7 @@ from pydantic import Field
 from facts import forms
 from facts.capacity_blocks import Window, window
 from facts.cron import CRON
+from facts.hours import Hours
 from facts.section import Formed, Section
 
 
@@ -35,3 +36,8 @@ class Schedule(Section):
     """When the group is set to `size` again, such as `0 7 * * MON-FRI`. Without it, the group stays at 0 until `trn scale`."""
     time_zone: Annotated[str, Formed(forms.TIME_ZONE)] = "UTC"
     """Time zone of both, by its IANA name, such as `Europe/Berlin`: daylight saving is followed."""
+
+    @property
+    def hours(self) -> Hours:
+        """Both times, as what reads them takes them."""
+        return Hours(self.down_at, self.up_at, self.time_zone)

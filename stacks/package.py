@@ -6,7 +6,7 @@ Pulumi starts this program as a plug-in, as PulumiPlugin.yaml says, and asks it 
 import json
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pulumi.provider import ConstructResult, Provider
 from pulumi.provider.server import main
 from pulumi.runtime.settings import get_monitor
 
+from facts.problems import Problem, missing
 from stacks.config import is_rehearsal, parse_settings
 from stacks.package_schema import COMPONENT, PACKAGE, package_schema
 from stacks.problems import ConfigurationError
@@ -40,17 +41,38 @@ class Package(Provider):
         """
         if resource_type != COMPONENT:
             raise ValueError(f"{PACKAGE} has no component {resource_type}, only {COMPONENT}")
+        outputs = list(_outputs(inputs))
+        if outputs:
+            raise _refused(name, outputs)
         try:
             settings = parse_settings(_plain(inputs), pulumi.get_stack(), rehearsal=is_rehearsal())
         except ConfigurationError as error:
-            raise pulumi.InputPropertiesError(
-                f"{name}: {len(error.problems)} of its inputs cannot be used; nothing of it was created",
-                [{"property_path": problem.path, "reason": str(problem)} for problem in error.problems],
-            ) from None
+            raise _refused(name, error.problems) from None
         for notice in notices(settings):
             pulumi.log.warn(notice)
         cluster = TrainiumCluster(name, settings, options, token=COMPONENT)
         return ConstructResult(cluster.urn, cluster.exports)
+
+
+def _refused(name: str, problems: Sequence[Problem]) -> pulumi.InputPropertiesError:
+    return pulumi.InputPropertiesError(
+        f"{name}: {len(problems)} of its inputs cannot be used; nothing of it was created",
+        [{"property_path": problem.path, "reason": str(problem)} for problem in problems],
+    )
+
+
+def _outputs(value: Any, path: str = "") -> Iterator[Problem]:
+    """Inputs whose value is not known here: outputs of other resources, and secrets. A language without types lets them through."""
+    if isinstance(value, pulumi.Output):
+        wrong = f"`{path}` is an output of another resource, or a secret, and the plan of the cluster needs the value itself"
+        hint = "write the value down, or take it from this program's configuration or from another stack's outputs; no key of the cluster is secret"
+        yield missing(path, wrong, hint=hint)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _outputs(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _outputs(item, f"{path}[{index}]")
 
 
 def is_plugin() -> bool:

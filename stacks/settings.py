@@ -12,7 +12,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import budgets, forms
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
-from facts.names import CLUSTER_NAME, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
+from facts.names import CLUSTER_NAME, CONTROL_PLANE_ROLE, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
@@ -259,10 +259,16 @@ class Iam(Section):
     path: Annotated[str, Formed(forms.IAM_PATH)] = "/"
     """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, and a running cluster keeps the role that it was made with."""
     roles: dict[
-        Annotated[str, OneOf(GIVEN_ROLES, "these are the roles of nodes and pods; docs/existing.md says what each must allow")],
+        Annotated[
+            str,
+            OneOf(
+                GIVEN_ROLES,
+                "these are the roles of the control plane, nodes, pods and schedules; docs/existing.md says what each must allow",
+            ),
+        ],
         Annotated[str, Formed(forms.ROLE_ARN)],
     ] = Field(default_factory=dict)
-    """Roles that others keep, by what they are for: the stack makes no such role, policy or attachment, and changes none. `trn check` compares each with what the stack would have made. Another role for `node` replaces all node groups."""
+    """Roles that others keep, by what they are for: the stack makes no such role, policy or attachment, and changes none. `trn check` compares each with what the stack would have made. Another role for `node` replaces all node groups; that of `control-plane` is kept for the cluster's life."""
 
 
 class Training(Section):
@@ -352,22 +358,20 @@ class Settings(Section):
 
 def control_plane_role(settings: Settings) -> str:
     """Name of the control plane's IAM role."""
-    return settings.control_plane.role_name or role_name(settings.name, settings.region, "control-plane")
+    return settings.control_plane.role_name or role_name(settings.name, settings.region, CONTROL_PLANE_ROLE)
+
+
+def kept_role(settings: Settings) -> str:
+    """How the state remembers the control plane's role: the ARN of a given one, path and name of the stack's own.
+
+    They differ for one and the same role: a stack that made it and is then given it would delete it below the cluster.
+    """
+    return settings.iam.roles.get(CONTROL_PLANE_ROLE) or f"{settings.iam.path[1:]}{control_plane_role(settings)}"
 
 
 def existing_vpc(settings: Settings) -> str:
     """Id of the VPC that others keep; empty where the stack makes its own."""
     return settings.network.existing.vpc_id if settings.network.existing is not None else ""
-
-
-def existing_ids(settings: Settings) -> frozenset[str]:
-    """Ids and ARNs of what the file says that others keep: VPC, subnets, file system, its clients' group, key."""
-    network, storage, key = settings.network.existing, settings.storage.lustre.existing, settings.control_plane.encryption_key_arn
-    roles = (network.nodes, network.control_plane, network.load_balancers, network.internal_load_balancers) if network is not None else ()
-    found = {existing_vpc(settings), key, *(subnet for role in roles for subnet in role.values())}
-    if storage is not None:
-        found |= {storage.file_system_id, storage.client_security_group_id}
-    return frozenset(each for each in found if each)
 
 
 def uses_efa(group: NodeGroup) -> bool:

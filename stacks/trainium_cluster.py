@@ -29,13 +29,12 @@ from components.security_groups import NodeSecurityGroup
 from components.size_schedules import SizeSchedules, SizeSchedulesArgs
 from facts import names
 from facts.cidr import plan_subnets
-from facts.permanent import KEPT
 from stacks import outputs
 from stacks.cluster import cluster_of
 from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
 from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
-from stacks.settings import Settings, control_plane_role, existing_vpc
+from stacks.settings import Settings, control_plane_role, existing_vpc, kept_role
 
 
 class TrainiumCluster(Component):
@@ -64,7 +63,7 @@ class TrainiumCluster(Component):
             existing_vpc(settings) or settings.network.cidr,
             settings.control_plane_zones,
             settings.control_plane.encryption_key_arn,
-            f"{settings.iam.path[1:]}{control_plane_role(settings)}",
+            kept_role(settings),
         )
         refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
         super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
@@ -93,7 +92,7 @@ class TrainiumCluster(Component):
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
         # Known when the cluster is there: until then another key or VPC may be tried.
         made = self._control_plane.name.apply(lambda _: kept.remembered)
-        self.register_outputs({**self.exports, KEPT: made})
+        self.register_outputs({**self.exports, permanent.KEPT: made})
 
     def _make_network(self) -> Place:
         settings = self._settings
@@ -216,8 +215,8 @@ class TrainiumCluster(Component):
         changes = size_changes(self._settings)
         if changes:
             args = SizeSchedulesArgs(cluster_name=self._settings.name, region=self._settings.region, changes=changes)
-            scheduled = [groups[name].group for name in dict.fromkeys(change.node_group for change in changes)]
-            SizeSchedules("schedules", args, after=scheduled, opts=self._child)
+            after = {change.node_group: groups[change.node_group].group for change in changes}
+            SizeSchedules("schedules", args, after=after, opts=self._child)
 
     def _make_kubernetes_provider(self) -> k8s.Provider:
         # Behind the core group: nothing lives in Kubernetes before there is a node to run it, and on destroy everything

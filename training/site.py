@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from facts import regions
 from facts.capacity_blocks import Use
 from facts.catalogue import InstanceType
+from facts.hours import Hours
 from facts.names import GROUP_LABEL, POOL_LABEL
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Nodes:
     is_pool: bool = False
     block: Use | None = None
     """Times of the capacity block that the nodes come from; None where they come from none, or its times are not known."""
+    hours: Hours | None = None
+    """When a schedule empties the group and fills it; None without one."""
 
     @property
     def selector(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 from addons.batch import BatchSettings
 from addons.cluster import Cluster, NeuronGroup
 from addons.idle_guard import NAME, IdleGuardSettings
+from addons.idle_guard.pod.gangs import KINDS
 from addons.images import Values
 from addons.manifests import POD_IDENTITY_ANNOTATION, own_labels
 from facts.iam import Document
@@ -18,8 +19,7 @@ POD = Path(__file__).parent / "pod"
 PACKAGE, FOLDER, SETTINGS = "idle_guard", "/opt", "settings.json"
 RULES: Sequence[Values] = (
     {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]},
-    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["podgroups"], "verbs": ["list"]},
-    {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["list"]},
+    *({"apiGroups": [group], "resources": [plural], "verbs": ["list"]} for group, plural in KINDS),
 )
 """It reads in the whole cluster, and changes nothing there."""
 MEMORY_RULES: Sequence[Values] = ({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "get", "update"]},)

@@ -1,5 +1,6 @@
 """kube-prometheus-stack as a component, with what it scrapes and its alerts."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from addons.versions import PROMETHEUS
 ALERTS = Path(__file__).parent / "alerts.yaml"
 
 
+@cache
 def alert_rules() -> dict[str, Any]:
-    """`spec` of the PrometheusRule."""
+    """`spec` of the PrometheusRule, read once: not to be changed."""
     return yaml.safe_load(ALERTS.read_text())
 
 

@@ -7,6 +7,7 @@ from facts.existing import judge, judge_file_system, workspace
 from facts.existing.asked import AskedOfNetwork
 from facts.existing.file_system import AskedOfFileSystem, FileSystem, assumed_file_system
 from facts.existing.network import AGAIN, NetworkDescription
+from facts.existing.role import Role
 from facts.existing.workspace import AskedOfWorkspace, Workspace
 from facts.problems import Problem
 from facts.section import Section
@@ -18,6 +19,7 @@ class Description(Section):
     network: NetworkDescription | None = None
     file_system: FileSystem | None = None
     workspace: Workspace | None = None
+    roles: tuple[Role, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,72 @@
 Sources: IAM user guide, policy elements (Principal, Condition); EKS user guide, pod-id-role; read 2026-11.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Annotated, Any
 
-from facts.iam import Document
+from pydantic import Field
 
-_LIKE = {"StringEquals": lambda value, allowed: value == allowed, "StringLike": fnmatchcase}
+from facts.existing.network import AGAIN
+from facts.forms import ROLE_ARN
+from facts.iam import Document, to_json
+from facts.problems import Problem
+from facts.section import Formed, Section
+
+PATH = "iam.roles"
+_LIKE = {
+    "StringEquals": lambda value, allowed: value == allowed,
+    "StringLike": fnmatchcase,
+    "ArnLike": fnmatchcase,
+    "ArnEquals": fnmatchcase,
+}
+
+
+class Role(Section):
+    """A role that others keep. What its own documents allow is not described: `trn check` asks IAM."""
+
+    arn: Annotated[str, Formed(ROLE_ARN)]
+    trust: dict[str, Any] = Field(default_factory=dict)
+    """Its trust policy."""
+    attached: tuple[str, ...] = ()
+    """ARNs of the managed policies that are attached."""
+
+
+@dataclass(frozen=True)
+class WantedRole:
+    """A role as the stack would have made it."""
+
+    trust: Document
+    managed: tuple[str, ...]
+    """ARNs of AWS's policies."""
+    inline: tuple[Document, ...]
+
+
+def lacking(found: Role, wanted: WantedRole) -> list[str]:
+    """What a role does not have, each as the rest of a sentence that begins with its ARN."""
+    said: list[str] = []
+    # The stack does not know its account, and says `*` in its own trust; a role says its own.
+    lost = untrusted(found.trust, json.loads(to_json(wanted.trust).replace(":*:", f":{found.arn.split(':')[4]}:")))
+    if lost:
+        (statement,) = wanted.trust["Statement"]
+        said.append(f"does not let {statement['Principal']['Service']} do {', '.join(lost)} for this cluster")
+    absent = sorted(arn.rpartition("/")[2] for arn in wanted.managed if arn not in found.attached)
+    if absent:
+        said.append(f"lacks the managed policies {', '.join(absent)}")
+    return said
+
+
+def problems(found: Iterable[Role], given: Mapping[str, str], wanted: Mapping[str, WantedRole]) -> Iterator[Problem]:
+    """What keeps a stack from working with the roles that it is given. By purpose: `given` ARNs, and the roles `wanted` in their place."""
+    there = {role.arn: role for role in found}
+    for purpose, arn in given.items():
+        path = f"{PATH}.{purpose}"
+        if arn not in there:
+            yield Problem(path, arn, "the description has no such role", ", ".join(there), AGAIN)
+        elif purpose in wanted and (wrong := lacking(there[arn], wanted[purpose])):
+            yield Problem(path, arn, f"a role that {'; '.join(wrong)}", hint="its owner adds it, or remove the key")
 
 
 def untrusted(given: Document, wanted: Document) -> list[str]:
@@ -34,6 +93,8 @@ def _is_allowed(given: Document, wanted: Mapping[str, Any], action: str) -> bool
 
 def _holds(asked: Mapping[str, Mapping[str, Any]], met: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether every condition of a statement holds for a call of which these values are known. One that is not understood does not."""
+    if not isinstance(asked, Mapping) or not all(isinstance(pairs, Mapping) for pairs in asked.values()):
+        return False
     values = {key.lower(): value for pairs in met.values() for key, value in pairs.items()}
     for operator, pairs in asked.items():
         fits = _LIKE.get(operator)
@@ -46,7 +107,7 @@ def _holds(asked: Mapping[str, Mapping[str, Any]], met: Mapping[str, Mapping[str
 
 def _statements(document: Document) -> list[Mapping[str, Any]]:
     found = document.get("Statement", ())
-    return [found] if isinstance(found, Mapping) else list(found)
+    return [found] if isinstance(found, Mapping) else [each for each in _listed(found) if isinstance(each, Mapping)]
 
 
 def _services(statement: Mapping[str, Any]) -> Iterator[str]:
@@ -55,4 +116,4 @@ def _services(statement: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, (list, tuple)) else []

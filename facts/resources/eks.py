@@ -82,6 +82,8 @@ CLUSTER_TYPE = ResourceType(
             Grant("kms", "CreateGrant", (Scope(ANY_KEY, (GRANT_FOR_SERVICE,)),)),
             Grant("kms", "DescribeKey", (Scope(ANY_KEY),)),
             passes_role("eks.amazonaws.com"),
+            # A role that others keep is read with its documents (hashicorp/terraform-provider-aws internal/service/iam/role.go).
+            Grant("iam", "GetRolePolicy", (Scope("arn:{partition}:iam::*:role/{role}"),)),
             linked_role("eks.amazonaws.com"),
         ),
         only_role("roleArn"),

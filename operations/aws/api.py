@@ -72,6 +72,8 @@ class BotoApi:
         self._region = region
         self._session = session
         self._clients: dict[tuple[str, bool], Any] = {}
+        self._paginators: dict[tuple[str, str], Any] = {}
+        """Kept, because boto3 makes a class for each: a sweep asks for the same pages many times."""
 
     @property
     def region(self) -> str:
@@ -89,9 +91,15 @@ class BotoApi:
         from botocore import xform_name
 
         client, name = self.client(call.service), xform_name(call.operation)
-        answers = client.get_paginator(name).paginate(**parameters) if client.can_paginate(name) else [self.call(call, **parameters)]
+        paged = client.can_paginate(name)
+        answers = self._paginator(client, call.service, name).paginate(**parameters) if paged else [self.call(call, **parameters)]
         for answer in answers:
             yield from answer.get(key, ())
+
+    def _paginator(self, client: Any, service: str, name: str) -> Any:
+        if (service, name) not in self._paginators:
+            self._paginators[service, name] = client.get_paginator(name)
+        return self._paginators[service, name]
 
     def client(self, service: str, *, repeats: bool = True) -> Any:
         """The boto3 client of a service. `repeats`: whether it sends a request again that got no answer."""

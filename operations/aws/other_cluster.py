@@ -19,6 +19,7 @@ from operations.errors import CommandError
 LIST_CLUSTERS = Call("eks", "ListClusters")
 LIST_ADDONS = Call("eks", "ListAddons", CLUSTER)
 DESCRIBE_ADDON = Call("eks", "DescribeAddon", part_of_cluster("addon"))
+LIST_FARGATE = Call("eks", "ListFargateProfiles", CLUSTER)
 LIST_ENTRIES = Call("eks", "ListAccessEntries", CLUSTER)
 DESCRIBE_ENTRY = Call("eks", "DescribeAccessEntry", part_of_cluster("access-entry"))
 LIST_POLICIES = Call("eks", "ListAssociatedAccessPolicies", part_of_cluster("access-entry"))
@@ -62,8 +63,10 @@ class OtherCluster:
     """eksctl's CloudFormation stacks."""
     log_group: Entry | None
     """Of the control plane."""
+    fargate_profiles: tuple[str, ...] = ()
+    """Names of the profiles by which pods run on Fargate."""
     role_users: tuple[str, ...] = ()
-    """Other clusters of the region whose control plane has the same role."""
+    """Other clusters whose control plane has the same role; those of other regions with the region."""
 
     @property
     def name(self) -> str:
@@ -127,13 +130,14 @@ def read_cluster(api: Api, name: str) -> OtherCluster | None:
         role_documents=tuple(api.pages(LIST_INLINE, "PolicyNames", RoleName=role)),
         stacks=tuple(each for each in api.pages(DESCRIBE_STACKS, "Stacks") if tags_of(each).get(EKSCTL_TAG) == name),
         log_group=_log_group(api, name),
-        role_users=tuple(each for each in cluster_names(api) if each != name and _role_of_cluster(api, each) == entry["roleArn"]),
+        fargate_profiles=tuple(sorted(api.pages(LIST_FARGATE, "fargateProfileNames", clusterName=name))),
+        role_users=tuple(each for each in clusters_with_role(api, entry["roleArn"]) if each != name),
     )
 
 
-def _role_of_cluster(api: Api, name: str) -> str:
-    found = described(api, name)
-    return str(found["roleArn"]) if found is not None else ""
+def clusters_with_role(api: Api, arn: str) -> list[str]:
+    """Clusters of the region whose control plane has this role; one that is registered from outside of EKS has none."""
+    return [each for each in cluster_names(api) if (described(api, each) or {}).get("roleArn") == arn]
 
 
 def _access_entries(api: Api, cluster: Entry) -> Iterator[Entry]:

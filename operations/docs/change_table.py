@@ -46,9 +46,9 @@ def _changed(sample: Sample) -> Changed:
 
 def effect(changed: Changed) -> str:
     """What a change does, in one cell: what is deleted first, then how many resources, and how long."""
-    if not changed.touched:
-        return "nothing in a running cluster"
     said = [f"**{caution.text}**" if caution.severity == "red" else caution.text for caution in changed.cautions]
+    if not changed.touched:
+        return "; ".join(["refused, nothing is changed", *said]) if said else "nothing in a running cluster"
     kinds = counts(changed.changes)
     if sum(kinds.values()) == 1:
         (change,) = changed.touched

@@ -149,7 +149,8 @@ def environment(folder: EngineFolder, stack: str, attach: str, base: Mapping[str
     """
     kept = {key: value for key, value in base.items() if not key.startswith("AWS_")}
     made = kept | {
-        "PULUMI_BACKEND_URL": f"file://{folder.state}",
+        # Without files of attributes beside the state's: one of those that a kill left empty makes every command fail.
+        "PULUMI_BACKEND_URL": f"file://{folder.state}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": "",
         # Without it there is no --event-log; Pulumi's own Automation API sets it for the same reason.
         "PULUMI_DEBUG_COMMANDS": "true",

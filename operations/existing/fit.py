@@ -1,20 +1,23 @@
 """Whether what others keep fits a stack: judged before anything is made with it."""
 
-from facts.existing import description
+from facts.existing import description, role
 from facts.existing.description import Description
 from operations.errors import MISUSE, CommandError, CompleteError
+from operations.existing.roles import wanted_roles
+from operations.stack_file import StackFile
 from stacks.existing import asked_of
 from stacks.settings import Settings
 
 NOTHING_USED = "set `network.existing`, or another key of docs/existing.md"
 
 
-def refuse_unfit(settings: Settings, found: Description, stack: str) -> list[str]:
+def refuse_unfit(settings: Settings, found: Description, stack_file: StackFile) -> list[str]:
     """What should be known of what fits. Raises CompleteError with all that does not fit, each with its fix."""
-    asked = asked_of(settings)
-    if asked.is_nothing:
+    asked, given, stack = asked_of(settings), settings.iam.roles, stack_file.stack
+    if asked.is_nothing and not given:
         raise CommandError(f"stack `{stack}` uses nothing that exists", f"leave --existing out, or {NOTHING_USED}", code=MISUSE)
     problems = description.problems(found, asked)
+    problems += role.problems(found.roles, given, wanted_roles(stack_file, settings)) if given else ()
     if problems:
         count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
         said = "\n\n".join(str(problem) for problem in problems)

@@ -1,21 +1,27 @@
 """What a stack uses of others, read from the account."""
 
+from collections.abc import Iterable
+
 from facts.existing import judge_file_system, workspace
 from facts.existing.description import Asked, Description
+from facts.resources.rights import role_of
 from operations.aws.api import Api
 from operations.aws.existing_file_system import described_file_system
 from operations.aws.existing_network import described_network
 from operations.aws.existing_workspace import described_workspace
+from operations.aws.given_roles import given_role
 from operations.errors import CommandError
 
 
-def described_existing(api: Api, asked: Asked) -> Description:
-    """Everything that is asked for, as it is; None in it for what the account does not have. Reads only."""
+def described_existing(api: Api, asked: Asked, roles: Iterable[str] = ()) -> Description:
+    """Everything that is asked for, and the roles of these ARNs, as it is; without what the account does not have. Reads only."""
+    given = [given_role(api, role_of(arn)) for arn in roles]
     network, file_system = asked.network, asked.file_system
     return Description(
         network=described_network(api, network.vpc_id) if network is not None else None,
         file_system=described_file_system(api, file_system.id, file_system.client_group) if file_system is not None else None,
         workspace=described_workspace(api, asked.workspace.arn) if asked.workspace is not None else None,
+        roles=tuple(role for role in given if role is not None),
     )
 
 

@@ -1,31 +1,31 @@
 """What others keep, put into a simulated account that a stack is to come up in."""
 
 from facts.existing.description import Description, assumed
-from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn, to_json
-from facts.resources.rights import passed_role, role_of
+from facts.existing.role import Role
+from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn
+from facts.resources.rights import role_of
 from operations.engine.project import EngineFolder
 from simulator.account.disk import AccountFolder, held
 from simulator.account.places import subnet
-from simulator.account.putting import put_existing
+from simulator.account.putting import put_existing, put_role
 from simulator.account.state import AccountState
-from simulator.outputs import CREATED_AT
 from stacks.existing import asked_of, log_bucket
 from stacks.settings import Settings
 
 
 def stand_in(settings: Settings) -> Description | None:
     """What exists, with all that the stack asks; None where it makes everything itself."""
-    asked = asked_of(settings)
-    return None if asked.is_nothing else assumed(asked)
+    found = assumed(asked_of(settings)).model_copy(update={"roles": tuple(map(_role, settings.iam.roles.values()))})
+    return None if found == Description() else found
 
 
 def assumption(settings: Settings) -> list[str]:
     """What a rehearsal without a description says, one sentence or none."""
-    used = asked_of(settings).names
+    used = [*asked_of(settings).names, *(["the roles of `iam.roles`"] if settings.iam.roles else [])]
     if not used:
         return []
     described = "`trn network describe` writes what it is like, and `trn rehearse --existing FILE` reads that"
-    return [f"{', '.join(used)} {'is' if len(used) == 1 else 'are'} taken to be as the stack needs: {described}"]
+    return [f"{', '.join(used)} {'is' if len(used) == 1 and not settings.iam.roles else 'are'} taken to be as the stack needs: {described}"]
 
 
 def put_missing(state: AccountState, settings: Settings) -> bool:
@@ -70,26 +70,26 @@ def _is_there(state: AccountState, vpc_id: str, subnet_id: str) -> bool:
     return found is not None and found.inputs["vpcId"] == vpc_id
 
 
-_TRUSTED = ("ec2.amazonaws.com", "pods.eks.amazonaws.com")
-_ATTACHED = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy", SESSION_MANAGER_POLICY)
+_TRUSTED = ("ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com", "scheduler.amazonaws.com")
+_ATTACHED = (
+    "AmazonEKSClusterPolicy",
+    "AmazonEKSWorkerNodeMinimalPolicy",
+    "AmazonEC2ContainerRegistryPullOnly",
+    "AmazonEKS_CNI_Policy",
+    SESSION_MANAGER_POLICY,
+)
+
+
+def _role(arn: str) -> Role:
+    """A role that trusts the control plane, nodes, pods and schedules of any cluster, with every managed policy that the stack would attach."""
+    trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})
+    return Role(arn=arn, trust=trust, attached=tuple(managed_policy_arn(arn.split(":")[1], each) for each in _ATTACHED))
 
 
 def _put_roles(state: AccountState, settings: Settings) -> bool:
-    """Roles that trust nodes and pods of any cluster, with every managed policy that the stack would attach."""
-    there = state.others.setdefault("role", {})
-    missing = {role_of(arn): arn for arn in settings.iam.roles.values() if role_of(arn) not in there}
-    trust = document({"Effect": "Allow", "Principal": {"Service": list(_TRUSTED)}, "Action": ["sts:AssumeRole", "sts:TagSession"]})
-    for name, arn in missing.items():
-        there[name] = {
-            "RoleName": name,
-            "Arn": arn,
-            "Path": f"/{passed_role(arn)[: -len(name)]}",
-            "RoleId": "AROAEXAMPLEEXAMPLE01",
-            "CreateDate": CREATED_AT,
-            "AssumeRolePolicyDocument": to_json(trust),
-            "attached": [managed_policy_arn(arn.split(":")[1], policy) for policy in _ATTACHED],
-            "tags": {},
-        }
+    missing = [arn for arn in settings.iam.roles.values() if role_of(arn) not in state.others.get("role", {})]
+    for arn in missing:
+        put_role(state, _role(arn))
     return bool(missing)
 
 

@@ -81,6 +81,7 @@ def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
         release_version=group.release_version,
         logical_core_size=group.logical_core_size or 2,
         block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
+        hours=group.schedule.hours if group.schedule is not None else None,
     )
 
 

@@ -67,7 +67,7 @@ class Processes:
         path = self.folder / "log" / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def wait(self, is_so: Callable[[], bool], name: str, patience_s: float = 60) -> None:
+    def wait(self, is_so: Callable[[], bool], name: str, patience_s: float = 240) -> None:
         """Wait until it is so. Raises RuntimeError, with the end of the log, when the process ends before that or patience does."""
         until = time.monotonic() + patience_s
         while not is_so():

@@ -27,7 +27,7 @@ from operations.local_kubernetes.clients import admin_client
 TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
 """What a control plane is made of, and what runs beside it where it was built."""
 LOCK, RECORD, KUBECONFIG, IDENTITY, PORT, LOG = "lock", "cluster.json", "kubeconfig", "identity", "port", "server.log"
-START_S, END_S, LOOK_S = 90, 15, 0.05
+START_S, END_S, LOOK_S = 240, 15, 0.05
 """How long a start may take on a busy machine, how long an end, and between two looks."""
 KEEPER_S = 3
 """How long the keeper of its processes gets to delete their folder."""

@@ -16,7 +16,7 @@ from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
 from operations.output import errors
 from operations.practice.account import PracticeAccount
-from operations.practice.state import exported, imported, previewed, refreshed
+from operations.practice.state import exported, imported, previewed, refreshed, refused_preview
 from operations.program import record_stack
 from operations.pulumi import PulumiCli
 from operations.stack_file import StackFile
@@ -124,8 +124,14 @@ class RehearsalEngine:
         return code, printed
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """Answer `pulumi stack export` or `pulumi preview --json`."""
-        return 0, json.dumps(exported(self.state.load()) if command[1] == "stack" else self._preview())
+        """Answer `pulumi stack export` or `pulumi preview --json`. A preview fails where the program's hook refuses the change."""
+        if command[1] == "stack":
+            return 0, json.dumps(exported(self.state.load()))
+        state, program = self.state.load(), record_stack(self.stack_file)
+        errors_said = refused_preview(state, program)
+        if errors_said:
+            return 255, json.dumps({"diagnostics": errors_said})
+        return 0, json.dumps(previewed(state, self.account.world, program))
 
     @property
     def state(self) -> StateFolder:
@@ -182,9 +188,6 @@ class RehearsalEngine:
             return 1, f"error: {missing} does not exist\n"
         folder.save(state)
         return 0, f"{len(wanted)} resources imported\n"
-
-    def _preview(self) -> dict[str, Any]:
-        return previewed(self.state.load(), self.account.world, record_stack(self.stack_file))
 
 
 def changed_count(phase: Phase) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.account.world import World
+from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import Change, plan
 from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.state import State
@@ -63,6 +64,12 @@ def previewed(state: State, world: World, program: Recording) -> dict[str, Any]:
     return {"steps": [_step(urn, change, before, program) for urn, change in changes.items() if change.kind != "same"]}
 
 
+def refused_preview(state: State, program: Recording) -> list[dict[str, str]]:
+    """Diagnostics of a preview that the program's own hook refuses; empty where it passes."""
+    refused = refused_by_program(state.recording(), program)
+    return [{"severity": "error", "message": str(part)} for parts in refused.values() for part in parts]
+
+
 def _step(urn: str, change: Change, before: Recording, program: Recording) -> dict[str, Any]:
     step: dict[str, Any] = {"op": change.kind, "urn": urn}
     if change.old is not None:
@@ -75,11 +82,12 @@ def _step(urn: str, change: Change, before: Recording, program: Recording) -> di
 
 
 def _resource(item: Registration, recording: Recording) -> dict[str, Any]:
-    made: dict[str, Any] = {"urn": item.urn, "type": item.type, "custom": item.custom, "inputs": dict(item.inputs), "parent": item.parent}
+    marks = {"custom": True, "external": True} if item.external else {"custom": item.custom}
+    made: dict[str, Any] = {"urn": item.urn, "type": item.type, **marks, "inputs": dict(item.inputs), "parent": item.parent}
     made["dependencies"] = sorted(item.dependencies)
     package = item.type.split(":")[0]
     used = [urn for urn in sorted(item.providers) if f":providers:{package}::" in urn]
-    if item.custom and used:
+    if made["custom"] and used:
         provider = recording.registrations.get(used[0])
         made["provider"] = f"{used[0]}::{provider.id if provider else ''}"
     return {**made, "id": item.id, "outputs": dict(item.outputs)} if item.id else made

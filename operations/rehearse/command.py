@@ -55,7 +55,7 @@ def rehearse(
     circumstances = circumstances_of(scenario, fault or ())
     if existing is not None:
         found, settings = read_description(existing), settings_of(stack_file)
-        for note in refuse_unfit(settings, found, stack):
+        for note in refuse_unfit(settings, found, stack_file):
             errors().print(f"note     {note}", markup=False, soft_wrap=True)
         circumstances = replace(circumstances, existing=with_unseen(found, asked_of(settings)))
     with progress:

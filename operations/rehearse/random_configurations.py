@@ -1,19 +1,21 @@
 """Random valid configurations, each by number: the number replays it."""
 
 import random
+from datetime import datetime, timedelta
 from typing import Any
 
 from addons.registry import REGISTRY, SWITCHED, with_needs
-from facts.catalogue import CORE_TYPES, NEURON_TYPES, known_zone_ids
+from facts.catalogue import CORE_TYPES, NEURON_TYPES, InstanceType, known_zone_ids
 from facts.efa import LAYOUTS
 from facts.endpoints import INTERFACE_ENDPOINTS, NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES
-from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_ids
+from facts.regions import CONTROL_PLANE_REFUSED_ZONES, zone_id_prefix, zone_ids
 
 USUAL = ("neuron", "efa", "volcano", "etcd")
 """Add-ons that most configurations have."""
 FIGHTING = (("clusterAutoscaler", "karpenter"),)
 """Pairs of which a random configuration has one: here they would fight for some group or pod."""
+TIME_ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
 REGIONS = ("us-west-2", "us-east-2", "ap-south-2", "sa-east-1")
 
 
@@ -43,7 +45,7 @@ def random_configuration(number: int) -> dict[str, Any]:
             "accessEntries": {f"team{index}": _access_entry(chance, index) for index in range(chance.randint(0, 3))},
         },
         "coreNodes": {"instanceType": chance.choice(list(CORE_TYPES))},
-        "nodeGroups": {f"g{index}": _node_group(chance, zones, AMI_RELEASES[version]) for index in range(chance.randint(0, 4))},
+        "nodeGroups": {f"g{index}": _node_group(chance, index, zones, AMI_RELEASES[version]) for index in range(chance.randint(0, 4))},
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }
@@ -59,8 +61,15 @@ def random_configuration(number: int) -> dict[str, Any]:
     if chance.random() < 0.3:
         configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
     if chance.random() < 0.3:
-        configuration["budget"] = {"alarm": {"limitUsdPerMonth": 20_000, "emails": ["team@example.com"]}}
+        configuration["budget"] = {"alarm": {"limitUsdPerMonth": 20_000, **_told(chance, region)}}
     return configuration
+
+
+def _told(chance: random.Random, region: str) -> dict[str, Any]:
+    """Who gets the messages of a budget, and when."""
+    actual = chance.sample([50, 80, 90, 100], chance.randint(1, 4))
+    told: dict[str, Any] = {"emails": ["team@example.com"], "actualPercent": actual, "forecastPercent": chance.choice([[], [100]])}
+    return told | chance.choice([{}, {"snsTopicArn": f"arn:aws:sns:{region}:123456789012:costs"}])
 
 
 def _endpoints(configuration: dict[str, Any]) -> list[str]:
@@ -98,7 +107,7 @@ def _access_entry(chance: random.Random, index: int) -> dict[str, Any]:
     return {**entry, "policy": "AmazonEKSEditPolicy", "namespaces": ["training"]} if chance.random() < 0.5 else entry
 
 
-def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[str, Any]:
+def _node_group(chance: random.Random, index: int, zones: list[str], release: str) -> dict[str, Any]:
     instance = chance.choice(list(NEURON_TYPES.values()))
     # Where the catalogue knows zones of the region, only they launch the type; a group elsewhere must stay empty.
     known = known_zone_ids(instance, zones[0].split("-")[0])
@@ -119,15 +128,43 @@ def _node_group(chance: random.Random, zones: list[str], release: str) -> dict[s
     if chance.random() < 0.5:
         group["releaseVersion"] = release
     purchase = chance.random()
-    if purchase < 0.2 and instance.capacity_block and len(group["zoneIds"]) == 1:
-        group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": "cr-0123456789abcdef0"}
+    if purchase < 0.3 and instance.capacity_block and len(group["zoneIds"]) == 1:
+        group |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": f"cr-0123456789abcde{index:02x}"}
     elif purchase < 0.4:
         group["capacityType"] = "SPOT"
     elif purchase < 0.6 and len(group["zoneIds"]) == 1:
         group["placementGroup"] = True
     if instance.chip == "Trainium2" and chance.random() < 0.5:
         group["logicalCoreSize"] = chance.choice([1, 2])
-    return group
+    if known:
+        group["candidates"] = _candidates(chance, instance, zones)
+    return group | _times(chance, group)
+
+
+def _times(chance: random.Random, group: dict[str, Any]) -> dict[str, Any]:
+    """When a group has nodes: times of its block, or hours of the week, where it has nodes at all."""
+    if not group["size"] or chance.random() < 0.5:
+        return {}
+    if group.get("capacityType") == "CAPACITY_BLOCK":
+        starts = datetime(2026, 12, chance.randint(1, 20), 11, 30)
+        ends = starts + timedelta(days=chance.randint(1, 14))
+        times = {"startsAt": f"{starts:%Y-%m-%dT%H:%M:%SZ}", "endsAt": f"{ends:%Y-%m-%dT%H:%M:%SZ}"}
+        return {"autoscaled": False, "capacityBlock": {**times, "checkpointMinutes": chance.choice([45, 60, 240])}}
+    hours = {"downAt": f"{chance.randint(0, 59)} {chance.randint(18, 23)} * * MON-FRI", "timeZone": chance.choice(TIME_ZONES)}
+    return {"autoscaled": False, "schedule": {**hours, **chance.choice([{}, {"upAt": "30 6 * * MON-FRI"}])}}
+
+
+def _candidates(chance: random.Random, instance: InstanceType, zones: list[str]) -> list[dict[str, str]]:
+    """Places that the catalogue knows for the type: zones of the network, and of another region."""
+    here = [{"zoneId": zone_id} for zone_id in known_zone_ids(instance, zones[0].split("-")[0]) if zone_id in zones]
+    others = [
+        {"region": region, "zoneId": zone_id}
+        for region in REGIONS
+        if zone_id_prefix(region) != zones[0].split("-")[0]
+        for zone_id in known_zone_ids(instance, zone_id_prefix(region))
+        if zone_id not in CONTROL_PLANE_REFUSED_ZONES
+    ]
+    return chance.sample(here, chance.randint(0, len(here))) + chance.sample(others, chance.randint(0, min(2, len(others))))
 
 
 def _lustre(chance: random.Random, zones: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from facts.prices import HOURS_PER_MONTH
+from operations.output import worded
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
 
@@ -25,16 +26,17 @@ def print_summary(console: Console, report: Report, written: Sequence[Path]) -> 
 
 
 def print_lines(console: Console, lines: Sequence[Line]) -> None:
-    """Print labelled lines."""
+    """Print labelled lines. On a terminal nothing is cut: ids, ARNs and keys are there to be copied."""
     if not console.is_terminal:
         for label, text in lines:
             console.print(f"{label:<8} {text.plain}", markup=False, soft_wrap=True)
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     for label, text in lines:
-        table.add_row(label, text)
+        # A table's cells are not looked at by the console.
+        table.add_row(worded(label), worded(text))
     console.print(table)
 
 

@@ -9,9 +9,8 @@ import logging
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,13 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from pulumi.runtime import config as pulumi_config
 from pulumi.runtime import mocks, settings
-from pulumi.runtime import resource as sdk_resource
-from pulumi.runtime.proto import resource_pb2, source_pb2
+from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import run_in_stack
 
 from simulator import outputs
 from simulator.doors import eks_component
 from simulator.doors.protocol import plain, secret_keys, struct
+from simulator.doors.sdk_shortcuts import shortcuts
 from simulator.errors import DuplicateUrn, UnknownType
 from simulator.recording import STACK_TYPE, Recording, Registration
 
@@ -91,6 +90,20 @@ class RecordingMonitor(mocks.MockMonitor):
         # The field's name is a word of the language.
         getattr(response, "return").CopyFrom(struct(found))
         return response
+
+    def ReadResource(self, request: Any) -> Any:
+        """What others made: its description is what the program says of it."""
+        with self._lock:
+            urn = self.make_urn(request.parent, request.type, request.name)
+            seen = plain(request.properties)
+            self._keep(
+                Registration(
+                    urn=urn, type=request.type, name=request.name, custom=False, remote=False, parent=request.parent, inputs={},
+                    dependencies=frozenset(request.dependencies), providers=frozenset({request.provider.rsplit("::", 1)[0]} - {""}),
+                    id=request.id, outputs=seen, external=True,
+                )
+            )  # fmt: skip
+            return resource_pb2.ReadResourceResponse(urn=urn, properties=struct(seen))
 
     def RegisterResourceOutputs(self, request: Any) -> Any:
         with self._lock:
@@ -201,7 +214,7 @@ def record(
     loop.set_default_executor(executor)
     asyncio.set_event_loop(loop)
     try:
-        with _no_stack_traces():
+        with shortcuts(_program_log()):
             loop.run_until_complete(run_in_stack(lambda: _run(program, configure)))
     finally:
         _finish(loop)
@@ -211,17 +224,6 @@ def record(
         pulumi_config.set_all_config({})
     recording.registrations = dict(sorted(recording.registrations.items()))
     return recording
-
-
-@contextmanager
-def _no_stack_traces() -> Iterator[None]:
-    """The SDK notes where in the program each resource is made: for the engine's own messages, and a quarter of a recording's time."""
-    made = sdk_resource._get_stack_trace
-    sdk_resource._get_stack_trace = source_pb2.StackTrace
-    try:
-        yield
-    finally:
-        sdk_resource._get_stack_trace = made
 
 
 async def _run(program: Callable[[], None], run: Any) -> None:

@@ -14,12 +14,13 @@ from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.cost_figures import Figures
 from simulator.engine.order import DEFAULT_PARALLEL
-from simulator.engine.permanent import refused_changes
+from simulator.engine.permanent import refused_by_program, refused_changes
 from simulator.engine.plan import Change, plan
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.recording import Recording, Registration, exists_in_cloud
 
+_SIZE = "scalingConfig.desiredSize"
 Severity = Literal["red", "amber"]
 """Red: running jobs or data would go. Amber: something stops for a while and comes back as it was, or something is left behind."""
 
@@ -77,33 +78,33 @@ def rehearse_change(
     parallel: int = DEFAULT_PARALLEL,
     account: AccountState | None = None,
 ) -> Changed:
-    """Bring one up, and change it to the other. `account`: what there is before the program; nothing unless given."""
+    """Bring one up, and change it to the other. `account`: what there is before the program; nothing unless given.
+
+    Where the program itself refuses the change, nothing is touched, and the cautions say why.
+    """
     engine = Engine(World(account or AccountState(allowances or Allowances())), State(), seed, parallel)
     engine.up(before)
     engine.world.faults = faults or Faults()
     changes = plan(engine.state, after, creations=engine.world.state.creations, seed=seed)
     account = engine.world.state
-    nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
-    cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
-    refused = refused_for_life(before, after)
+    refused = refused_by_program(engine.state.recording(), after)
     if refused:
-        # The program stops before anything of it is done.
-        changes, nodes, cautions = {caution.urn: _stays(changes[caution.urn]) for caution in refused}, [], refused
+        changes, nodes = {}, []
+        cautions = [Caution("red", urn, str(part)) for urn, parts in refused.items() for part in parts]
+    else:
+        nodes = [effect for change in changes.values() for effect in node_effects(account, change, seed)]
+        cautions = [caution for change in changes.values() for caution in cautions_of(account, change)]
+        cautions += refused_by_eks(before, after, changes)
     standing = set(engine.world.state.strays)
     phase = engine.up(after)
     cautions += _left_behind([stray for name, stray in engine.world.state.strays.items() if name not in standing])
-    rates = (costs.figures(costs.items(before)), costs.figures(costs.items(after)))
+    rates = (costs.figures(costs.items(before)), costs.figures(costs.items(before if refused else after)))
     return Changed(before, after, changes, phase, nodes, sorted(cautions, key=lambda item: (item.severity != "red", item.urn)), rates)
 
 
-def refused_for_life(before: Recording, after: Recording) -> list[Caution]:
-    """A warning for each thing that a cluster keeps for life and that would change."""
-    return [Caution("red", urn, text) for urn, texts in refused_changes(before, after).items() for text in texts]
-
-
-def _stays(change: Change) -> Change:
-    """Of a cluster whose change is refused: it stays, whatever the engine would have planned."""
-    return Change("update", change.old, change.new, change.changed)
+def refused_by_eks(before: Recording, after: Recording, changes: Mapping[str, Change]) -> list[Caution]:
+    """A warning for each change of a cluster that EKS refuses."""
+    return [Caution("red", urn, text) for urn, texts in refused_changes(before, after, changes).items() for text in texts]
 
 
 def _left_behind(strays: Sequence[Stray]) -> Iterator[Caution]:
@@ -165,11 +166,17 @@ def _file_system(_state: AccountState, change: Change, old: Registration, gone: 
 
 def _group(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     name, size = old.inputs["nodeGroupName"], view.desired_size(old)
-    if not size:
-        return
     neuron = old.inputs.get("amiType") == "AL2023_x86_64_NEURON"
     severity: Severity = "red" if neuron else "amber"
     stops = "jobs on them stop" if neuron else "their pods move"
+    limits = not gone and any(path.startswith("scalingConfig.") for path in change.changed)
+    if limits and change.new is not None and _SIZE in (change.new.options.get("ignoreChanges") or ()):
+        # hashicorp/terraform-provider-aws internal/service/eks/node_group.go, Update: limits and size are sent together.
+        sent = f"with its new limits EKS gets the size that Pulumi knows, {view.desired_size(change.new)} nodes"
+        do = "`pulumi up --refresh` reads the size first"
+        yield Caution(severity, old.urn, f"node group {name} is autoscaled, and {sent}: of more nodes the others go, {stops}; {do}")
+    if not size:
+        return
     if gone:
         why = f" ({', '.join(change.because)})" if change.because else ""
         yield Caution(severity, old.urn, f"node group {name} is {_word(change)}{why}: all {size} nodes go at once, {stops}")

@@ -1,67 +1,92 @@
-"""What a running cluster keeps: a change of it that the program refuses, in the program's own words (facts/permanent.py)."""
+"""What a running cluster keeps: the program refuses a change of it before anything is changed, and EKS would refuse it halfway."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.permanent import KEPT, KEY_OF_STACK, is_holder, refusals
+from facts.permanent import PARTS, KeptPart, kept_parts
 from simulator.account import kinds
 from simulator.account.rule import Refusal
+from simulator.engine.plan import Change
 from simulator.recording import Recording, Registration
 
 
-def refused_changes(before: Recording, after: Recording) -> dict[str, list[str]]:
-    """What the program refuses to change of clusters that are there, a sentence each, by URN of the cluster.
+def refused_by_program(before: Recording, after: Recording) -> dict[str, list[KeptPart]]:
+    """What a running cluster would lose of what it keeps, by URN of the component that holds everything; empty for nothing.
 
-    `before`: the state, or what it will be; `after`: what the program asks for.
+    `before`: the state. The program hangs a hook on the component, which the real engine calls in previews too, before anything is changed.
     """
     found = {}
-    for holder in after.registrations.values():
-        old = before.registrations.get(holder.urn)
-        if holder.custom or old is None or not is_holder(holder.inputs):
+    for item in after:
+        old = before.registrations.get(item.urn)
+        if item.custom or old is None or not set(PARTS) <= item.inputs.keys():
             continue
-        for cluster in before.of_type(kinds.CLUSTER):
-            if cluster.inputs.get("name") == old.inputs.get("clusterName", holder.inputs["clusterName"]):
-                texts = refusals(_made(before, old, cluster) | _remembered(old), holder.inputs)
-                if texts:
-                    found[cluster.urn] = texts
+        if any(before.registrations[urn].type == kinds.CLUSTER for urn in before.descendants(item.urn)):
+            changed = kept_parts(old.inputs, item.inputs)
+            if changed:
+                found[item.urn] = changed
     return found
 
 
-def refusal(texts: list[str]) -> Refusal:
-    """The error with which the program stops, before anything is changed."""
+def refusal(changed: list[KeptPart]) -> Refusal:
+    """What the engine says where the hook refuses."""
     return Refusal(
-        "PermanentChanged",
-        "; ".join(texts),
-        "the program refuses it in `pulumi preview` and `pulumi up`, before anything is changed",
-        "set back what it names",
+        "before hook failed",
+        "; ".join(part.wrong for part in changed),
+        f"EKS keeps it for as long as the cluster lives: {changed[0].otherwise}",
+        "; ".join(part.fix for part in changed),
     )
 
 
-def _remembered(holder: Registration) -> dict[str, Any]:
-    """What the state says: since the cluster was there by its outputs, else by the inputs that it was made with."""
-    return dict(holder.outputs.get(KEPT) or holder.inputs)
+def refused_changes(before: Recording, after: Recording, changes: Mapping[str, Change]) -> dict[str, list[str]]:
+    """What EKS refuses to change, a sentence each, by URN of the cluster. A cluster that is replaced may be anywhere.
+
+    `after`: what the program asks for, with the ids of its own recording. Zones of subnets that others keep are not known here.
+    Sources: EKS API, UpdateClusterConfig; EKS user guide, enable-kms.
+    """
+    found = {}
+    for urn, change in changes.items():
+        if change.kind == "update" and change.registration.type == kinds.CLUSTER and urn in before.registrations:
+            texts = list(_refused(before, after, changes, change))
+            if texts:
+                found[urn] = texts
+    return found
 
 
-def _made(before: Recording, holder: Registration, cluster: Registration) -> dict[str, Any]:
-    """What the resources of a cluster show of it, for a state of an earlier version that remembers less. Places of others are not known."""
-    subnets = _subnets(before, cluster)
-    wanted = len((cluster.inputs.get("vpcConfig") or {}).get("subnetIds") or ())
-    vpcs = {str(item.get("vpcId")) for item in subnets} or {str(item.inputs.get("vpcId")) for item in before.of_type(kinds.SECURITY_GROUP)}
-    key = str(((cluster.inputs.get("encryptionConfig") or {}).get("provider") or {}).get("keyArn") or "")
-    own_keys = {str(item.outputs.get("arn")) for item in before.of_type(kinds.KEY)}
-    cidrs = {item.id: item.inputs.get("cidrBlock") for item in before.of_type(kinds.VPC)}
-    shown = {
-        "clusterName": cluster.inputs.get("name"),
-        "region": holder.inputs.get("region"),
-        "vpc": cidrs.get(vpc, vpc) if len(vpcs) == 1 and (vpc := next(iter(vpcs))) else None,
-        "zones": ", ".join(sorted({str(item["availabilityZoneId"]) for item in subnets})) if len(subnets) == wanted else None,
-        "encryptionKey": KEY_OF_STACK if key in own_keys else key or None,
-        "role": str(cluster.inputs.get("roleArn") or "").partition(":role/")[2] or None,
-    }
-    return {name: value for name, value in shown.items() if value}
+def _refused(before: Recording, after: Recording, changes: Mapping[str, Change], change: Change) -> Iterator[str]:
+    urn = change.registration.urn
+    old, new = before.registrations[urn], after.registrations.get(urn, change.registration)
+    vpcs = _vpc(before, old), _vpc(after, new)
+    moved = changes.get(vpcs[1])
+    if "" not in vpcs and (vpcs[0] != vpcs[1] or (moved is not None and moved.kind == "replace")):
+        yield "EKS refuses to move the control plane into another VPC: another VPC takes another cluster, with another `name`"
+    zones = _zones(before, old), _zones(after, new)
+    if all(zones) and zones[0] != zones[1]:
+        yield (
+            f"EKS refuses another set of zones for the control plane: set `controlPlane.zones: [{', '.join(sorted(zones[0]))}]`;"
+            " nodes may be in any zone of the VPC"
+        )
+    if old.inputs.get("encryptionConfig") and any(path.startswith("encryptionConfig") for path in change.changed):
+        yield "EKS keeps the key of the cluster's secrets: another key takes another cluster, with another `name`"
 
 
 def _subnets(recording: Recording, cluster: Registration) -> list[Mapping[str, Any]]:
     """Inputs of a cluster's subnets, as far as the stack made them."""
     wanted = set((cluster.inputs.get("vpcConfig") or {}).get("subnetIds") or ())
     return [item.inputs for item in recording.of_type(kinds.SUBNET) if item.id in wanted]
+
+
+def _vpc(recording: Recording, cluster: Registration) -> str:
+    """URN of a cluster's VPC, or the id of one that others keep; empty where neither is known.
+
+    Subnets of others name no VPC in the stack: the security groups beside them do, where all lie in one.
+    """
+    ids = {item["vpcId"] for item in _subnets(recording, cluster)}
+    ids = ids or {item.inputs.get("vpcId") for item in recording.of_type(kinds.SECURITY_GROUP)}
+    if len(ids) != 1:
+        return ""
+    (which,) = ids
+    return next((item.urn for item in recording.of_type(kinds.VPC) if item.id == which), str(which or ""))
+
+
+def _zones(recording: Recording, cluster: Registration) -> set[str]:
+    return {str(item["availabilityZoneId"]) for item in _subnets(recording, cluster)}

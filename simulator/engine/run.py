@@ -8,7 +8,7 @@ from simulator.account.world import World
 from simulator.engine.clock import Clock, Listener, Step
 from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
 from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
-from simulator.engine.permanent import refusal, refused_changes
+from simulator.engine.permanent import refusal, refused_by_program
 from simulator.engine.plan import Change, plan, targeted
 from simulator.engine.state import Pending, State, stack_of
 from simulator.latencies import update_seconds
@@ -85,20 +85,21 @@ class Engine:
     ) -> Phase:
         """Bring the account to what the program wants. `begin`: when the program has started to register resources.
 
-        `targets`: URNs; with any, everything else stays as it is (`pulumi up --target`).
+        `targets`: URNs; with any, everything else stays as it is (`pulumi up --target`). Where the program's own hook refuses the
+        change, the refusal is all that happens.
         """
+        refused = refused_by_program(self.state.recording(), recording)
+        if refused:
+            steps = {urn: Step(urn, "update", begin, begin, refusal=refusal(parts)) for urn, parts in refused.items()}
+            return Phase(steps, tuple(steps), dict.fromkeys(steps), {})
         changes = plan(self.state, recording, creations=self.world.state.creations, seed=self.seed, force=force)
         if targets:
             changes = targeted(changes, targets)
             there = {urn: item for urn, item in recording.registrations.items() if urn in changes}
             recording = Recording(recording.project, recording.stack, there)
-        before = self.state.recording()
-        refused = {} if targets else refused_changes(before, recording)
-        if refused:
-            steps = {urn: Step(urn, "update", begin, begin, refusal=refusal(texts)) for urn, texts in refused.items()}
-            return Phase(steps, tuple(steps), dict.fromkeys(steps), changes)
         self.state.stack = stack_of(recording) or self.state.stack
         run = _Run(self, changes, listener, kill)
+        before = self.state.recording()
         run.first_phase(recording, before, begin)
         if not run.stopped:
             run.deletions(before, {urn for urn, change in changes.items() if _goes_last(change)})

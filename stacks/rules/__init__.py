@@ -29,6 +29,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     control_plane.zones: ("network", "controlPlane"),
     network.public_access: ("controlPlane",),
     control_plane.principals: ("region", "controlPlane", "iam"),
+    control_plane.role: ("controlPlane", "iam"),
     node_groups.sizes: ("coreNodes", "nodeGroups"),
     node_groups.node_group_names: ("nodeGroups",),
     node_groups.node_group_zones: ("network", "nodeGroups", "storage"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_support_soon
+from facts.names import CONTROL_PLANE_ROLE
 from facts.problems import Problem
 from facts.regions import partition
 from stacks.settings import LOG_RETENTION_DAYS, Settings
@@ -39,6 +40,14 @@ def zones(settings: Settings) -> Iterator[Problem]:
             yield Problem(f"{path}[{index}]", zone_id, "zone named twice", hint="name each zone once")
     if len(set(named)) < 2:
         yield Problem(path, ", ".join(named), "a control plane needs two zones", "two zones or more", "add another zone of `network.zones`")
+
+
+def role(settings: Settings) -> Iterator[Problem]:
+    """A name for the control plane's role is for one that the stack makes."""
+    given = settings.iam.roles.get(CONTROL_PLANE_ROLE)
+    if given is not None and settings.control_plane.role_name is not None:
+        wrong = f"a name for a role that the stack does not make: `iam.roles.{CONTROL_PLANE_ROLE}` is {given}"
+        yield Problem("controlPlane.roleName", settings.control_plane.role_name, wrong, hint="remove it, or remove the given role")
 
 
 def principals(settings: Settings) -> Iterator[Problem]:

@@ -1,10 +1,14 @@
 """The program itself refuses what a running cluster cannot take: another key, another VPC, other zones."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from components.permanent import Identity, PermanentChanged, refuse_change
+from components.permanent import KEPT as KEPT_OUTPUT
+from components.permanent import Identity, kept_for_life
+from facts.permanent import PARTS, PermanentChanged, refuse_change
 
 ARN, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{digit * 8}-0000-0000-0000-000000000000" for digit in "01")
 PLAIN = Identity("trainium-dev", "us-west-2", "10.1.0.0/21", ("usw2-az4", "usw2-az1"), None, "trainium-dev-us-west-2-control-plane")
@@ -53,6 +57,23 @@ def test_all_that_would_change_is_named_at_once():
         refuse_change(PLAIN.remembered, replace(KEPT, vpc="10.2.0.0/21").remembered)
     assert "network.cidr" in str(refused.value)
     assert "controlPlane.encryptionKeyArn" in str(refused.value)
+
+
+def test_it_is_refused_in_previews_too(monkeypatch: pytest.MonkeyPatch):
+    """A plan that passes would be believed, and approved. Where there is no cluster yet, nothing is refused."""
+    hooks = list[tuple[Any, Any]]()
+    monkeypatch.setattr("pulumi.ResourceHook", lambda _name, callback, options: hooks.append((callback, options)))
+    kept_for_life("cluster")
+    ((refuse, options),) = hooks
+    assert options.on_dry_run
+    with pytest.raises(PermanentChanged):
+        refuse(SimpleNamespace(old_outputs={KEPT_OUTPUT: PLAIN.remembered}, new_inputs=KEPT.remembered))
+    refuse(SimpleNamespace(old_outputs={}, new_inputs=KEPT.remembered))
+
+
+def test_the_component_says_all_of_it():
+    """The rehearsal's engine knows the component by what it says."""
+    assert set(PLAIN.remembered) == set(PARTS)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from tests.terminal import pin
 
 pytestmark = pytest.mark.engine
 WIDTH, PATIENCE_S, PROMPT = 80, 120, "walk> "
-START = "import sys; from operations.start import main; sys.argv = ['trn', *sys.argv[1:]]; main()"
+BEGUN = "from here on Ctrl-C is ours"
+START = f"import sys; from operations.start import main; print('{BEGUN}', flush=True); sys.argv = ['trn', *sys.argv[1:]]; main()"
 
 
 class Terminal:
@@ -115,8 +116,7 @@ def test_ctrl_c_at_any_moment_is_one_line(terminal: Terminal, tmp_path: Path, mo
         elif moment == "while it loads":
             terminal.shell.expect(pexpect.TIMEOUT, timeout=0.8)
         else:
-            # As soon as the interpreter itself has begun: before that it is not ours to answer.
-            terminal.shell.expect(pexpect.TIMEOUT, timeout=0.4)
+            terminal.shell.expect_exact(BEGUN)  # while the interpreter itself begins it is not ours to answer
     terminal.shell.sendintr()
     terminal.shell.expect_exact(INTERRUPTION.split(":")[0])
     terminal.ended(128 + signal.SIGINT)

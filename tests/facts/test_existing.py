@@ -73,6 +73,15 @@ def without_gateway(network: NetworkDescription) -> NetworkDescription:
     return network.model_copy(update={"endpoints": left})
 
 
+def gateway_on(network: NetworkDescription, *tables: str) -> NetworkDescription:
+    """The gateway endpoint for S3 on these route tables."""
+    moved = {
+        which: each.model_copy(update={"route_tables": tables}) if each.type == "Gateway" else each
+        for which, each in network.endpoints.items()
+    }
+    return network.model_copy(update={"endpoints": moved})
+
+
 def closed(network: NetworkDescription, *cidrs: str, port: int = 443, lists: tuple[str, ...] = ()) -> NetworkDescription:
     """An endpoint of a service that is called takes its name, and its group lets only these blocks in, a rule for each."""
     rules = tuple(
@@ -124,7 +133,8 @@ BROKEN: dict[str, tuple[dict[str, Any], Change, str]] = {
         lambda n: n.model_copy(update={"endpoints": {k: v for k, v in n.endpoints.items() if v.service != "fsx"}}),
         "a subnet without a way to fsx (called by FSx CSI driver)",
     ),
-    "S3 on another table": (ISOLATED, without_gateway, "and a gateway endpoint for s3 on rtb-0a55ed"),
+    "no S3 at all": (ISOLATED, without_gateway, "and a gateway endpoint for s3 on rtb-0a55ed"),
+    "S3 on another table": (ISOLATED, lambda n: gateway_on(n, "rtb-other"), "and a gateway endpoint for s3 on rtb-0a55ed"),
     "an endpoint that is not ready": (
         ISOLATED,
         lambda n: changed_endpoints(n, state="pendingacceptance"),

@@ -132,7 +132,7 @@ BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
             "2026-12-01T11:30:00 CET", "2026-12-01T11:30:00Z\n", "2026-12-01T11:30:00+25:00",
         ),
     ),
-    "zone": (forms.TIME_ZONE, ("", "Europe/Bonn", "../UTC", "/etc/localtime", "Europe/", "UTC ", "+01:00", "z" * 51)),
+    "zone": (forms.TIME_ZONE, ("", "Europe/Bonn", "../UTC", "/etc/localtime", "Europe/", "UTC ", "+01:00", "z" * 51, "localtime", "posixrules", "posix/UTC", "right/UTC")),
     "karpenter": (forms.AMI_VERSION, ("20260505", "v2026050", "v20261301", "v20260230", "v20260505 ", "latest")),
     "label": (forms.LABEL_KEY, ("", "-a", "a-", "a/b/c", "Example.com/a", "a..b/c", "a./b", "n" * 64, f"{'d' * 254}/n", "a b")),
     "value": (forms.LABEL_VALUE, ("", "-x", "x.", "v" * 64, "a b", "ü")),

@@ -31,15 +31,16 @@ os.environ.setdefault("GOGC", "200")
 _numbers = itertools.count(1)
 Programs = Callable[..., Mapping[str, Path]]
 LONGEST_FIRST = (
-    "test_launchers.py", "test_practice.py", "test_objects.py", "test_charts.py", "test_accepted.py", "test_drain.py", "test_other_tools.py",
-    "test_commands.py", "test_volcano.py", "test_mpijob.py",
+    "test_launchers.py", "test_objects.py", "test_practice.py", "test_charts.py", "test_commands.py", "test_volcano.py",
+    "test_precompile.py", "test_rayjob.py", "test_mpijob.py", "test_accepted.py", "test_drain.py", "test_other_tools.py",
+    "test_stage.py", "test_cancel.py", "kubelet/test_controllers.py", "kubelet/test_pods_run.py",
 )  # fmt: skip
-"""Files of more than 20 s on two cores. One of them at the end would leave the other worker with nothing to do."""
+"""Files of more than 10 s on two cores. One of them at the end would leave the other workers with nothing to do."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files begin: workers take whole files in this order (`--dist loadfile --no-loadscope-reorder`)."""
-    ranks = {Path(__file__).with_name(name): rank for rank, name in enumerate(LONGEST_FIRST)}
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 

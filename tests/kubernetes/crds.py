@@ -10,16 +10,16 @@ from tests.addons.custom_resources import schemas
 
 def of_chart(chart: str) -> list[Object]:
     """What a release of a chart, or an EKS add-on, brings."""
-    return [_undescribed(item) for item in crds.of_chart(chart, schemas())]
+    return [undescribed(item) for item in crds.of_chart(chart, schemas())]
 
 
-def _undescribed(node: Any) -> Any:
+def undescribed(node: Any) -> Any:
     """A definition without the texts that say what fields mean: two thirds of it, and the API server reads all definitions again for each
     one that comes or goes. A field of the name `description` is no text and stays."""
     if isinstance(node, list):
-        return [_undescribed(item) for item in node]
+        return [undescribed(item) for item in node]
     if isinstance(node, dict):
-        return {key: _undescribed(value) for key, value in node.items() if key != "description" or not isinstance(value, str)}
+        return {key: undescribed(value) for key, value in node.items() if key != "description" or not isinstance(value, str)}
     return node
 
 

@@ -13,6 +13,7 @@ from operations.local_kubernetes.api import Object, wait
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.clients import answers
 from operations.local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER
 
@@ -23,7 +24,7 @@ SERVED = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
 
 def definition() -> Object:
     """Its CRD, of the release that the controller is built from. The tool must have been built."""
-    return yaml.load(build.module_file("jobset", MODULE, DEFINITION).read_text(), LOADER)
+    return crds.undescribed(yaml.load(build.module_file("jobset", MODULE, DEFINITION).read_text(), LOADER))
 
 
 @contextmanager

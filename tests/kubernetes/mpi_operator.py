@@ -35,11 +35,11 @@ def mpi_operator(api: Api) -> Iterator[None]:
         api.apply(item).ok()
     wait(lambda: api.call("GET", SERVED).status == 200, "MPIJobs are known")
     deployment = next(item for item in own if item["kind"] == "Deployment")
-    wait(lambda: api.get(deployment).ok().get("status", {}).get("readyReplicas"), "the operator runs", 60)
+    wait(lambda: api.get(deployment).ok().get("status", {}).get("readyReplicas"), "the operator runs")
     yield
     for item in reversed(own):
         api.delete(item, foreground=False)
-    wait(lambda: not api.exists(definition), "the definition is gone", 60)
+    wait(lambda: not api.exists(definition), "the definition is gone")
 
 
 def _names(item: Object) -> tuple[str, str]:

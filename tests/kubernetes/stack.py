@@ -20,8 +20,6 @@ from tests.stacks.test_addons import recorded
 from tests.support import dev_configuration, merged, record_stack
 
 ADDON = "aws:eks/addon:Addon"
-PATIENCE_S = 60
-"""How long an object may take to go: a namespace takes 5 s on a machine that does nothing else."""
 
 
 def chart_of(item: Registration) -> str:
@@ -96,7 +94,7 @@ class Deployed:
     def _left(self, item: Object) -> str:
         """Empty when it is gone; else what holds it."""
         try:
-            wait(lambda: not self._api.exists(item), "it is gone", PATIENCE_S)
+            wait(lambda: not self._api.exists(item), "it is gone")
         except NotInTime:
             found = self._api.get(item).body
             return f"{item['kind']} {item['metadata']['name']}: {found['metadata'].get('finalizers')} {found.get('status')}"

@@ -46,7 +46,7 @@ STEPS, HOLD = 20, 12
 SAVED = HOLD // tiny_training.EVERY * tiny_training.EVERY
 """Step of the newest checkpoint when a worker is lost."""
 LOSS = tiny_training.alone(2, STEPS)
-PATIENCE_S = 180
+PATIENCE_S = 480
 """A Job makes a failed pod again after 10 s, and 20 s when there were two; a JobSet's old Job must be gone before."""
 
 

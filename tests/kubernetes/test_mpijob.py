@@ -37,7 +37,7 @@ pytestmark = pytest.mark.kubernetes
 STEPS, HOLD = 20, 12
 SAVED = HOLD // tiny_training.EVERY * tiny_training.EVERY
 LOSS = tiny_training.alone(2, STEPS)
-PATIENCE_S = 180
+PATIENCE_S = 480
 
 
 @pytest.fixture(scope="module")

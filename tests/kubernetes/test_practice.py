@@ -63,7 +63,7 @@ def test_kubectl_shows_the_nodes_of_the_stack(folder: EngineFolder, tools: Mappi
 
 def test_a_job_runs_on_them_and_the_commands_see_it(folder: EngineFolder):
     """Volcano's own controller and scheduler place it, all workers or none; queues, etcd and claims are as they should be."""
-    wait(lambda: trn("--practice status dev")[0] == 0, "all is well", 60)
+    wait(lambda: trn("--practice status dev")[0] == 0, "all is well")
     assert trn("practice job dev bert")[0] == 0
     api = cluster_in(folder).api()
     path = "/api/v1/namespaces/training/pods"
@@ -124,7 +124,7 @@ def test_a_killed_control_plane_is_said_and_brought_back(folder: EngineFolder, t
     assert "up       0 resources" in said
     assert cluster_in(folder).server == before.server
     assert len(kubectl(folder, tools, "nodes", "--selector", "eks.amazonaws.com/nodegroup=trn1-32xl")) == 2
-    wait(lambda: trn("--practice status dev")[0] == 0, "all is well", 60)
+    wait(lambda: trn("--practice status dev")[0] == 0, "all is well")
 
 
 def test_a_component_that_ends_takes_all_with_it(folder: EngineFolder):

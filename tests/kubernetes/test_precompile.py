@@ -115,7 +115,7 @@ def succeeded(cluster: JobCluster, name: str) -> list[dict[str, Any]]:
         assert state not in ("Failed", "Aborted", "Terminated"), [cluster.log(pod) for pod in cluster.pods(f"trn/job={name}")]
         return state == "Completed"
 
-    wait(over, f"{name} succeeds", 60)
+    wait(over, f"{name} succeeds")
     texts = [cluster.log(pod) for pod in cluster.pods(f"trn/job={name}")]
     return [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")]
 
@@ -124,7 +124,7 @@ def gone(cluster: JobCluster, name: str) -> None:
     """Delete a job, and wait until nothing of it is left."""
     cluster.api.delete(job(name))
     left = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-    wait(lambda: not cluster.pods(f"trn/job={name}") and f"{name}-entry" not in cluster.api.names(left), f"{name} is gone", 60)
+    wait(lambda: not cluster.pods(f"trn/job={name}") and f"{name}-entry" not in cluster.api.names(left), f"{name} is gone")
 
 
 def test_a_job_that_was_compiled_before_starts_warm(trn: Trn, cluster: JobCluster, cold: Path):
@@ -155,7 +155,7 @@ def test_nothing_is_compiled_beside_a_pod_that_uses_the_cache(trn: Trn, cluster:
     keys["command"] = ["python3", "-c", "import time; time.sleep(600)"]
     Path("job.yaml").write_text(yaml.safe_dump(keys))
     trn("submit dev job.yaml")
-    wait(lambda: [pod["status"]["phase"] for pod in cluster.pods("trn/job=warm")] == ["Running"] * 2, "the job runs", 60)
+    wait(lambda: [pod["status"]["phase"] for pod in cluster.pods("trn/job=warm")] == ["Running"] * 2, "the job runs")
     text = trn("precompile dev job.yaml --arg=--max_steps=10", code=1)
     assert f"uses the cache {CACHE}; nothing was submitted" in " ".join(text.split())
     assert not cluster.api.exists(job("warm-precompile"))

@@ -20,6 +20,7 @@ from operations.jobs.listing.look import look
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
+from tests.kubernetes.garbage import wait_until_it_knows_all_kinds
 from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.kuberay import kuberay
@@ -80,6 +81,7 @@ def test_a_ray_job_becomes_a_head_and_a_worker_for_each_node(api: Api, namespace
 
 def test_cancelled_at_once_its_pods_end_and_another_owners_stay(control_plane: ControlPlane, api: Api, namespace: str, ray_cluster: Object):
     """RayJob, RayCluster, pod: under the cluster's label there is one of a user's too."""
+    wait_until_it_knows_all_kinds(api, namespace)
     name = ray_cluster["metadata"]["name"]
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web", "namespace": namespace}}
     made = api.create(owner).ok()

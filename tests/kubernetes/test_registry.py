@@ -19,7 +19,7 @@ from tests.operations.jobs.image.images import DOCKER, OCI, files, put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry, serving
 
 pytestmark = pytest.mark.kubernetes
-START_S = 20
+START_S = 120
 CONFIGURATION = {"version": 0.1, "log": {"level": "error"}, "storage": {"delete": {"enabled": True}, "filesystem": {}}, "http": {}}
 
 

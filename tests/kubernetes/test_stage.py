@@ -80,7 +80,7 @@ def killed_half_way(cluster: JobCluster, folder: Path) -> None:
         parts = [folder / f"{name}.part" for name in NAMES]
         return staging(cluster) if all(part.exists() and part.stat().st_size == HALF for part in parts) else []
 
-    (pod,) = wait(half, "half of each file is there", 60)
+    (pod,) = wait(half, "half of each file is there")
     cluster.kubelet.process_of(pod, "work").kill()
     ended(cluster)
 
@@ -92,7 +92,7 @@ def ended(cluster: JobCluster) -> None:
     def has_ended(item: Object) -> bool:
         return any(item.get("status", {}).get(key) for key in ("failed", "succeeded"))
 
-    wait(lambda: not staging(cluster) and all(map(has_ended, cluster.api.items(jobs))), "its Job has ended", 60)
+    wait(lambda: not staging(cluster) and all(map(has_ended, cluster.api.items(jobs))), "its Job has ended")
 
 
 def asked(cluster: JobCluster, bucket: Object) -> list[str]:

@@ -49,7 +49,7 @@ def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api:
         assert [owner["uid"] for owner in kept["metadata"]["ownerReferences"]] == [made["metadata"]["uid"]]
         assert kept.get("data") == each.get("data")
     api.delete(wanted)
-    wait(lambda: not any(api.exists(each) for each in (*others, wanted)), "all of it is gone", 60)
+    wait(lambda: not any(api.exists(each) for each in (*others, wanted)), "all of it is gone")
 
 
 def test_what_a_killed_submission_left_is_completed_or_named(control_plane: ControlPlane, api: Api, namespace: str):
@@ -58,7 +58,7 @@ def test_what_a_killed_submission_left_is_completed_or_named(control_plane: Cont
     door.make(resource_of(files), namespace, {**files, "data": {**files["data"], "other.py": ""}})
     assert tried(door, namespace, "train.py") == ""
     api.delete(objects(namespace)[-1])
-    wait(lambda: not api.exists(files) and not api.exists(objects(namespace)[-1]), "the job and its files are gone", 60)
+    wait(lambda: not api.exists(files) and not api.exists(objects(namespace)[-1]), "the job and its files are gone")
     door.make(resource_of(files), namespace, {**files, "data": {"entry.py": "another's"}})
     assert "without a job, and says something else" in tried(door, namespace, "train.py")
     assert door.read(path_of(files)) is not None

@@ -10,6 +10,7 @@ from operations.local_kubernetes.api import wait
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.clients import answers
 from operations.local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER
 
@@ -27,7 +28,9 @@ def trainer(programs: Programs, control_plane: ControlPlane) -> Iterator[None]:
     """Trainer's controllers, without its webhooks being called; gone at the end, with the definitions."""
     program = programs("trainer")["trainer"]
     api, (port, probes) = control_plane.api(), control_plane.ranges.ports(2)
-    definitions = [yaml.load(build.module_file("trainer", module, path).read_text(), LOADER) for module, path in DEFINITIONS]
+    definitions = [
+        crds.undescribed(yaml.load(build.module_file("trainer", module, path).read_text(), LOADER)) for module, path in DEFINITIONS
+    ]
     for each in definitions:
         api.apply(each).ok()
     for path in SERVED:

@@ -10,6 +10,7 @@ from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.clients import answers
 from operations.local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -23,7 +24,7 @@ def training_operator(programs: Programs, control_plane: ControlPlane, kinds: Se
     program = programs("training-operator")["training-operator"]
     api, (port, probes) = control_plane.api(), control_plane.ranges.ports(2)
     paths = (f"manifests/base/crds/kubeflow.org_{kind}s.yaml" for kind in kinds)
-    definitions = [yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER) for path in paths]
+    definitions = [crds.undescribed(yaml.load(build.module_file("training-operator", MODULE, path).read_text(), LOADER)) for path in paths]
     # Another operator's definition of the name, of another version, may be left by other tests: MPIJobs are v2beta1 elsewhere.
     for each in definitions:
         api.delete(each, foreground=False)

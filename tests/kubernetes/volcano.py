@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from operations.local_kubernetes.api import Api, Object, wait
+from operations.local_kubernetes.api import Api, Object, settled, wait
 from operations.local_kubernetes.certificates import Authority
 from operations.local_kubernetes.control_plane import ControlPlane
 from operations.local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
+from tests.kubernetes import crds
 from tests.kubernetes.charts import Helm, pods, release_of
 from tests.kubernetes.conftest import Programs
 from tests.simulator.account.standing import recording
@@ -31,6 +32,9 @@ SERVICE, SECRET = "volcano-admission-service", "volcano-admission-secret"
 def volcano_of(control_plane: ControlPlane, programs: Programs) -> Iterator["Volcano"]:
     """The dev stack's Volcano, which takes jobs. The control plane must have the dev stack's nodes, for its pods."""
     tools = programs("volcano", "helm")
+    # Helm takes over no definition that another module's tests have left.
+    crds.remove_all(control_plane.api())
+    settled(control_plane.api())
     made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release_of(recording(), "volcano"), tools)
     made.start()
     api, probe = made.api, {**QUEUE, "metadata": {"name": "probe"}, "spec": {"weight": 1}}

@@ -24,7 +24,7 @@ from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
-from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state, subject
+from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, resource, state, subject
 
 CLUSTER, PEER = "train", "organization/trn/peer"
 YES = Consent(yes=True)
@@ -68,10 +68,10 @@ class World:
         """`trn sweep --delete`."""
         return sweep_stack(self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, Choices(**choices), lambda *_: None)
 
-    def destroy(self, consent: Consent = YES, *, is_protected: bool = False, **choices: Any) -> Any:
-        """`trn destroy`."""
+    def destroy(self, consent: Consent = YES, *, is_protected: bool = False, given: frozenset[str] = frozenset(), **choices: Any) -> Any:
+        """`trn destroy`. `given`: what the stack file says that others keep."""
         return destroy_stack(
-            self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, Choices(**choices),
+            self.cloud.api, self.pulumi, replace(subject(CLUSTER), existing_ids=given), consent, QUIET, Choices(**choices),
             is_protected=is_protected, shown=lambda before: None, swept=lambda plan: None,
         )  # fmt: skip
 
@@ -215,6 +215,19 @@ def test_what_forbids_a_destroy_is_found_before_anything_is_drained(world: World
     with pytest.raises(CommandError, match="another run holds the lock" if world.pulumi.locked else "protected from deletion"):
         world.destroy(is_protected=what == "the settings")
     assert world.is_untouched()
+
+
+@pytest.mark.parametrize("which", ["fs-0123456789abcdef0", "arn:aws:iam::123456789012:role/nodes"])
+def test_what_was_given_away_and_is_still_in_the_state_is_not_destroyed(world: World, which: str):
+    """The file says that others keep it, and Pulumi, which reads no file on destroy, would delete it with all data."""
+    made = world.pulumi.export
+    assert made is not None
+    made["deployment"]["resources"].append(resource("aws:fsx/lustreFileSystem:LustreFileSystem", which[-20:], {"arn": which}))
+    with pytest.raises(CommandError, match=f"state holds {which}, and the stack file says that others keep it") as refused:
+        world.destroy(given=frozenset({which, "vpc-of-others"}))
+    assert "pulumi state delete URN --stack dev" in (refused.value.hint or "")
+    assert world.is_untouched()
+    assert world.destroy(given=frozenset({"vpc-of-others"})).destroyed
 
 
 def test_a_destroy_that_finds_what_was_not_there_asks_once_more(world: World):

@@ -61,6 +61,16 @@ FORMS = {
         Edit(("network", "zones"), ["c"]),
         "config:\n  trn:network:\n    zones: [c]\n    nat: single # one\n",
     ),
+    "a list with comments is another one": (
+        "config:\n  trn:network:\n    zones:\n      # near the data\n      - 'a#1' # first\n      - b # second\n    nat: single\n",
+        Edit(("network", "zones"), ["c"]),
+        "config:\n  trn:network:\n    # near the data\n    # first\n    zones: [c] # second\n    nat: single\n",
+    ),
+    "a list on several lines with comments": (
+        "config:\r\n  trn:network:\r\n    zones: [\r\n      a, # first\r\n      'b #1' ] # all\r\n",
+        Edit(("network", "zones"), ["c"]),
+        "config:\r\n  trn:network:\r\n    # first\r\n    zones: [c] # all\r\n",
+    ),
     "a mapping on one line": (
         "config:\n  trn:nodeGroups: {g: {size: 2}} # all\n",
         Edit(("nodeGroups", "g", "capacityType"), "SPOT"),

@@ -5,10 +5,15 @@ import os
 
 import pytest
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from operations import output
-from operations.output import can_redraw, gauge, step_line, tracked
+from operations.access import using
+from operations.output import can_redraw, gauge, print_table, step_line, tracked
+from operations.practice.access import Practice
 from operations.rehearse.progress import Progress
+from operations.rehearse.summary import print_lines
 from simulator.account.world import World
 from simulator.engine.schedule import run_up
 from tests.simulator.small_programs import by_hand
@@ -72,3 +77,29 @@ def test_bars_leave_nothing_behind_on_a_terminal_that_cannot_erase_them(name: st
         assert can_redraw(console) is (name != "dumb")
     assert ("looking" in text_on(console)) is (name != "dumb")
     assert ("emptying" in text_on(console)) is (name != "dumb")
+
+
+@pytest.mark.parametrize("name", ["narrow", "no colour"])
+def test_labelled_lines_cut_nothing_and_name_the_commands_of_practice(name: str):
+    """An ARN or a key is there to be copied; a command of AWS in practice would act on an account that there is not."""
+    arn = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000-1-of-a-long-name"
+    with terminal(name), using(Practice()):
+        console = screen()
+        print_lines(console, [("cause", Text(f"the key is {arn}")), ("next", Text("`trn roll dev trn1-32xl`"))])
+    assert arn in Text.from_ansi(text_on(console)).plain.replace(" ", "")
+    assert "trn --practice roll" in text_on(console)
+
+
+@pytest.mark.parametrize("name", ["narrow", "no colour"])
+def test_a_table_that_has_no_room_becomes_sentences(name: str):
+    """At 40 columns its cells would be a character wide."""
+    table = Table(title="steps", box=None)
+    for head in ("step", "at least", "stops", ""):
+        table.add_column(head)
+    table.add_row("nodes of trn1-32xl 1.36", "28 min 24 s", Text("jobs on them stop, one node after the other"), "###")
+    table.add_row("together", "1 h 10 min", "")
+    with terminal(name):
+        console = screen()
+        print_table(console, table, 60)
+    assert ("steps nodes of trn1-32xl 1.36: at least 28 min 24 s; stops jobs on" in text_on(console)) is (name == "narrow")
+    assert ("together: at least 1 h 10 min" in text_on(console)) is (name == "narrow")

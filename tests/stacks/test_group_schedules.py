@@ -61,9 +61,10 @@ def test_a_group_on_a_block_is_made_empty_and_one_with_a_schedule_full():
 
 @pytest.mark.parametrize("name", [BLOCK, NIGHT])
 def test_a_later_run_leaves_the_size_to_the_schedules(name: str):
-    """An `up` at night would otherwise start the nodes again, or stop those of a running block."""
+    """An `up` at night would otherwise start the nodes again, or stop those of a running block. The limits too: with a changed one the
+    provider sends the size of its last run."""
     groups = of_type(recorded(name), ":NodeGroup")
-    assert groups["more"].options["ignoreChanges"] == ["scalingConfig.desiredSize"]
+    assert groups["more"].options["ignoreChanges"] == ["scalingConfig"]
     assert "ignoreChanges" not in groups["trn1-32xl"].options or not groups["trn1-32xl"].options["ignoreChanges"]
 
 
@@ -87,6 +88,16 @@ def test_a_call_that_comes_late_is_tried_for_half_an_hour():
     """EKS refuses a change while another goes on; hours later the moment is over."""
     policies = [item.inputs["target"]["retryPolicy"] for item in schedules(BLOCK).values()]
     assert policies == [{"maximumEventAgeInSeconds": 1800, "maximumRetryAttempts": 20}] * 2
+
+
+def test_a_group_that_is_never_made_keeps_no_other_from_being_emptied():
+    """Without capacity a group fails after 33 minutes; the schedules of the other wait for their own group alone."""
+    night = {"downAt": "0 20 * * *"}
+    second = {"instanceType": "trn1.32xlarge", "size": 1, "releaseVersion": "1.35.4-20260505", "schedule": night}
+    made = record_stack(merged(dev_configuration(), nodeGroups={"trn1-32xl": {"schedule": night}, "second": second}))
+    groups = {item.urn: item.name for item in of_type(made, ":NodeGroup").values()}
+    waits = {key: [groups[urn] for urn in item.dependencies if urn in groups] for key, item in of_type(made, ":Schedule").items()}
+    assert waits == {"schedules-trn1-32xl-down": ["trn1-32xl"], "schedules-second-down": ["second"]}
 
 
 @cache

@@ -1,5 +1,6 @@
 """The cluster as a component of a Pulumi package: its schema is the stack file's, and so are its refusals."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -87,6 +88,27 @@ def test_numbers_of_other_languages_and_keys_left_out_are_read():
     paths = [item["property_path"] for item in refused.value.errors or ()]
     assert "storage.lustre.capacityGib" in paths
     assert not [path for path in paths if path.startswith("nodeGroups")]
+
+
+def test_outputs_of_other_resources_and_secrets_are_refused_by_key():
+    """YAML has no compiler that refuses them; their text would be Pulumi's advice on Output[T], and a secret's must not be shown."""
+
+    async def refused(**changes: Any) -> pulumi.InputPropertiesError:
+        with pytest.raises(pulumi.InputPropertiesError) as told:
+            Package().construct("training", COMPONENT, {**dev_configuration(), **changes})
+        return told.value
+
+    async def several() -> pulumi.InputPropertiesError:
+        vpc, zone = pulumi.Output.from_input("vpc-0123456789abcdef0"), pulumi.Output.secret("c4nary")
+        return await refused(network={"zones": ["usw2-az4", zone], "existing": {"vpcId": vpc}}, tags=pulumi.Output.from_input({}))
+
+    found = asyncio.run(several())
+    assert str(found) == "training: 3 of its inputs cannot be used; nothing of it was created"
+    assert [item["property_path"] for item in found.errors or ()] == ["network.zones[1]", "network.existing.vpcId", "tags"]
+    reasons = "\n".join(item["reason"] for item in found.errors or ())
+    assert "`network.existing.vpcId` is an output of another resource, or a secret" in reasons
+    assert "c4nary" not in reasons
+    assert "Output[T]" not in reasons
 
 
 def test_another_component_is_refused():

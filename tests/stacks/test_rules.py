@@ -172,7 +172,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"iam": {"roles": {"node": "arn:aws-cn:iam::123456789012:role/nodes"}}},
         "an ARN of another partition than us-west-2, `iam.roles.node`",
     ),
-    "a role for nothing": ({"iam": {"roles": {"control-plane": "arn:aws:iam::123456789012:role/plane"}}}, "karpenter-node"),
+    "a role for nothing": ({"iam": {"roles": {"budget": "arn:aws:iam::123456789012:role/money"}}}, "karpenter-node"),
+    "a name beside a given role": (
+        {"iam": {"roles": {"control-plane": "arn:aws:iam::123456789012:role/plane"}}, "controlPlane": {"roleName": "mine"}},
+        "a name for a role that the stack does not make",
+    ),
     "no VPC": ({"network": network(vpcId="my-vpc")}, "not a valid id of a VPC"),
     "an isolated network without a way to IAM": (
         {"network": network(isolated=True), "coreNodes": {"autoscaled": False}, **pool()},

@@ -201,8 +201,9 @@ def subject(settings: Settings, told: Sequence[Idle]) -> str:
     return f"{settings.cluster}: {nodes} idle"[:99]
 
 
-def text(settings: Settings, told: Sequence[Idle], failed: Mapping[str, str], now: float) -> str:
-    """The message. `failed`: groups that could not be emptied, with what EKS said."""
+def text(settings: Settings, told: Sequence[Idle], failed: Mapping[str, str], now: float, *, is_done: bool = True) -> str:
+    """The message. `failed`: groups that could not be emptied, with what EKS said. `is_done`: whether EKS has answered; it is not known
+    otherwise, since the guard was stopped."""
     lines = [f"Cluster {settings.cluster} in {settings.region}, {_time(now)}.", ""]
     for item in told:
         hours = (now - item.since) / HOUR_S
@@ -212,6 +213,10 @@ def text(settings: Settings, told: Sequence[Idle], failed: Mapping[str, str], no
             lines.append(f"  {item.usd_per_hour:,.2f} USD an hour, {item.usd_per_hour * hours:,.2f} USD since then, at list price.")
         if item.group in failed:
             lines.append(f"  It could not be set to zero nodes: {failed[item.group]}")
+        elif item.empty and not is_done:
+            lines.append(
+                f"  It was about to be set to zero nodes when the guard stopped. `trn scale STACK {item.group} {item.node_count}` brings them back."
+            )
         elif item.empty:
             lines.append(f"  It was set to zero nodes. `trn scale STACK {item.group} {item.node_count}` brings them back.")
         else:

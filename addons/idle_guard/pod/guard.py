@@ -8,14 +8,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .aws import Aws, AwsError
-from .decision import Decision, Group, Memory, Seen, Settings, decide, subject, text
-from .kubernetes import POD_GROUPS, WORKLOADS, ApiError, Kubernetes, Notebook, nodes_of, pods_of, waiting
+from .decision import Decision, Group, Idle, Memory, Seen, Settings, decide, subject, text
+from .gangs import waiting
+from .kubernetes import ApiError, Kubernetes, nodes_of, pods_of
+from .notebook import Message, Notebook
 
 EVERY_S = 300
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -46,14 +48,15 @@ class Guard:
             decision = decide(self._settings, self._seen(), memory)
             # Written before anything is done: of two guards one is refused here, and does nothing.
             self._notebook.write(decision.memory)
+            is_sent = self._send_rest(decision, say)
             if not decision.tell:
                 say(self._words(decision))
-                return True
+                return is_sent
             # What came meanwhile counts: a pod that was submitted a second ago is seen here. `told` is left out, it is of this look.
             again = decide(
                 self._settings, self._seen(), {name: _as_before(entry, memory.get(name)) for name, entry in decision.memory.items()}
             )
-            return self._act(again, decision, say)
+            return self._act(again, decision, say) and is_sent
         except (ApiError, AwsError, OSError, ValueError, KeyError) as error:
             say(f"nothing was changed: {type(error).__name__}: {error}")
             return False
@@ -61,7 +64,7 @@ class Guard:
     def _seen(self) -> Seen:
         nodes = nodes_of(self._kubernetes.listed("/api/v1/nodes"))
         pods = tuple(pods_of(self._kubernetes.listed("/api/v1/pods"), nodes))
-        gangs = tuple(waiting(self._kubernetes.listed(POD_GROUPS), self._kubernetes.listed(WORKLOADS)))
+        gangs = tuple(waiting(self._kubernetes))
         there = {node.group for node in nodes.values()}
         scaling = {
             group.name: self._aws.scaling(self._settings.cluster, group.name)
@@ -77,6 +80,30 @@ class Guard:
             # A pod that is deleted before the next look has used them all the same.
             self._notebook.write(again.memory)
             return True
+        kept = self._notebook.unsent
+        if any(item.empty for item in told):
+            # Before the first call: an end of the pod, or a refusal of SNS, must not leave a group empty without a word.
+            draft = Message(subject(self._settings, told), text(self._settings, told, {}, self._clock(), is_done=False))
+            self._notebook.write(again.memory, [*kept, draft])
+        failed = self._emptied(told, say)
+        told = [item for item in told if item.is_due or item.group not in failed]
+        is_changed = any(item.empty and item.group not in failed for item in told)
+        message = Message(subject(self._settings, told), text(self._settings, told, failed, self._clock())) if told else None
+        is_sent = message is not None and self._is_published(message, say)
+        memory = again.memory
+        if message is not None and not is_sent and not is_changed:
+            # What is idle still is told of anew by the next look.
+            memory = {name: replace(entry, told=None) for name, entry in memory.items()}
+        try:
+            self._notebook.write(memory, [*kept, message] if message is not None and not is_sent and is_changed else kept)
+        except ApiError as error:
+            # Not for `look`, which says that nothing was changed.
+            say(f"the memory was not written, so that the message may come twice: {error}")
+            return False
+        return is_sent and not failed
+
+    def _emptied(self, told: Sequence[Idle], say: Callable[[str], None]) -> dict[str, str]:
+        """Set groups to zero nodes; those that could not be, with what EKS said."""
         failed: dict[str, str] = {}
         for item in told:
             if item.empty:
@@ -86,19 +113,24 @@ class Guard:
                 except AwsError as error:
                     failed[item.group] = str(error)
                     say(f"{item.group} was not set to zero nodes: {error}")
-        told = [item for item in told if item.is_due or item.group not in failed]
-        if not told:
-            return False
-        message = text(self._settings, told, failed, self._clock())
-        say(message)
+        return failed
+
+    def _is_published(self, message: Message, say: Callable[[str], None]) -> bool:
+        say(message.text)
         try:
-            self._aws.publish(self._topic, subject(self._settings, told), message)
+            self._aws.publish(self._topic, message.subject, message.text)
         except AwsError as error:
             say(f"the message was not sent: {error}")
-            # The next look tries again.
-            self._notebook.write({name: replace(entry, told=None) for name, entry in again.memory.items()})
             return False
-        return not failed
+        return True
+
+    def _send_rest(self, decision: Decision, say: Callable[[str], None]) -> bool:
+        """Send messages of earlier looks, the oldest first; whether none is left. Raises ApiError."""
+        while self._notebook.unsent:
+            if not self._is_published(self._notebook.unsent[0], say):
+                return False
+            self._notebook.write(decision.memory, self._notebook.unsent[1:])
+        return True
 
     def _words(self, decision: Decision) -> str:
         now = self._clock()

@@ -1,25 +1,21 @@
-"""The guard's view of the cluster through the Kubernetes API: nodes, pods, gangs that wait, and its own memory."""
+"""The guard's view of the cluster through the Kubernetes API: its kinds, nodes and pods."""
 
 import http.client
 import json
-import math
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .decision import Memory, Node, Pod
+from .decision import Node, Pod
 
 GROUP_LABEL = "trn/node-group"
 NEURON = "aws.amazon.com/neuron"
 """What all resources of the device plug-in begin with: devices, cores and logical cores."""
 PAGE = 500
-POD_GROUPS = "/apis/scheduling.volcano.sh/v1beta1/podgroups"
-WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads"
 Object = Mapping[str, Any]
 
 
@@ -56,21 +52,34 @@ class Kubernetes:
             raise ApiError(f"{method} {path}: {error}") from error
 
     def listed(self, path: str) -> Iterator[Object]:
-        """All objects of a kind, page by page; none where the cluster has no such kind, which it has of Kubernetes' own. Raises ApiError."""
+        """All objects of a kind that the cluster has, page by page. Raises ApiError."""
         more = ""
         while True:
-            try:
-                answer = self.call(f"{path}?limit={PAGE}{'&continue=' + more if more else ''}")
-            except ApiError as error:
-                if error.code == 404 and not more and not path.startswith("/api/v1/"):
-                    return
-                raise
+            answer = self.call(f"{path}?limit={PAGE}{'&continue=' + more if more else ''}")
             if not isinstance(answer, dict) or "items" not in answer:
                 raise ApiError(f"GET {path}: the answer is no list")
             yield from answer["items"] or ()
             more = (answer.get("metadata") or {}).get("continue") or ""
             if not more:
                 return
+
+    def paths(self, kinds: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Where to list kinds, each an API group and a plural; those that the cluster does not have are left out. Raises ApiError.
+
+        In the version that the API server prefers: one that is named here would be missing in older and in later releases, and a kind
+        that is taken for missing hides the jobs that wait (Kubernetes API concepts, discovery).
+        """
+        found = dict[tuple[str, str], str]()
+        try:
+            groups = {group["name"]: [group["preferredVersion"], *group["versions"]] for group in self.call("/apis")["groups"]}
+            for group, plural in kinds:
+                for version in dict.fromkeys(entry["groupVersion"] for entry in groups.get(group, ())):
+                    if any(item["name"] == plural for item in self.call(f"/apis/{version}")["resources"]):
+                        found[group, plural] = f"/apis/{version}/{plural}"
+                        break
+        except (KeyError, TypeError) as error:
+            raise ApiError(f"GET /apis: the answer is no list of kinds: {error}") from error
+        return found
 
 
 def nodes_of(items: Iterator[Object]) -> dict[str, Node]:
@@ -92,9 +101,7 @@ def pods_of(items: Iterator[Object], nodes: Mapping[str, Node]) -> Iterator[Pod]
         spec, metadata, status = item.get("spec") or {}, item["metadata"], item.get("status") or {}
         node = nodes.get(spec.get("nodeName") or "")
         # Devices by DRA are named in claims, whose classes are not looked at: any claim counts.
-        wants = bool(spec.get("resourceClaims")) or any(
-            _asks(one) for key in ("containers", "initContainers") for one in spec.get(key) or ()
-        )
+        wants = asks_for_neuron(spec)
         if not wants and node is None:
             continue
         if wants and node is None and spec.get("nodeName"):
@@ -106,59 +113,9 @@ def pods_of(items: Iterator[Object], nodes: Mapping[str, Node]) -> Iterator[Pod]
         yield Pod(name, node.group if node else "", wants, bool(owners & {"DaemonSet", "Node"}), ended)
 
 
-def waiting(pod_groups: Iterator[Object], workloads: Iterator[Object]) -> Iterator[str]:
-    """Gangs of Volcano, and workloads of Kueue, that are not placed: their pods may not be made yet."""
-    for item in pod_groups:
-        if (item.get("status") or {}).get("phase", "Pending") not in ("Running", "Completed"):
-            yield f"PodGroup {item['metadata'].get('namespace')}/{item['metadata']['name']}"
-    for item in workloads:
-        conditions = {one["type"]: one["status"] for one in (item.get("status") or {}).get("conditions") or ()}
-        if "True" not in (conditions.get("Finished"), conditions.get("Admitted")) and (item.get("spec") or {}).get("active", True):
-            yield f"Workload {item['metadata'].get('namespace')}/{item['metadata']['name']}"
-
-
-class Notebook:
-    """The guard's memory: a ConfigMap that only one guard can write at a time."""
-
-    def __init__(self, api: Kubernetes, namespace: str, name: str) -> None:
-        self._api, self._name = api, name
-        self._path = f"/api/v1/namespaces/{namespace}/configmaps"
-        self._found: dict[str, Any] | None = None
-
-    def read(self) -> dict[str, Memory]:
-        """What was kept; nothing where there is none, or what is there cannot be read. Raises ApiError."""
-        try:
-            self._found = self._api.call(f"{self._path}/{self._name}")
-        except ApiError as error:
-            if error.code != 404:
-                raise
-            self._found = None
-            return {}
-        try:
-            kept = json.loads((self._found.get("data") or {}).get("groups", "{}"))
-            return {name: _memory(entry) for name, entry in kept.items()}
-        except (ValueError, TypeError, AttributeError):
-            return {}
-
-    def write(self, memory: Mapping[str, Memory]) -> None:
-        """Keep it. Raises ApiError with 409 where another guard has written since `read`."""
-        data = {"groups": json.dumps({name: asdict(entry) for name, entry in sorted(memory.items())})}
-        if self._found is None:
-            made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": self._name}, "data": data}
-            self._found = self._api.call(self._path, "POST", made)
-        else:
-            # With its resourceVersion: the API server refuses a second writer.
-            self._found = self._api.call(f"{self._path}/{self._name}", "PUT", {**self._found, "data": data})
-
-
-def _memory(entry: Mapping[str, Any]) -> Memory:
-    """One group's, with numbers that can be reckoned with. Raises ValueError and TypeError for what no guard has written."""
-    found = Memory(**entry)
-    for number in (found.used, *(each for each in (found.told, found.desired, found.looked) if each is not None)):
-        # JSON of Python has NaN, before which nothing is recent.
-        if not math.isfinite(number):
-            raise ValueError(number)
-    return found
+def asks_for_neuron(spec: Object) -> bool:
+    """Whether the spec of a pod asks for Neuron."""
+    return bool(spec.get("resourceClaims")) or any(_asks(one) for key in ("containers", "initContainers") for one in spec.get(key) or ())
 
 
 def _asks(container: Object) -> bool:

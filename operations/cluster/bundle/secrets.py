@@ -17,7 +17,9 @@ _HINTS = (
 )  # fmt: skip
 _FLAGS = re.VERBOSE | re.IGNORECASE
 _NAME = re.compile(WORDS, _FLAGS)
-_OF_A_PLACE = re.compile(r"(?:names?|refs?|file|path|dir|errors?|exception|provider|seconds|mode|policy|type|class)$", re.IGNORECASE)
+_OF_A_PLACE = re.compile(
+    r"(?:names?|refs?|file|path|dir|errors?|exception|provider|seconds|mode|policy|type|class|(?-i:Arn|ARN|[_-]arn)s?)$", re.IGNORECASE
+)
 """Ends of names that say where a secret is, or what went wrong with it, and not what it is."""
 
 SAFE_VARIABLES = re.compile(

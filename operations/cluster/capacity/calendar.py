@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from facts.capacity_blocks import EKS_SCALE_DOWN
-from facts.names import GROUP_LABEL
+from facts.names import CLUSTER_TAG, GROUP_LABEL
 from operations.aws.zones import Reservation
 from operations.cluster.capacity.ways import LIVING
 from operations.cluster.check.needs import purchases
@@ -31,6 +30,8 @@ class Held:
     """Node groups among them."""
     emptied: datetime | None
     """When its nodes are drained; None for one without an end."""
+    other: str = ""
+    """Another cluster that it was bought for; empty where none is known."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,14 @@ def calendar(settings: Settings, found: Mapping[str, Reservation], jobs: Sequenc
     """Join the account's reservations of the stack's types with the stack file and the jobs. `unseen`: why jobs are not known."""
     held = [_held(settings, one) for one in found.values()]
     shown = sorted((one for one in held if _is_shown(one, now)), key=lambda one: (one.reservation.starts or now, one.reservation.id))
-    told = [*_of_file(settings, found, now), *_unused(shown), *_gaps(shown), *_of_jobs(shown, jobs), *_starts(settings, shown, now)]
+    told = [
+        *_of_file(settings, found, now),
+        *_unused(shown),
+        *_gaps(shown),
+        *_of_jobs(shown, jobs),
+        *_of_nights(settings, jobs, now),
+        *_starts(settings, shown, now),
+    ]
     return Calendar(now, tuple(shown), tuple(jobs), unseen, tuple(told))
 
 
@@ -84,7 +92,9 @@ def _held(settings: Settings, one: Reservation) -> Held:
         group.capacity_block.checkpoint_minutes for name in groups if (group := settings.node_groups[name]).capacity_block is not None
     ]
     margin = max([EKS_SCALE_DOWN, *(timedelta(minutes=minutes) for minutes in margins)])
-    return Held(one, paths, groups, one.ends - margin if one.ends is not None and one.is_block else one.ends)
+    cluster = one.tags.get(CLUSTER_TAG, "")
+    other = "" if paths or cluster == settings.name else cluster
+    return Held(one, paths, groups, one.ends - margin if one.ends is not None and one.is_block else one.ends, other)
 
 
 def _of_file(settings: Settings, found: Mapping[str, Reservation], now: datetime) -> Iterator[Finding]:
@@ -111,25 +121,23 @@ def _of_file(settings: Settings, found: Mapping[str, Reservation], now: datetime
 
 def _unused(held: Iterable[Held]) -> Iterator[Finding]:
     for one in held:
-        if not one.paths:
+        if not one.paths and not one.other:
             kind = "block" if one.reservation.is_block else "reservation"
             do = "name it in `nodeGroups.NAME.capacityReservationId`: it is billed whether nodes use it or not"
             yield warned("not in the stack file", f"{kind} {one.reservation.id}, {_span(one.reservation.starts, one.reservation.ends)}", do)
 
 
 def _gaps(held: Sequence[Held]) -> Iterator[Finding]:
-    """Times without a block between two of one type."""
-    blocks = [one for one in held if one.reservation.is_block and one.reservation.ends is not None and one.reservation.starts is not None]
-    for kind in sorted({one.reservation.instance_type for one in blocks}):
-        for first, second in pairwise(one for one in blocks if one.reservation.instance_type == kind):
-            ends, starts = first.reservation.ends, second.reservation.starts
-            assert ends is not None
-            assert starts is not None
-            if starts > ends:
-                what = f"{_length(starts - ends)} without {kind}, {_span(ends, starts)}"
-                yield warned(
-                    "gap", what, f"jobs on {first.reservation.id} save a checkpoint before, and go on after {starts:%Y-%m-%d %H:%M}"
-                )
+    """Times without a block between those of one type; blocks of other clusters fill none."""
+    ours = (one.reservation for one in held if one.reservation.is_block and not one.other)
+    spans = [(one.instance_type, one.starts, one.ends, one.id) for one in ours if one.starts is not None and one.ends is not None]
+    for kind in sorted({span[0] for span in spans}):
+        until: tuple[datetime, str] | None = None
+        for _, starts, ends, which in (span for span in spans if span[0] == kind):
+            if until is not None and starts > until[0]:
+                what = f"{_length(starts - until[0])} without {kind}, {_span(until[0], starts)}"
+                yield warned("gap", what, f"jobs on {until[1]} save a checkpoint before, and go on after {starts:%Y-%m-%d %H:%M}")
+            until = (ends, which) if until is None else max(until, (ends, which))
 
 
 def _of_jobs(held: Sequence[Held], jobs: Iterable[RunningJob]) -> Iterator[Finding]:
@@ -146,6 +154,21 @@ def _of_jobs(held: Sequence[Held], jobs: Iterable[RunningJob]) -> Iterator[Findi
             yield failed("job", what, do)
         else:
             yield passed("job", f"{job.name} ends by {job.ends:%Y-%m-%d %H:%M}; {until}")
+
+
+def _of_nights(settings: Settings, jobs: Iterable[RunningJob], now: datetime) -> Iterator[Finding]:
+    """Jobs on groups that a schedule empties."""
+    for job in jobs:
+        group = settings.node_groups.get(job.group)
+        if group is None or group.schedule is None:
+            continue
+        down = group.schedule.hours.next_down(now)
+        if down is None or (job.ends is not None and job.ends <= down):
+            continue
+        ends = f"may run until {job.ends:%Y-%m-%d %H:%M}" if job.ends is not None else "has no time limit"
+        what = f"{job.name} {ends}; the schedule of `nodeGroups.{job.group}` empties it at {down:%Y-%m-%d %H:%M}"
+        again = "it goes on in the morning" if group.schedule.up_at else "it goes on after `trn scale`"
+        yield warned("job", what, f"save a checkpoint before: {again}; without one it starts anew")
 
 
 def _starts(settings: Settings, held: Iterable[Held], now: datetime) -> Iterator[Finding]:

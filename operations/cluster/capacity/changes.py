@@ -1,17 +1,20 @@
 """What a way changes in the stack file, key by key, and what does not move along with a zone or a region by itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from facts.regions import zone_ids
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import Way
+from operations.cluster.check.needs import purchases
 from operations.cluster.init.offers import second_zone
 from operations.stack_edit import Edit
-from stacks.settings import NodeGroup, Settings, existing_vpc
+from stacks.settings import NodeGroup, Settings, existing_vpc, largest_size
 
 RESERVATION_ID = "cr-..."
 """Stands for the id of a block that is not bought yet."""
+_REPLACING = ("instanceType", "capacityType", "capacityReservationId", "zoneIds")
+"""Keys of a group whose change replaces its nodes: the group itself, or its launch template."""
 MAX_ZONES = 4
 """Of a network (stacks.settings, Network.zones)."""
 
@@ -89,12 +92,28 @@ def _now(settings: Settings, group: NodeGroup | None) -> dict[str, Any]:
     }
 
 
-def followers(settings: Settings, way: Way) -> list[str]:
-    """What has to be done by hand, or said, where the way is in another region or zone than the stack."""
-    return list(_of_region(settings, way) if way.region != settings.region else _of_zone(settings, way))
+def followers(settings: Settings, way: Way, group: str, made: Sequence[Edit]) -> list[str]:
+    """What has to be done by hand, or said: where the way is in another region or zone than the stack, and of nodes that there are.
+
+    `group`: the one that moves. `made`: the keys that it changes.
+    """
+    if way.region != settings.region:
+        return list(_of_region(settings, way, group))
+    return [*_of_nodes(settings, made), *_of_zone(settings, way)]
 
 
-def _of_region(settings: Settings, way: Way) -> Iterator[str]:
+def _of_nodes(settings: Settings, made: Sequence[Edit]) -> Iterator[str]:
+    for edit in made:
+        group = settings.node_groups.get(edit.path[1]) if edit.path[0] == "nodeGroups" else None
+        if group is not None and largest_size(group) and edit.path[-1] in _REPLACING:
+            yield (
+                f"nodes that `nodeGroups.{edit.path[1]}` has now: the next `pulumi up` replaces them, and jobs on them stop;"
+                " `trn plan` names the jobs, and a new group leaves them alone: --group NAME --type TYPE"
+            )
+            return
+
+
+def _of_region(settings: Settings, way: Way, group: str) -> Iterator[str]:
     lustre, region = settings.storage.lustre, way.region
     yield f"the cluster: a stack that is up is destroyed first; in {region} another one is made"
     if lustre.enabled:
@@ -104,6 +123,9 @@ def _of_region(settings: Settings, way: Way) -> Iterator[str]:
         else:
             yield "data: no data repository is set, so nothing fills the new file system; `trn data stage` does"
     yield f"images: what `trn image` pushed is in the registry of {settings.region}; push it again in {region}"
+    for item in purchases(settings):
+        if item.capacity_reservation_id is not None and item.path != f"nodeGroups.{group}":
+            yield f"`{item.path}.capacityReservationId`: {item.capacity_reservation_id} is in {settings.region}, and billed there all the same"
     if settings.control_plane.encryption_key_arn is not None:
         yield f"`controlPlane.encryptionKeyArn`: a KMS key of {region}"
     if existing_vpc(settings):

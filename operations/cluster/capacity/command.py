@@ -98,6 +98,8 @@ def buy(
     from operations.aws.identity import caller
     from operations.cluster.capacity import purchase
     from operations.cluster.capacity.consent import agree, refuse_account, refuse_limit
+    from operations.cluster.capacity.holdings import refuse_held, refuse_unwritten
+    from operations.cluster.capacity.order import Order
     from operations.cluster.capacity.receipt import Receipt, after, before
     from operations.cluster.capacity.wanted import day_of, wanted_of
     from operations.lock import locked, this_run
@@ -120,7 +122,7 @@ def buy(
     ownership = read_ownership(api, access().pulumi(stack), subject, state)
     refuse_mismatch(ownership)
     refuse_account(ownership, who, account, needed=yes and not dry_run)
-    order = purchase.Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
+    order = Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
 
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
@@ -133,12 +135,15 @@ def buy(
 
     there = purchase.bought_in_doubt(api, order, access().pause)
     if there is not None:
-        purchase.refuse_held(api, order, there.id)
+        refuse_held(api, order, there.id)
         way = purchase.way_of_bought(api, there, wanted)
+        tell(f"{offer} was bought as {there.id}")
+        purchase.refuse_unfit(order, way, there.id)
         made = [] if dry_run else purchase.write_down(order, way, there.id)
         return ended(Receipt(order, way, there.id, made, was_there=True))
-    purchase.refuse_held(api, order)
+    refuse_held(api, order)
     offering = purchase.on_offer(api, order)
+    refuse_unwritten(api, order, offering)
     way = purchase.way_of(api, offering)
     purchase.refuse_unfit(order, way)
     for line in before(order, offering, way, who, ownership.is_proven):
@@ -149,7 +154,7 @@ def buy(
     agree(consent(yes), offering, limit_usd)
     holder = this_run(who.arn, f"capacity buy {stack} {offer}")
     with locked(api, settings.name, holder, tell, break_lock=break_lock):
-        reservation_id = purchase.buy(api, order, offering, tell, access().pause)
+        reservation_id = purchase.buy(api, order, offering, tell, access().pause, is_doubtful=break_lock)
     return ended(Receipt(order, way, reservation_id, purchase.file_edits(order, way, reservation_id), was_there=False))
 
 

@@ -37,7 +37,7 @@ def refuse_account(ownership: Ownership, who: Caller, named: str, *, needed: boo
 def agree(consent: Consent, offering: Offering, limit_usd: float | None) -> None:
     """Ask twice: a yes, then the sum. Raises CommandError where the sum is another one, or more than the limit."""
     total = f"{offering.fee:.2f}"
-    if limit_usd is not None and (offering.currency != "USD" or offering.fee > limit_usd + CENT):
+    if limit_usd is not None and (offering.currency != "USD" or not offering.fee <= limit_usd + CENT):
         raise CommandError(
             f"the block costs {total} {offering.currency}, more than --limit-usd {limit_usd:.2f}; nothing was bought",
             f"--limit-usd {total} allows it" if offering.currency == "USD" else "leave --limit-usd out, and answer the questions",

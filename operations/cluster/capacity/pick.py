@@ -55,7 +55,10 @@ def pick(settings: Settings, wanted: Wanted, views: Sequence[RegionView], accoun
     """Rank the group's places by how it buys its instances now."""
     group, there = settings.node_groups[wanted.group], candidates_of(settings, wanted.group)
     found = [
-        way for view in views for way in ways(view, wanted, account) if (way.region, way.zone_id) in there and _is_bought_so(group, way)
+        way
+        for view in views
+        for way in ways(view, wanted, account, settings)
+        if (way.region, way.zone_id) in there and _is_bought_so(group, way)
     ]
     having, problems = {(way.region, way.zone_id) for way in found}, {view.region: view.problems for view in views}
     silent = [(place, _why(problems.get(place[0], {}))) for place in there if place not in having]
@@ -142,4 +145,7 @@ def lines(told: Pick, settings: Settings) -> Iterator[str]:
         yield f" -  {region}, {zone_id}: {why}"
     best = told.best
     if best is not None and (best.region, best.zone_id) != told.now:
-        yield from (f"note     {line}" for line in followers(settings, best))
+        held = settings.node_groups[told.group].capacity_reservation_id
+        if held is not None:
+            yield f"note     {held} leaves the stack file and is billed all the same: `trn capacity calendar` lists it"
+        yield from (f"note     {line}" for line in followers(settings, best, told.group, edits(settings, told.group, best)))

@@ -2,58 +2,35 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from facts.block_sales import sold_count, sold_hours
-from facts.names import CLUSTER_TAG, OFFER_TAG, STACK_TAG
+from facts.names import CLUSTER_TAG, OFFER_TAG
 from operations.aws.api import Api
-from operations.aws.block_purchase import purchase
+from operations.aws.block_purchase import is_refusal, purchase
 from operations.aws.capacity_blocks import Offering, block_offerings
 from operations.aws.errors import DENIED, code_of
 from operations.aws.zones import Reservation, reservations_of
 from operations.cluster.capacity.changes import edits
-from operations.cluster.capacity.record import PurchaseRecord
+from operations.cluster.capacity.holdings import refuse_held, refuse_unwritten
+from operations.cluster.capacity.order import Order
 from operations.cluster.capacity.wanted import Wanted
 from operations.cluster.capacity.ways import LIVING, Way
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.interruption import signals_kept
 from operations.program import settings_of
 from operations.stack_edit import Edit, edit_stack, refuse_uneditable
-from operations.stack_file import StackFile, with_edits
-from stacks.settings import Settings
+from operations.stack_file import read_stack_file, with_edits
 
 STAND_IN = "cr-00000000000000000"
 """Id with which the changed stack file is judged before a block is bought."""
 LOOKS, PAUSE_S = 6, 10
 """How often EC2 is asked for a block whose purchase may have been answered to a run that was killed."""
 _OFFER = re.compile(r"cb-[0-9a-z]+")
-
-
-@dataclass(frozen=True)
-class Order:
-    """A block that is to be bought for a stack."""
-
-    stack_file: StackFile
-    settings: Settings
-    wanted: Wanted
-    offer: str
-    stack: str = ""
-    """As in the tag `trn:stack`; empty where the stack was never up."""
-
-    @property
-    def tags(self) -> dict[str, str]:
-        """Of the reservation, those of the stack among them."""
-        name = f"{self.settings.name}-{self.wanted.group}"
-        own = {CLUSTER_TAG: self.settings.name, OFFER_TAG: self.offer, **({STACK_TAG: self.stack} if self.stack else {})}
-        return {"Name": name, **self.settings.tags, **own}
-
-    @property
-    def record(self) -> PurchaseRecord:
-        """Kept while the end of the purchase is not known."""
-        return PurchaseRecord.of(self.stack_file.root, self.stack_file.stack, self.offer)
 
 
 def refuse_offer(offer: str) -> None:
@@ -90,10 +67,13 @@ def _refuse_unlike(order: Order, found: Reservation) -> None:
         raise CommandError(wrong, "name its group with --group", code=MISUSE)
 
 
-def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None]) -> Reservation | None:
-    """As `bought`, asked for a while where a purchase was begun whose end is not known. Raises CommandError where none is seen then."""
+def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None], *, is_doubtful: bool = False) -> Reservation | None:
+    """As `bought`, asked for a while where a purchase was begun whose end is not known. Raises CommandError where none is seen then.
+
+    `is_doubtful`: a run on another computer may have begun one.
+    """
     since = order.record.since
-    for number in range(LOOKS if since else 1):
+    for number in range(LOOKS if since or is_doubtful else 1):
         if number:
             pause(PAUSE_S)
         found = bought(api, order)
@@ -153,65 +133,60 @@ def way_of_bought(api: Api, found: Reservation, wanted: Wanted) -> Way:
 
 
 def file_edits(order: Order, way: Way, reservation_id: str) -> list[Edit]:
-    """Keys of the stack file that follow from the block."""
-    return edits(order.settings, order.wanted, way, reservation_id)
+    """Keys of the stack file that follow from the block. A group gets no more nodes than the block has instances: a second run, which
+    only writes, may have been given another count."""
+    return edits(order.settings, replace(order.wanted, count=min(order.wanted.count, way.count)), way, reservation_id)
 
 
-def refuse_unfit(order: Order, way: Way) -> None:
+def refuse_unfit(order: Order, way: Way, reservation_id: str = STAND_IN) -> None:
     """Raises, before money is spent, where the stack file would be refused with the block in it, or cannot be written.
 
     ConfigurationError for the first, CommandError for the second.
     """
-    made = file_edits(order, way, STAND_IN)
+    made = file_edits(order, way, reservation_id)
     settings_of(with_edits(order.stack_file, made))
     refuse_uneditable(order.stack_file.stack, made, order.stack_file.root)
 
 
-def refuse_held(api: Api, order: Order, bought_id: str = "") -> None:
-    """Raises CommandError where the group is on another block or reservation that is not over: its id would be lost from the stack file.
-
-    `bought_id`: the block, where it is bought already. One that another group has is refused as well.
-    """
-    groups = order.settings.node_groups
-    elsewhere = [
-        name for name, each in groups.items() if bought_id and each.capacity_reservation_id == bought_id and name != order.wanted.group
-    ]
-    if elsewhere:
-        wrong = f"{order.offer} was bought as {bought_id}, and `nodeGroups.{elsewhere[0]}` has it; nothing was changed"
-        raise CommandError(wrong, f"there is nothing to do; `trn capacity calendar {order.stack_file.stack}` shows it", code=MISUSE)
-    group = groups.get(order.wanted.group)
-    held = group.capacity_reservation_id if group is not None else None
-    if held is None or held == bought_id:
-        return
-    found = reservations_of(api, [order.wanted.instance_type]).get(held)
-    if found is not None and found.state in LIVING:
-        until = f" until {found.ends:%Y-%m-%d %H:%M} UTC" if found.ends else ""
-        hint = "name another group with --group; a new name with --type makes one. Or remove the id from the stack file first"
-        done = f"{bought_id} is bought, and not in the stack file yet" if bought_id else "nothing was bought"
-        raise CommandError(f"`nodeGroups.{order.wanted.group}` is on {held}{until}; {done}", hint, code=MISUSE)
-
-
-def buy(api: Api, order: Order, offering: Offering, tell: Callable[[str], None], pause: Callable[[float], None]) -> str:
+def buy(
+    api: Api, order: Order, offering: Offering, tell: Callable[[str], None], pause: Callable[[float], None], *, is_doubtful: bool = False
+) -> str:
     """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
 
-    Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records and
-    offer are read again. Raises CommandError where another run's purchase is in doubt, where the offer is another one by now, and
-    where EC2 refuses or gives no answer.
+    Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records, offer
+    and stack file are read again. `is_doubtful`: the lock was taken from a run that may have sent its request. Raises CommandError where
+    a purchase is in doubt, where the offer or the stack file is another one by now, and where EC2 refuses or gives no answer.
     """
-    found = bought_in_doubt(api, order, pause)
+    found, way = bought_in_doubt(api, order, pause, is_doubtful=is_doubtful), way_of(api, offering)
     if found is not None:
         refuse_held(api, order, found.id)
     elif (offered := on_offer(api, order)) != offering:
         wrong = f"{order.offer} has changed since it was confirmed: {offered}; nothing was bought"
         raise CommandError(wrong, "run it again if you want it as it is now")
+    else:
+        refuse_unwritten(api, order, offering)
+    if read_stack_file(order.stack_file.stack, order.stack_file.root).pairs != order.stack_file.pairs:
+        # Another block may be in it by now, whose id would be overwritten.
+        wrong = f"Pulumi.{order.stack_file.stack}.yaml has changed since the block was confirmed; nothing was bought"
+        raise CommandError(wrong, "run it again")
+    refuse_unfit(order, way)
     with signals_kept():
-        reservation_id = found.id if found is not None else _purchased(api, order)
-        try:
-            write_down(order, way_of(api, offering), reservation_id)
-        finally:
-            # After the file: a closed terminal must not come between the purchase and its record.
-            tell(f"bought   {reservation_id}")
-        return reservation_id
+        reservation_id = found.id if found is not None else _purchased(api, order, tell)
+        if reservation_id:
+            return _kept(order, way, reservation_id, tell)
+    there = bought_in_doubt(api, order, pause)
+    assert there is not None, "with a record it is found, or refused"
+    with signals_kept():
+        return _kept(order, way, there.id, tell)
+
+
+def _kept(order: Order, way: Way, reservation_id: str, tell: Callable[[str], None]) -> str:
+    try:
+        write_down(order, way, reservation_id)
+    finally:
+        # After the file: a closed terminal must not come between the purchase and its record.
+        tell(f"bought   {reservation_id}")
+    return reservation_id
 
 
 def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
@@ -223,17 +198,23 @@ def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
     return made
 
 
-def _purchased(api: Api, order: Order) -> str:
+def _purchased(api: Api, order: Order, tell: Callable[[str], None]) -> str:
+    """The id of the reservation; empty where EC2 gave no answer that says whether it was bought. Raises CommandError where it refused."""
     order.record.write({"offer": order.offer, "region": api.region})
     try:
         return purchase(api, order.offer, order.tags)
     except ClientError as error:
-        # EC2 has answered: nothing was bought.
-        order.record.delete()
-        raise _refused(order, error) from error
-    except BotoCoreError as error:
-        hint = "run the same command again: it finds the block by its tag, and never buys a second one"
-        raise CommandError(f"EC2 gave no answer, so it is not known whether {order.offer} was bought: {error}", hint) from error
+        if not is_refusal(error):
+            unclear: Exception = error
+        else:
+            # EC2 has answered: nothing was bought.
+            order.record.delete()
+            raise _refused(order, error) from error
+    except (BotoCoreError, ResponseParserError, KeyError) as error:
+        unclear = error
+    tell(f"EC2 gave no answer, so it is not known whether {order.offer} was bought: {unclear}")
+    tell("looking for the block by its tag")
+    return ""
 
 
 def _refused(order: Order, error: ClientError) -> CommandError:

@@ -9,7 +9,8 @@ from facts.block_sales import PAYMENT_H
 from operations.aws.capacity_blocks import Offering
 from operations.aws.identity import Caller
 from operations.cluster.capacity.changes import followers
-from operations.cluster.capacity.purchase import STAND_IN, Order, file_edits
+from operations.cluster.capacity.order import Order
+from operations.cluster.capacity.purchase import STAND_IN, file_edits
 from operations.cluster.capacity.ways import Way
 from operations.stack_edit import Edit, as_yaml
 
@@ -26,8 +27,9 @@ def before(order: Order, offering: Offering, way: Way, who: Caller, is_proven: b
     yield f"account  {who.account}{'' if is_proven else ': the stack is not up, so check that it is the one'}"
     yield f"buyer    {who.arn}"
     yield f"writes   Pulumi.{order.stack_file.stack}.yaml"
-    yield from (f"         {line.replace(STAND_IN, 'cr-...')}" for line in as_yaml(file_edits(order, way, STAND_IN)))
-    yield from (f"note     {line}" for line in followers(order.settings, way))
+    made = file_edits(order, way, STAND_IN)
+    yield from (f"         {line.replace(STAND_IN, 'cr-...')}" for line in as_yaml(made))
+    yield from (f"note     {line}" for line in followers(order.settings, way, order.wanted.group, made))
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def after(receipt: Receipt) -> Iterator[str]:
         yield f"{file} has {receipt.reservation_id} for `nodeGroups.{order.wanted.group}`"
     else:
         yield f"{receipt.reservation_id} is for `nodeGroups.{order.wanted.group}`; {file} was not changed"
-    yield f"next     trn capacity calendar {order.stack_file.stack}; trn check {order.stack_file.stack}; pulumi up"
+    stack = order.stack_file.stack
+    yield f"next     trn capacity calendar {stack}; trn check {stack}; trn plan {stack}; pulumi up"
 
 
 def _time(moment: datetime) -> str:

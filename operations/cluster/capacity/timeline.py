@@ -47,7 +47,7 @@ def _job_line(job: RunningJob, emptied: datetime | None, begin: datetime, end: d
 
 def _what(one: Held) -> str:
     reservation = one.reservation
-    on = f"for {', '.join(one.paths)}" if one.paths else "in no section of the stack file"
+    on = f"for {', '.join(one.paths)}" if one.paths else f"of cluster {one.other}" if one.other else "in no section of the stack file"
     return f"{reservation.total_count} x {reservation.instance_type}, {reservation.zone_id}, {reservation.state}, {on}"
 
 
@@ -93,6 +93,7 @@ def as_data(told: Calendar, stack: str) -> dict[str, Any]:
                 "endsAt": _text(one.reservation.ends),
                 "emptiedAt": _text(one.emptied),
                 "sections": list(one.paths),
+                "otherCluster": one.other or None,
             }
             for one in told.held
         ],

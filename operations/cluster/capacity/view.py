@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import time
 from textwrap import wrap
 from typing import Any
 
@@ -51,38 +52,49 @@ class Found:
 
 def found(stack: str, settings: Settings, wanted: Wanted, views: Sequence[RegionView], account: str) -> Found:
     """Rank what the regions have."""
-    listed = [way for view in views for way in ways(view, wanted, account)]
+    listed = [way for view in views for way in ways(view, wanted, account, settings)]
     return Found(stack, settings, wanted, views, ranked(listed, settings.region))
 
 
 def lines(told: Found, details: int, rows: int) -> Iterator[str]:
-    """For a terminal of 80 columns. `rows`: ways in the table; `details`: how many of them have their change of the stack file printed."""
+    """For a terminal of 80 columns; commands stay on one line. `rows`: ways in the table, beside the best of each kind, which is always
+    there; `details`: how many of them have their change of the stack file printed."""
+    shown = _shown(told.working, rows)
     count = len(told.views)
     yield str(told.wanted)
     yield f"for `nodeGroups.{told.wanted.group}` of stack {told.stack}; {count} region{'s' * (count != 1)} asked"
     yield ""
     yield f"    {'begins (UTC)':<16}  {'zone':<10}  {'as':<27}  {'USD more':>12}" if told.working else "nothing that works was found"
-    for number, way in enumerate(told.working[:rows], 1):
+    for number, way in shown:
         yield f"{number:>2}  {begins(way, told.wanted):<16}  {way.zone_id:<10}  {name_of(way):<27}  {money(way):>12}"
-    if len(told.working) > rows:
-        yield f"    and {len(told.working) - rows} later ones: --rows {len(told.working)}"
-    for number, way in explained(told.working[:rows], details):
+    if len(told.working) > len(shown):
+        yield f"    and {len(told.working) - len(shown)} more: --rows {len(told.working)}"
+    for number, way in explained(shown, details):
         yield from ("", *_details(told, number, way))
     if len(told.working) > details:
         yield ""
-        yield f"what the others change: --details {min(rows, len(told.working))}, or --json"
+        yield f"what the others change: --details {len(shown)}, or --json"
     yield from _section("does not work now", [f"{way.zone_id}, {name_of(way)}: {way.obstacle}" for way in told.blocked])
     yield from _section("not known", [f"{region}, {what}: {why}" for region, what, why in told.unknown])
     yield from _section("no capacity blocks", [text] if (text := unsold(told.wanted)) else [])
     yield from _section("nothing there", [", ".join(told.empty)] if told.empty else [])
 
 
-def explained(ways: Sequence[Way], count: int) -> list[tuple[int, Way]]:
-    """Ways whose change of the stack file is printed, each with its number: the best of each kind before the second of any."""
+def _shown(ways: Sequence[Way], rows: int) -> list[tuple[int, Way]]:
+    """The first ways with their numbers, and the best of each kind: zones of spot and on demand begin at once, and a block never does."""
     numbered = list(enumerate(ways, 1))
-    first = {way.kind: number for number, way in reversed(numbered)}
-    chosen = sorted(numbered, key=lambda each: (each[0] != first[each[1].kind], each[0]))[: max(count, 0)]
+    return [(number, way) for number, way in numbered if number <= rows or number in _best(numbered)]
+
+
+def explained(shown: Sequence[tuple[int, Way]], count: int) -> list[tuple[int, Way]]:
+    """Ways whose change of the stack file is printed, each with its number: the best of each kind before the second of any."""
+    chosen = sorted(shown, key=lambda each: (each[0] not in _best(shown), each[0]))[: max(count, 0)]
     return sorted(chosen, key=lambda each: each[0])
+
+
+def _best(numbered: Sequence[tuple[int, Way]]) -> set[int]:
+    """Numbers of the first of each kind."""
+    return set({way.kind: number for number, way in reversed(numbered)}.values())
 
 
 def _section(title: str, rows: Sequence[str]) -> Iterator[str]:
@@ -106,26 +118,33 @@ def _details(told: Found, number: int, way: Way) -> Iterator[str]:
     for note in way.notes:
         yield from _wrapped(note, "   ", "   ")
     if way.kind == "block":
-        yield from _wrapped(_how_bought(told, way), "   ", "   ")
+        yield from _how_bought(told, way)
     changes = edits(told.settings, told.wanted, way)
     if changes:
         yield f"   in Pulumi.{told.stack}.yaml:"
         yield from (f"   {line}" for line in as_yaml(changes))
     else:
         yield f"   Pulumi.{told.stack}.yaml says so already"
-    follow = followers(told.settings, way)
+    follow = followers(told.settings, way, told.wanted.group, changes)
     if follow:
         yield "   does not follow by itself:"
         for line in follow:
             yield from _wrapped(line, "   - ", "     ")
 
 
-def _how_bought(told: Found, way: Way) -> str:
+def _how_bought(told: Found, way: Way) -> Iterator[str]:
     wanted = told.wanted
-    command = f"trn capacity buy {told.stack} {way.id} --group {wanted.group} --instances {wanted.count} --hours {wanted.hours}"
+    command = f"trn capacity buy {told.stack} {way.id}"
+    if wanted.group != next(iter(told.settings.node_groups), None):
+        command += f" --group {wanted.group}"
+    command += f" --instances {wanted.count} --hours {wanted.hours}"
+    if wanted.earliest.time() == time():
+        # As with `--from`: EC2 lists some of the blocks that begin from a day on, and the same day lists the same ones.
+        command += f" --from {wanted.earliest:%Y-%m-%d}"
     if wanted.group not in told.settings.node_groups:
         command += f" --type {wanted.instance_type}"
-    return f"buy: {command}" if way.region == told.settings.region else f"buy, once the stack file says {way.region}: {command}"
+    yield "   buy:" if way.region == told.settings.region else f"   buy, once the stack file says {way.region}:"
+    yield f"     {command}"
 
 
 def begins(way: Way, wanted: Wanted) -> str:
@@ -166,6 +185,7 @@ def as_data(told: Found) -> dict[str, Any]:
 
 
 def _way_data(told: Found, way: Way) -> dict[str, Any]:
+    changes = edits(told.settings, told.wanted, way)
     return {
         "kind": way.kind,
         "region": way.region,
@@ -178,8 +198,8 @@ def _way_data(told: Found, way: Way) -> dict[str, Any]:
         "promised": way.is_promised,
         "notes": list(way.notes),
         "obstacle": way.obstacle or None,
-        "changes": [_edit_data(edit) for edit in edits(told.settings, told.wanted, way)],
-        "mustFollow": followers(told.settings, way),
+        "changes": [_edit_data(edit) for edit in changes],
+        "mustFollow": followers(told.settings, way, told.wanted.group, changes),
     }
 
 

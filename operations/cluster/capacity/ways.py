@@ -7,12 +7,15 @@ from typing import Literal
 
 from facts.block_sales import COUNTS, WEEKS_H_MAX, sold_count, sold_hours
 from facts.catalogue import NEURON_TYPES
+from facts.names import CLUSTER_TAG
 from facts.prices import PRICED_REGIONS
 from operations.aws.capacity_blocks import Offering
 from operations.aws.spot import SCORE_MAX
 from operations.aws.zones import Reservation
 from operations.cluster.capacity.region import RegionView
 from operations.cluster.capacity.wanted import Wanted
+from operations.cluster.check.needs import purchases
+from stacks.settings import Settings
 
 Kind = Literal["reservation", "block", "on-demand", "spot"]
 LIVING = ("active", "scheduled", "pending", "assessing", "delayed", "payment-pending")
@@ -49,13 +52,18 @@ class Way:
         return self.kind in ("reservation", "block")
 
 
-def ways(view: RegionView, wanted: Wanted, account: str) -> Iterator[Way]:
+def ways(view: RegionView, wanted: Wanted, account: str, settings: Settings) -> Iterator[Way]:
     """All ways that a region has. `account`: the caller's own, beside which others may share their reservations."""
+    own = f"nodeGroups.{wanted.group}"
+    others = {item.capacity_reservation_id: item.path for item in purchases(settings) if item.capacity_reservation_id and item.path != own}
     for offering in view.blocks:
         yield _of_block(view, offering, wanted)
     for reservation in view.reservations:
         if reservation.state in LIVING and not _is_over(reservation, wanted):
-            yield _of_reservation(view, reservation, wanted, account)
+            cluster = reservation.tags.get(CLUSTER_TAG, settings.name)
+            taken = f"`{others[reservation.id]}` has it" if reservation.id in others else ""
+            taken = f"it was bought for cluster `{cluster}`" if cluster != settings.name else taken
+            yield _of_reservation(view, reservation, wanted, account, taken)
     if NEURON_TYPES[wanted.instance_type].price_usd_per_hour is not None:
         for zone_id in sorted(view.offered):
             yield _on_demand(view, zone_id, wanted)
@@ -92,7 +100,7 @@ def _of_block(view: RegionView, offering: Offering, wanted: Wanted) -> Way:
     )  # fmt: skip
 
 
-def _of_reservation(view: RegionView, found: Reservation, wanted: Wanted, account: str) -> Way:
+def _of_reservation(view: RegionView, found: Reservation, wanted: Wanted, account: str, taken: str) -> Way:
     starts = max(found.starts, wanted.earliest) if found.starts is not None and found.state != "active" else wanted.earliest
     notes = [
         f"{found.available_count} of {found.total_count} idle, {'for launches that name it' if found.is_targeted else 'open to any launch'}"
@@ -102,7 +110,7 @@ def _of_reservation(view: RegionView, found: Reservation, wanted: Wanted, accoun
     count = found.available_count if found.state == "active" else found.total_count
     return Way(
         "reservation", view.region, found.zone_id, starts, found.ends, count, 0.0, found.id, found.is_block, found.starts, tuple(notes),
-        _reservation_obstacle(found, wanted, starts) or _zone_obstacle(view, found.zone_id),
+        taken or _reservation_obstacle(found, wanted, starts) or _zone_obstacle(view, found.zone_id),
     )  # fmt: skip
 
 

@@ -49,6 +49,9 @@ def picked(stack_file: StackFile, group: str, hours: int, now: datetime, consent
         progress.print(f"         {line}", markup=False, soft_wrap=True)
     consent.agree(f"Write this into Pulumi.{stack}.yaml?")
     edit_stack(stack, changes, stack_file.root)
+    if best.kind == "reservation":
+        keys = f"`nodeGroups.{group}.capacityReservationId: {best.id}`"
+        progress.print(f"next     {keys}, as `trn capacity find {stack} --group {group}` prints it", markup=False, soft_wrap=True)
     if best.kind == "block":
         progress.print(
             f"next     trn capacity buy {stack} {best.id} --group {group} --instances {wanted.count} --hours {hours}", markup=False

@@ -11,7 +11,7 @@ from operations.program import rehearse_stack, settings_of
 from operations.stack_file import StackFile
 from simulator.cost_figures import Amount, Figure, Figures, figure
 from simulator.costs import CostItem, items
-from stacks.existing import asked_of
+from stacks.existing import paid_by_others
 
 HOURS_PER_DAY = 24
 
@@ -95,7 +95,7 @@ def bill_of(stack_file: StackFile) -> Bill:
         str(stack_file.configuration["region"]),
         lines,
         round(seconds / 3600, 3),
-        tuple(asked_of(settings).names),
+        paid_by_others(settings),
         weekly_hours(settings),
     )
 

@@ -8,9 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from operations.cluster.cost.bill import HOURS_PER_DAY, Bill, Difference
+from operations.output import print_table
 from simulator.cost_figures import Figures
 
 BAR_WIDTH = 20
+LEAST_WIDTH = 72
+"""Columns of a terminal that holds a table with its figures."""
 
 
 def figures_data(figures: Figures) -> dict[str, Any]:
@@ -68,7 +71,7 @@ def print_bill(console: Console, bill: Bill, hours: float) -> None:
         bar, amounts = _bar(line.full_size.usd_per_hour or 0, most), (line.now, line.full_size, line.idle)
         what = line.what if line.what == line.full_size.what else f"{line.what}; at full size {line.full_size.what}"
         table.add_row(Text(line.name), Text(what), *(_usd(amount.usd_per_hour) for amount in amounts), Text(bar))
-    console.print(table)
+    print_table(console, table, LEAST_WIDTH)
     for name, found, words in (
         ("now", figures.now, ""),
         ("full", figures.full_size, ", every autoscaled group and pool at its limit"),
@@ -94,7 +97,7 @@ def print_comparison(console: Console, before: Bill, after: Bill, changed: Seque
             (item.before_full_size_usd_per_hour, item.after_full_size_usd_per_hour),
         )
         table.add_row(Text(item.name), Text(item.price), *(_usd(usd) for usd in (*now, *full)))
-    console.print(table)
+    print_table(console, table, LEAST_WIDTH)
     for bill in (before, after):
         _say(console, f"{bill.stack:<8} {bill.figures.words()}")
     for name, first, second in (

@@ -31,7 +31,8 @@ def destroy(
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
-    from stacks.settings import existing_ids, existing_vpc
+    from stacks.existing import existing_ids
+    from stacks.settings import existing_vpc
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)

@@ -92,6 +92,7 @@ def look_before(
         wrong = f"Pulumi's state of stack `{subject.stack}` is empty, and the cluster `{subject.cluster}` is up ({ownership.status})"
         raise CommandError(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?", code=MISUSE)
     refuse_protected(ownership, is_protected=is_protected)
+    refuse_given(ownership)
     found = tuple(look(api, place_of(api, subject.cluster), watching.tracked(KINDS)))
     stack = chosen_stack(ownership, found, named)
     keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
@@ -104,6 +105,19 @@ def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:
         where = "the stack file" if is_protected else "EKS, though not in the stack file"
         hint = f"set `controlPlane.deletionProtection: false`, then `pulumi up --stack {ownership.subject.stack}`"
         raise CommandError(f"the cluster is protected from deletion in {where}; nothing was drained", hint)
+
+
+def refuse_given(ownership: Ownership) -> None:
+    """Raises CommandError where Pulumi would delete what the stack file says that others keep: made by the stack, and given away since."""
+    subject = ownership.subject
+    held = sorted(ownership.state.ids & subject.existing_ids)
+    if held:
+        wrong = f"Pulumi's state holds {', '.join(held)}, and the stack file says that others keep it: `pulumi destroy` would delete it"
+        hint = (
+            f"`pulumi stack --show-urns --stack {subject.stack}` names it, and `pulumi state delete URN --stack {subject.stack}` makes the"
+            " state forget it; if the stack is to delete it, remove it from the stack file"
+        )
+        raise CommandError(f"{wrong}; nothing was drained", hint)
 
 
 def question(before: Before) -> str:

@@ -13,7 +13,7 @@ def describe(
     vpc: Annotated[str, typer.Option("--vpc", help="Describe this VPC alone; without it, all that the stack uses of others.")] = "",
     output: Annotated[Path | None, typer.Option("--output", help="Write the description here; without it, to standard output.")] = None,
 ) -> int:
-    """Describe what a stack uses of others: VPC with subnets, routes, gateways and endpoints; file system. Reads only; `trn rehearse --existing FILE` takes the file.
+    """Describe what a stack uses of others: VPC with subnets, routes, gateways and endpoints; file system; roles. Reads only; `trn rehearse --existing FILE` takes the file.
 
     It is judged at once: what keeps the stack from coming up with it, and which tags controllers will miss. Exits with 1 where the stack does
     not fit. With another VPC than the stack's, by --vpc, nothing is judged.
@@ -36,9 +36,10 @@ def describe(
     from stacks.existing import asked_of
     from stacks.settings import existing_vpc
 
-    settings = settings_of(read_stack_file(stack))
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
     asked, is_other = asked_of(settings), vpc not in ("", existing_vpc(settings))
-    if asked.is_nothing and not is_other:
+    if asked.is_nothing and not settings.iam.roles and not is_other:
         raise CommandError(f"stack `{stack}` uses nothing that exists", f"name a VPC with --vpc, or {NOTHING_USED}", code=MISUSE)
     api = access().aws(stack, settings.region)
     if is_other:
@@ -47,7 +48,7 @@ def describe(
             raise CommandError(f"there is no VPC {vpc} in {settings.region}", "`aws ec2 describe-vpcs` lists those of the region")
         found = Description(network=network)
     else:
-        found = described_existing(api, asked)
+        found = described_existing(api, asked, settings.iam.roles.values())
         refuse_absent(found, asked)
     if output is None:
         sys.stdout.write(as_yaml(found))
@@ -55,6 +56,6 @@ def describe(
         write_text(output, as_yaml(found), "name a file with --output")
         errors().print(f"wrote    {output}", markup=False)
     if not is_other:
-        for note in refuse_unfit(settings, found, stack):
+        for note in refuse_unfit(settings, found, stack_file):
             errors().print(f"note     {note}", markup=False, soft_wrap=True)
     return 0

@@ -11,7 +11,8 @@ from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.account.rules.capacity import rolls
 from simulator.account.state import AccountState
-from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_for_life
+from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_by_eks
+from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import Change
 from simulator.errors import UnknownLatency
 from simulator.recording import Registration, exists_in_cloud
@@ -67,8 +68,18 @@ def effects(planned: Planned, seed: int = 0) -> list[Effect]:
     state = AccountState()
     for registration in planned.before.resources():
         state.put(registration)
-    refusals = refused_for_life(planned.before, planned.after)
+    refusals = _refused(planned)
     return [_effect(state, change, refusals, seed) for change in planned.changes.values() if exists_in_cloud(change.registration)]
+
+
+def _refused(planned: Planned) -> list[Caution]:
+    """What the program refuses of a cluster that is there, in its own words; what EKS would, for a state of an earlier version."""
+    found = list[Caution]()
+    for holder, parts in refused_by_program(planned.before, planned.after).items():
+        below = planned.before.descendants(holder)
+        clusters = (urn for urn in below if planned.before.registrations[urn].type == kinds.CLUSTER)
+        found += [Caution("red", urn, str(part)) for urn in clusters for part in parts]
+    return found or refused_by_eks(planned.before, planned.after, planned.changes)
 
 
 def _effect(state: AccountState, change: Change, refusals: Sequence[Caution], seed: int) -> Effect:

@@ -122,7 +122,9 @@ def _registration(entry: Mapping[str, Any], program: Recording) -> Registration:
         type=entry["type"],
         # A name may hold colons itself.
         name=entry["urn"].split("::", 3)[3],
-        custom=bool(entry.get("custom")),
+        # What was only read is nothing that a plan changes.
+        custom=bool(entry.get("custom")) and not entry.get("external"),
+        external=bool(entry.get("external")),
         remote=same.remote if same is not None else False,
         parent=entry.get("parent", ""),
         inputs=dict(entry.get("inputs") or {}),

@@ -79,5 +79,5 @@ def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:
 
 def _pending(resource: Mapping[str, Any], doing: str) -> Pending:
     provider = resource.get("provider", "").rpartition("::")[0]
-    is_custom = bool(resource.get("custom")) and not resource["type"].startswith("pulumi:")
+    is_custom = bool(resource.get("custom")) and not resource.get("external") and not resource["type"].startswith("pulumi:")
     return Pending(resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider, is_custom)

@@ -10,7 +10,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts.address_blocks import why_closed
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.existing.network import NetworkDescription
-from facts.names import NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
+from facts.names import CONTROL_PLANE_ROLE, NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
 from facts.resources.rights import role_of
@@ -50,7 +50,12 @@ def draft_of(other: OtherCluster, caller: str = "") -> Draft:
         **_groups(other, zones, draft),
         "storage": {"lustre": _lustre(other, draft)},
     }
-    if other.role_path != "/":
+    if other.role_users:
+        draft.configuration["iam"] = {"roles": {CONTROL_PLANE_ROLE: other.entry["roleArn"]}}
+        draft.notes.append(
+            f"the role of the control plane is that of {', '.join(other.role_users)} as well: the stack uses it, and never changes or deletes it (iam.roles)"
+        )
+    elif other.role_path != "/":
         draft.configuration["iam"] = {"path": other.role_path}
         draft.notes.append(f"the role of the control plane is below {other.role_path}: with iam.path all roles of the stack are")
     return draft
@@ -93,7 +98,9 @@ def _existing(other: OtherCluster, nodes: Mapping[str, str]) -> dict[str, Any]:
 
 def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, Any]:
     entry, version = other.entry, str(other.entry["version"])
-    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft), "roleName": role_of(entry["roleArn"])}
+    made: dict[str, Any] = {"kubernetesVersion": _version(version, draft)}
+    if not other.role_users:
+        made["roleName"] = role_of(entry["roleArn"])
     if (entry.get("upgradePolicy") or {}).get("supportType") == "EXTENDED":
         made["supportType"] = "EXTENDED"
     made |= _endpoint(entry["resourcesVpcConfig"], draft)

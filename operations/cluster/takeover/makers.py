@@ -48,6 +48,11 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
         ours = f"{draft.groups[theirs]} is made beside it" if theirs in draft.groups else "the stack makes none in its place"
         yield f"node group {theirs}: its launch template, role and name are its maker's; {ours}, and you delete it when its jobs have ended"
     yield from _instances(other)
+    for profile in other.fargate_profiles:
+        yield (
+            f"Fargate profile {profile}: its pods go on running there; EKS deletes no cluster that has one, so"
+            f" `aws eks delete-fargate-profile --cluster-name {other.name} --fargate-profile-name {profile}` before `pulumi destroy`"
+        )
     if authentication_mode(other.entry) != "API":
         yield "config map aws-auth: EKS ignores it after `pulumi up`; each principal that only it names needs an entry in controlPlane.accessEntries"
     if other.service_account_roles:
@@ -67,6 +72,8 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
 def _role_policies(other: OtherCluster) -> Iterator[str]:
     """What the program's role does not have, and `pulumi destroy` would stop at (IAM API, DeleteRole: DeleteConflict)."""
     role = role_of(other.entry["roleArn"])
+    if other.role_users:
+        return
     for arn in other.role_policies:
         if not arn.endswith(f"/{_OWN_POLICY}"):
             detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from addons.versions import SUPPORTED_KUBERNETES
-from facts.resources import eks
+from facts.names import CONTROL_PLANE_ROLE
+from facts.resources import eks, iam
 from operations.aws.other_cluster import OtherCluster, authentication_mode
 from operations.cluster.plan.effects import Effect, effects
 from operations.cluster.plan.planned import Planned
@@ -60,8 +61,12 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     if cluster is None:
         return
     wanted = cluster.recorded.inputs
-    for each in other.role_users:
-        yield f"the role {other.entry['roleArn']} is that of cluster {each} as well: `pulumi destroy` would delete it below that one; take over neither"
+    arn = str(other.entry["roleArn"])
+    for each in other.role_users if any(match.recorded.type == iam.ROLE.token for match in taken) else ():
+        yield (
+            f"the role {arn} is that of cluster {each} as well, and `pulumi destroy` would delete it below that one:"
+            f" set `iam.roles.{CONTROL_PLANE_ROLE}: {arn}`, and remove `controlPlane.roleName` and `iam.path`"
+        )
     yield from _version(str(other.entry["version"]), str(wanted["version"]))
     yield from _access(other)
     yield from _security_groups(other)

@@ -8,9 +8,12 @@ from rich.table import Table
 
 from operations.cluster.upgrade.run import Outcome
 from operations.cluster.upgrade.timed import Timed
+from operations.output import print_table
 from simulator.report.drawing.text import duration
 
 SCHEMA = "trn-upgrade/1"
+LEAST_WIDTH = 60
+"""Columns of a terminal that holds the table of steps."""
 
 
 def print_plan(console: Console, steps: Sequence[Timed]) -> None:
@@ -21,7 +24,7 @@ def print_plan(console: Console, steps: Sequence[Timed]) -> None:
     for timed in steps:
         table.add_row(timed.step.title, duration(timed.seconds), timed.stops)
     table.add_row("together", duration(total_s(steps)), "")
-    console.print(table)
+    print_table(console, table, LEAST_WIDTH)
     for timed in steps:
         for error in timed.errors:
             console.print(f"refused  {timed.step.title}: {error}", markup=False, soft_wrap=True)

@@ -1,7 +1,7 @@
 """What of a job the stack file cannot know: looked up in the cluster, before anything is made."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from addons.volcano import QUEUES
@@ -12,8 +12,8 @@ from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, skipped, warned
 from operations.jobs.objects import path_of
 from operations.jobs.rendering import Rendered
+from operations.jobs.submit.times import block, night
 from operations.kube.api import Kubernetes, Object
-from training.duration import seconds
 from training.plan import Plan
 
 NODES = Resource("Node", "/api/v1", "nodes")
@@ -23,48 +23,20 @@ HasImage = Callable[[str], bool | None]
 def findings(found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None) -> list[Finding]:
     """Everything that is looked up. Reads only. Raises CommandError where a job of the name is there.
 
-    `has_image`: whether there is an image; None where that cannot be known. `now`: the time against which capacity blocks are
-    held; the clock's without it.
+    `has_image`: whether there is an image; None where that cannot be known. `now`: the time against which capacity blocks and
+    schedules are held; the clock's without it.
     """
     _refuse_second(found, kubernetes)
-    plan = found.plan
+    plan, at = found.plan, now or datetime.now(UTC)
     return [
         *_image(plan, has_image),
         *_queue(plan, kubernetes),
         *_claims(plan, kubernetes),
         *_priority(plan, kubernetes),
-        *_nodes(plan, kubernetes),
-        *_block(plan, now or datetime.now(UTC)),
+        *_nodes(plan, kubernetes, at),
+        *block(plan, at),
+        *night(plan, at),
     ]
-
-
-def _block(plan: Plan, now: datetime) -> Iterator[Finding]:
-    """Whether the job's capacity block still has the time that the job needs."""
-    use, job = plan.nodes.block, plan.job
-    if use is None:
-        return
-    name, drained = plan.nodes.name, f"{use.drained:%Y-%m-%d %H:%M} UTC"
-    if now >= use.drained:
-        do = f"extend the block, or buy another one and set it at `{plan.nodes.path}`; `trn submit --on`, or another `nodeGroup`, where there are nodes"
-        yield failed("block", f"the capacity block of {name} is over: its nodes were drained at {drained}", do)
-        return
-    begins = max(now, use.window.starts)
-    left = use.drained - begins
-    if now < use.window.starts:
-        yield warned("block", f"the capacity block of {name} begins at {use.window.starts:%Y-%m-%d %H:%M} UTC", "the job waits until then")
-    needs = timedelta(seconds=seconds(job.time_limit)) if job.time_limit is not None else None
-    if needs is not None and needs <= left:
-        yield passed("block", f"its time limit of {job.time_limit} ends before the nodes of {name} are drained at {drained}")
-        return
-    what = f"nodes of {name} are drained at {drained}, after at most {left.total_seconds() / 3600:.1f} hours of the job"
-    if job.checkpoints is None:
-        yield warned("block", f"{what}: it keeps no checkpoints, and starts anew", "set `checkpoints`, or a `timeLimit` that ends before")
-    else:
-        yield warned(
-            "block",
-            f"{what}: it saves then, and goes on where there are nodes again",
-            "extend the block in time, or let a second one follow",
-        )
 
 
 def _image(plan: Plan, has_image: HasImage) -> Iterator[Finding]:
@@ -166,7 +138,7 @@ def _priority(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
         yield passed("priority", name)
 
 
-def _nodes(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
+def _nodes(plan: Plan, kubernetes: Kubernetes, now: datetime) -> Iterator[Finding]:
     """Nodes that could take a pod; the job waits for those that are not there."""
     wanted, nodes = plan.job.nodes, plan.nodes
     selector = nodes.selector.items()
@@ -179,6 +151,9 @@ def _nodes(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
         yield warned("nodes", what, "Karpenter makes the others once the job waits")
     elif nodes.block is not None:
         yield warned("nodes", what, "the group goes up by itself when its capacity block begins: the job waits until then")
+    elif nodes.hours is not None and (up := nodes.hours.next_up(now)) is not None:
+        do = f"its schedule fills the group at {up:%Y-%m-%d %H:%M} UTC: the job waits until then"
+        yield warned("nodes", what, f"{do}, or `trn scale {plan.site.stack} {nodes.name} {wanted}`")
     else:
         do = f"`trn scale {plan.site.stack} {nodes.name} {wanted}`, unless an autoscaler does it: the job waits until then"
         yield warned("nodes", what, do)

@@ -134,13 +134,16 @@ def _resource(change: Change) -> ResourceChange:
 def summary_lines(report: ChangeReport) -> Iterator[Line]:
     """What the command prints of a change."""
     if not report.resources:
-        yield "change", Text("nothing: no resource would be touched", style="bold green")
+        if report.ended == "well":
+            yield "change", Text("nothing: no resource would be touched", style="bold green")
+        else:
+            yield "change", Text("refused by the program, before anything is changed", style="bold red")
+            yield from _cautions(report)
         return
     said = ", ".join(f"{count} to {kind}" for kind, count in sorted(report.counts.items()))
     suffix = "" if report.ended == "well" else f", and is {report.ended}"
     yield "change", Text(f"{said}; takes {duration(report.seconds)}, virtual{suffix}", style="bold green" if not suffix else "bold red")
-    for caution in report.cautions:
-        yield caution.severity, Text(caution.text, style="bold red" if caution.severity == "red" else "yellow")
+    yield from _cautions(report)
     for nodes in report.nodes:
         if nodes.kind != "stays":
             extra = f", {plural(nodes.extra_nodes, 'node')} more needed meanwhile" if nodes.extra_nodes else ""
@@ -160,3 +163,8 @@ def summary_lines(report: ChangeReport) -> Iterator[Line]:
     yield "", Text(f"after:  {report.cost_after.words()}")
     unknown = " + what has no known price" if report.cost_before.now.without or report.cost_after.now.without else ""
     yield "", Text(f"{report.usd:.2f} USD{unknown} during the change")
+
+
+def _cautions(report: ChangeReport) -> Iterator[Line]:
+    for caution in report.cautions:
+        yield caution.severity, Text(caution.text, style="bold red" if caution.severity == "red" else "yellow")

@@ -58,13 +58,19 @@ def service_role_may_act(state: AccountState, request: Registration) -> Refusal 
         item.inputs["role"] in roles and str(item.inputs["policyArn"]).endswith("AmazonEKSClusterPolicy")
         for item in state.ready(kinds.ROLE_ATTACHMENT)
     )
-    if granted or not roles:
+    given = [entry for entry in state.others.get("role", {}).values() if entry.get("Arn") == request.inputs.get("roleArn")]
+    granted = granted or any(arn.endswith("AmazonEKSClusterPolicy") for entry in given for arn in entry.get("attached", ()))
+    if granted or not (roles or given):
         return None
+    if given:
+        why, remedy = f"{given[0]['Arn']} is another's, and has no AmazonEKSClusterPolicy", "its owner attaches the policy"
+    else:
+        why, remedy = f"{roles[0]} has no AmazonEKSClusterPolicy yet", "let the cluster depend on the attachment"
     return Refusal(
         "InvalidParameterException",
         "The provided role doesn't have the Amazon EKS Managed Policies associated with it. Please ensure the following policy is attached: AmazonEKSClusterPolicy",
-        f"{roles[0]} has no AmazonEKSClusterPolicy yet",
-        "let the cluster depend on the attachment",
+        why,
+        remedy,
         retry_s=120,
     )
 

@@ -30,18 +30,22 @@ def efa_self_rules(state: AccountState, request: Registration) -> Refusal | None
         return None
     # The group that EKS makes has all rules today; clusters of 2024 and earlier may lack the egress one (EKS user guide, sec-group-reqs).
     own = {group_id for ids in view.security_groups_of(state, request) for group_id in ids} - {view.cluster_group_id(state)}
-    for group_id in sorted(own):
-        lacking = [
+    lacking = {
+        group_id: [
             word for word, kind in (("ingress", kinds.INGRESS), ("egress", kinds.EGRESS)) if not _allows_itself(state, kind, group_id)
         ]
-        if lacking:
-            return Refusal(
-                UNUSABLE,
-                "collectives time out: libfabric finds no path between the nodes",
-                f"{group_id} on the interfaces of {request.inputs['nodeGroupName']} has no self-referencing {' and '.join(lacking)} rule for all protocols",
-                "add the rule; running nodes take it at once, running jobs do not",
-            )
-    return None
+        for group_id in sorted(own)
+    }
+    # One that has both is enough: beside it may be a group of others, for clients of their file system.
+    if not all(lacking.values()) or not lacking:
+        return None
+    nearest = min(lacking, key=lambda group_id: len(lacking[group_id]))
+    return Refusal(
+        UNUSABLE,
+        "collectives time out: libfabric finds no path between the nodes",
+        f"{nearest} on the interfaces of {request.inputs['nodeGroupName']} has no self-referencing {' and '.join(lacking[nearest])} rule for all protocols",
+        "add the rule; running nodes take it at once, running jobs do not",
+    )
 
 
 @rule("verify", kinds.NODE_GROUP, source="EC2 user guide, EFA: traffic stays within one subnet")

@@ -60,8 +60,9 @@ def schedule_input(state: AccountState, request: Registration) -> Refusal | None
 def schedule_role(state: AccountState, request: Registration) -> Refusal | None:
     """EventBridge Scheduler must be able to take on the role of a schedule when it is made."""
     arn = str(request.inputs["target"]["roleArn"])
-    roles = [item for item in state.ready(kinds.ROLE) if item.outputs.get("arn") == arn]
-    if any("scheduler.amazonaws.com" in str(role.inputs["assumeRolePolicy"]) for role in roles):
+    trusts = [item.inputs["assumeRolePolicy"] for item in state.ready(kinds.ROLE) if item.outputs.get("arn") == arn]
+    trusts += [entry.get("AssumeRolePolicyDocument") for entry in state.others.get("role", {}).values() if entry.get("Arn") == arn]
+    if any("scheduler.amazonaws.com" in str(trust) for trust in trusts):
         return None
     return Refusal(
         "ValidationException",

@@ -12,7 +12,7 @@ from typing import Any
 from simulator.account.cluster import RealCluster
 from simulator.account.disk import AccountFolder, Object, registration_of
 from simulator.account.faults import Faults
-from simulator.account.kinds import NODE_GROUP
+from simulator.account.kinds import NODE_GROUP, ROLE
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World
@@ -136,6 +136,12 @@ class Cloud:
         found = self.world.state.find(resource_type, resource_id)
         assert found is not None, f"{resource_type} {resource_id} is not there"
         return found
+
+    def of_others(self, resource_type: str, resource_id: str) -> dict[str, Any]:
+        """State of a role that others keep; empty where there is none, and for all other types: the program reads no other."""
+        with self._lock:
+            entry = self.world.state.others.get("role", {}).get(resource_id) if resource_type == ROLE else None
+            return {"arn": entry["Arn"], "name": resource_id, "path": entry["Path"]} if entry is not None else {}
 
     def get(self, resource_type: str, resource_id: str) -> Object | None:
         """An object; None where there is none."""

@@ -120,7 +120,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         self._called("Read", request.urn)
         found = self._cloud.get(_type_of(request.urn), request.id)
         if found is None:
-            return provider_pb2.ReadResponse(id="")
+            theirs = self._cloud.of_others(_type_of(request.urn), request.id)
+            return provider_pb2.ReadResponse(id=request.id if theirs else "", properties=struct(theirs))
         # An import brings no inputs: it gets those that the object was made with.
         inputs = live_inputs(plain(request.inputs) or found.inputs, found.state)
         return provider_pb2.ReadResponse(id=request.id, properties=struct(found.state), inputs=struct(inputs))

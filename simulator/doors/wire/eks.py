@@ -21,6 +21,7 @@ class Eks:
         """By `service.Operation`."""
         yield "eks.ListClusters", lambda _: {"clusters": sorted(self._inventory.look("cluster"))}
         yield "eks.ListAddons", self._addons
+        yield "eks.ListFargateProfiles", self._fargate_profiles
         yield "eks.DeleteCluster", self._delete_cluster
         yield "eks.UpdateNodegroupConfig", self._resize
         yield "eks.DescribeUpdate", self._update
@@ -31,6 +32,11 @@ class Eks:
     def _addons(self, given: Entry) -> Entry:
         found = self._inventory.look("addon").values()
         return {"addons": sorted(entry["addonName"] for entry in found if entry["clusterName"] == given["clusterName"])}
+
+    def _fargate_profiles(self, given: Entry) -> Entry:
+        """Profiles of others: the program makes none."""
+        found = self._inventory.world.state.others.get("fargate profile", {}).values()
+        return {"fargateProfileNames": sorted(each["fargateProfileName"] for each in found if each["clusterName"] == given["clusterName"])}
 
     def _delete_cluster(self, given: Entry) -> Entry:
         groups = self._inventory.look("node group").values()

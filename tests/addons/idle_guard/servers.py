@@ -35,6 +35,8 @@ class Cluster:
             return self.refused[plain], {"message": "no"}
         if plain == MEMORY or (method == "POST" and plain == MEMORY.rpartition("/")[0]):
             return self._memory(method, body)
+        if plain.startswith("/apis") and plain.count("/") in (1, 3):
+            return self._kinds(plain)
         if plain not in self.lists:
             return 404, {"message": "the server could not find the requested resource"}
         items = list(self.lists[plain])
@@ -44,6 +46,17 @@ class Cluster:
         start = int(urllib.parse.parse_qs(path.partition("?")[2]).get("continue", ["0"])[0])
         more = {"continue": str(start + 1)} if start + 1 < len(items) else {}
         return 200, {"items": items[start : start + 1], "metadata": more}
+
+    def _kinds(self, path: str) -> ANSWER:
+        """Discovery: of the groups whose objects are there, the version that was put there first is the preferred one."""
+        there = [path.split("/")[2:] for path in self.lists if path.startswith("/apis/")]
+        if path == "/apis":
+            groups = dict[str, list[dict[str, str]]]()
+            for group, version, _ in there:
+                groups.setdefault(group, []).append({"groupVersion": f"{group}/{version}"})
+            return 200, {"groups": [{"name": name, "preferredVersion": all_[0], "versions": all_} for name, all_ in groups.items()]}
+        names = [{"name": plural} for group, version, plural in there if path == f"/apis/{group}/{version}"]
+        return (200, {"resources": names}) if names else (404, {"message": "the server could not find the requested resource"})
 
     def _memory(self, method: str, body: dict[str, Any]) -> ANSWER:
         if method == "GET":

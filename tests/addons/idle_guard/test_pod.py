@@ -23,13 +23,16 @@ from addons.idle_guard.pod import guard
 from addons.idle_guard.pod.aws import Aws, AwsError, Credentials, signed
 from addons.idle_guard.pod.kubernetes import ApiError, Kubernetes
 from addons.idle_guard.values import PACKAGE, SETTINGS
-from tests.addons.idle_guard.servers import Cluster, served
+from tests.addons.idle_guard.servers import MEMORY, Cluster, served
 from tests.operations.aws.cloud import Cloud
 from tests.stacks.test_addons import recorded
 
 DAY_S, NAME, GROUP = 86_400, "trainium-dev", "trn1-32xl"
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
 POD_GROUPS, WORKLOADS = "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/apis/kueue.x-k8s.io/v1beta2/workloads"
+OLD_WORKLOADS, JOBS = "/apis/kueue.x-k8s.io/v1beta1/workloads", "/apis/batch/v1/jobs"
+JOB_SETS, SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"
+VOLCANO_JOBS = "/apis/batch.volcano.sh/v1alpha1/jobs"
 WANTS = {"containers": [{"name": "main", "resources": {"limits": {"aws.amazon.com/neuron": "16"}}}]}
 
 
@@ -48,6 +51,17 @@ def pod(name: str, phase: str, spec: dict[str, Any], **metadata: Any) -> dict[st
     """A pod that was made two days ago."""
     made = {"name": name, "namespace": "training", "creationTimestamp": stamp(time.time() - 2 * DAY_S), **metadata}
     return {"metadata": made, "spec": spec, "status": {"phase": phase}}
+
+
+def sample(spec: dict[str, Any], **status: Any) -> dict[str, Any]:
+    """An object of any kind."""
+    return {"metadata": {"name": "bert", "namespace": "training"}, "spec": spec, "status": status}
+
+
+ASKS, PLAIN = {"template": {"spec": WANTS}}, {"template": {"spec": {"containers": [{}]}}}
+DRIVER_FIRST = {"replicatedJobs": [{"name": "driver", "template": {"spec": PLAIN}}, {"name": "workers", "template": {"spec": ASKS}}]}
+LEADER_FIRST = {"leaderWorkerTemplate": {"leaderTemplate": {"spec": {}}, "workerTemplate": {"spec": WANTS}}}
+OVER = {"conditions": [{"type": "Completed", "status": "True"}]}
 
 
 class Site:
@@ -153,6 +167,13 @@ USED: dict[str, tuple[str, dict[str, Any]]] = {
     "a gang without pods": (POD_GROUPS, {"metadata": {"name": "bert"}, "status": {"phase": "Pending"}}),
     "a gang that nothing has looked at": (POD_GROUPS, {"metadata": {"name": "bert"}}),
     "a workload in Kueue's queue": (WORKLOADS, {"metadata": {"name": "bert"}, "status": {}}),
+    "a workload of a Kueue before v1beta2": (OLD_WORKLOADS, {"metadata": {"name": "bert"}, "status": {}}),
+    "a job whose pods a quota keeps away": (JOBS, sample(ASKS)),
+    "a set of jobs whose driver comes first": (JOB_SETS, sample(DRIVER_FIRST, replicatedJobsStatus=[{"name": "driver", "active": 1}])),
+    "a set of jobs that nothing has looked at": (JOB_SETS, sample(DRIVER_FIRST)),
+    "workers that wait for their leader": (SETS, sample({**LEADER_FIRST, "replicas": 2}, readyReplicas=1)),
+    "a set of workers without a count": (SETS, sample(LEADER_FIRST)),
+    "a job of Volcano without a gang": (VOLCANO_JOBS, sample({"tasks": [PLAIN, ASKS]})),
 }
 
 
@@ -175,6 +196,13 @@ IDLE: dict[str, tuple[str, dict[str, Any]]] = {
         {"metadata": {"name": "bert"}, "status": {"conditions": [{"type": "Finished", "status": "True"}]}},
     ),
     "a workload that is switched off": (WORKLOADS, {"metadata": {"name": "bert"}, "spec": {"active": False}}),
+    "a job that is over": (JOBS, sample(ASKS, conditions=[{"type": "Complete", "status": "True"}])),
+    "a job that is suspended": (JOBS, sample({**ASKS, "suspend": True})),
+    "a job that asks for no device": (JOBS, sample(PLAIN)),
+    "a set of jobs that is over": (JOB_SETS, sample(DRIVER_FIRST, **OVER)),
+    "a set of jobs that is suspended": (JOB_SETS, sample({**DRIVER_FIRST, "suspend": True})),
+    "a set of workers of no size": (SETS, sample({**LEADER_FIRST, "replicas": 0})),
+    "a job of Volcano that has ended": (VOLCANO_JOBS, sample({"tasks": [ASKS]}, state={"phase": "Completed"})),
 }
 
 
@@ -187,7 +215,18 @@ def test_what_wants_no_node_keeps_none(site: Site, look: Any, case: str):
     assert site.size == 0
 
 
-@pytest.mark.parametrize("path", [NODES, PODS, POD_GROUPS, WORKLOADS, "/api/v1/namespaces/idle-guard/configmaps/idle-guard-memory"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        NODES,
+        PODS,
+        POD_GROUPS,
+        WORKLOADS,
+        "/apis",
+        "/apis/kueue.x-k8s.io/v1beta2",
+        "/api/v1/namespaces/idle-guard/configmaps/idle-guard-memory",
+    ],
+)
 def test_a_list_that_is_refused_ends_the_look(site: Site, look: Any, path: str):
     """What was not seen may be a job."""
     site.cluster.lists |= {POD_GROUPS: [], WORKLOADS: []}
@@ -196,9 +235,16 @@ def test_a_list_that_is_refused_ends_the_look(site: Site, look: Any, path: str):
     assert (code, "nothing was changed" in said, site.size, site.messages) == (1, True, 2, [])
 
 
-@pytest.mark.parametrize("path", [NODES, PODS])
-def test_kinds_that_every_cluster_has_are_not_missing(site: Site, look: Any, path: str):
-    """A proxy that finds no server says 404 too: that is not a cluster without pods."""
+def test_a_kind_is_listed_in_a_version_that_has_it(site: Site, look: Any):
+    """The preferred one of a group need not have all of its kinds."""
+    site.cluster.lists |= {"/apis/kueue.x-k8s.io/v1/clusterqueues": [], OLD_WORKLOADS: [{"metadata": {"name": "bert"}}]}
+    assert look() == (0, f"{GROUP} last used 0 min ago\n")
+
+
+@pytest.mark.parametrize("path", [NODES, PODS, "/apis", "/apis/kueue.x-k8s.io/v1beta2", WORKLOADS])
+def test_kinds_that_the_cluster_has_are_not_missing(site: Site, look: Any, path: str):
+    """A proxy that finds no server says 404 too: that is not a cluster without pods, and none without a queue."""
+    site.cluster.lists[WORKLOADS] = []
     site.cluster.refused[path] = 404
     code, said = look()
     assert (code, "404" in said, site.size, site.messages) == (1, True, 2, [])
@@ -304,6 +350,60 @@ def test_credentials_that_go_after_a_group_was_emptied_are_no_quiet_end(site: Si
     code, said = look()
     assert (code, site.size, "nothing was changed" in said) == (1, 0, False)
     assert "the message was not sent: no credentials from Pod Identity: FileNotFoundError" in said
+
+
+def test_the_message_of_an_emptied_group_is_sent_later(site: Site, look: Any):
+    """SNS refuses, the nodes go, and with them all that the guard kept of the group."""
+    site.cloud.wire.denied.add("sns.Publish")
+    assert (look()[0], site.size) == (1, 0)
+    site.cluster.lists[NODES].clear()
+    code, said = look()
+    assert (code, "the message was not sent" in said, site.messages) == (1, True, [])
+    site.cloud.wire.denied.clear()
+    assert look()[0] == 0
+    (message,) = site.messages
+    assert (message["Subject"], "It was set to zero nodes." in message["Message"]) == (f"{NAME}: 2 Neuron nodes idle", True)
+    assert look() == (0, "no Neuron node is up\n")
+    assert len(site.messages) == 1
+
+
+def test_a_guard_that_ends_between_the_call_and_the_message_says_so_later(site: Site, look: Any, monkeypatch: pytest.MonkeyPatch):
+    """Its pod is evicted in that second."""
+
+    def killed(*_: Any) -> None:
+        raise SystemError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Aws, "publish", killed)
+        with pytest.raises(SystemError):
+            look()
+    site.cluster.lists[NODES].clear()
+    assert (look()[0], site.size) == (0, 0)
+    (message,) = site.messages
+    assert "It was about to be set to zero nodes when the guard stopped" in message["Message"]
+
+
+def test_a_memory_that_is_refused_after_a_group_was_emptied_is_no_quiet_end(site: Site, look: Any, monkeypatch: pytest.MonkeyPatch):
+    """The log does not say that nothing was changed."""
+    publish = Aws.publish
+
+    def published(self: Aws, *message: str) -> None:
+        publish(self, *message)
+        site.cluster.refused[MEMORY] = 503
+
+    monkeypatch.setattr(Aws, "publish", published)
+    code, said = look()
+    assert (code, site.size, len(site.messages), "nothing was changed" in said) == (1, 0, 1, False)
+    assert "the memory was not written, so that the message may come twice" in said
+
+
+def test_a_kept_message_that_cannot_be_read_is_dropped(site: Site, look: Any):
+    """What no guard has written ends no guard."""
+    assert site.cluster.memory is not None
+    for kept in ("[", "{}", '[{"subject": "x"}]', "[1]", "null"):
+        site.cluster.memory["data"]["unsent"] = kept
+        site.cluster.lists[PODS] = [pod("p", "Pending", WANTS)]
+        assert look() == (0, f"{GROUP} last used 0 min ago\n"), kept
 
 
 def test_a_memory_that_cannot_be_read_begins_anew(site: Site, look: Any):

@@ -14,7 +14,7 @@ from tests.kubernetes.kubelet.node import LABEL, POWER
 from tests.kubernetes.kubelet.permission import with_permission
 from tests.kubernetes.kubelet.processes import Process
 
-START_S = 30
+START_S = 120
 
 
 class RunningKubelet:

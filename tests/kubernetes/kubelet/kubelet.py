@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from tests.kubernetes.kubelet.sandbox import find_sandbox
 from tests.kubernetes.kubelet.streams import Streams
 from tests.kubernetes.kubelet.worker import PodWorker
 
-READY_S = 30
+READY_S = 120
 _log = logging.getLogger(__name__)
 
 
@@ -157,13 +158,17 @@ class Kubelet:
 
     def _clean(self, known: set[str]) -> None:
         """Remove what is left on disk, and what still runs, of every pod whose uid is not in `known`."""
-        store = self._machine.store
-        for key in set(store.pod_uids()) - known:
-            folder = store.pod(key)
-            for name in folder.containers():
-                for number in folder.attempts(name):
-                    find(folder.attempt(name, number), number).lose()
-            if sandbox := find_sandbox(folder):
-                sandbox.holder.kill()
-            folder.remove()
-            self._machine.addresses.free(key)
+        for key in set(self._machine.store.pod_uids()) - known:
+            # Its worker may be removing the same files: what is left then goes the next time, and the watch that asks for this goes on.
+            with suppress(FileNotFoundError):
+                self._remove(key)
+
+    def _remove(self, key: str) -> None:
+        folder = self._machine.store.pod(key)
+        for name in folder.containers():
+            for number in folder.attempts(name):
+                find(folder.attempt(name, number), number).lose()
+        if sandbox := find_sandbox(folder):
+            sandbox.holder.kill()
+        folder.remove()
+        self._machine.addresses.free(key)

@@ -28,6 +28,7 @@ from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import read_state
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping
 from operations.cluster.sweep.run import Sweep
+from operations.existing.stand_in import put_missing
 from operations.kube.api import KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, imported, refreshed
@@ -41,6 +42,7 @@ from simulator.engine.crash import MOMENTS
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.recording import Recording
+from stacks.settings import Settings
 from tests.operations.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 
@@ -67,6 +69,8 @@ class Story:
     engine: Engine = field(default_factory=lambda: Engine(World(), State()))
     existing: Description | None = None
     """What the stack uses of others; in a network of theirs are interfaces, groups and instances of theirs."""
+    given: Settings | None = None
+    """With it all else that its stack file names is there as well: roles, boundary, bucket."""
 
     @property
     def world(self) -> World:
@@ -168,6 +172,8 @@ def told(story: Story, kill: Kill, seed: int) -> list[str]:
         put_existing(engine.world.state, story.existing)
         if story.existing.network is not None:
             put_tenants(others, story.existing.network)
+    if story.given is not None:
+        assert put_missing(engine.world.state, story.given)
     before = copy.deepcopy(others)
     if kill.operation == "create":
         engine.up(story.recording, kill=kill)

@@ -51,6 +51,11 @@ KEPT = (
     "image 763104351884.dkr.ecr.us-west-2.amazonaws.com/train@sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
     "arn:aws:eks:us-west-2:111122223333:cluster/trainium-dev fs-0123456789abcdef0 commit 5e3b0c1f9a7d2e4b6c8a0f1e3d5b7a9c1e3f5a7b",
     "key: aws.amazon.com/neuron",
+    "encryptionKeyArn: arn:aws:kms:us-west-2:111122223333:key/1b1e1b1e-0000-4000-8000-00000000b10e",
+    "secret_arn=arn:aws:secretsmanager:us-west-2:111122223333:secret:wandb",
+    "workspaceArn: arn:aws:aps:us-west-2:111122223333:workspace/ws-0123abcd-0123-0123-0123-0123456789ab",
+    "alarm: {emails: [team@example.com], snsTopicArn: arn:aws:sns:us-west-2:111122223333:money}",
+    "roles: {node: arn:aws:iam::111122223333:role/company/nodes}",
     "/fsx/checkpoints/bert-large/2026-11-22T17-00-00/step-001000/optimizer",
     "https://oidc.eks.us-west-2.amazonaws.com/id/ABCDEF0123456789 answered 200",
 )
@@ -70,6 +75,15 @@ def test_a_secret_in_a_text_is_redacted(name: str):
 def test_what_is_no_secret_is_kept(line: str):
     """A bundle without figures, digests and names helps no one."""
     assert Redactor().text(line) == line
+
+
+def test_a_given_keys_arn_is_known_in_every_part():
+    """EKS shows the same ARN: hidden there, no reader sees that the two differ."""
+    arn = "arn:aws:kms:us-west-2:111122223333:key/1b1e1b1e-0000-4000-8000-00000000b10e"
+    redactor = Redactor()
+    assert redactor.value({"controlPlane": {"encryptionKeyArn": arn}}) == {"controlPlane": {"encryptionKeyArn": arn}}
+    assert redactor.everywhere(f"provider: {{keyArn: {arn}}}") == f"provider: {{keyArn: {arn}}}"
+    assert redactor.text("password_learn: c4nary-c4nary") != "password_learn: c4nary-c4nary"
 
 
 def test_objects_keep_their_form_and_lose_their_secrets():

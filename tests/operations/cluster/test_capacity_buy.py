@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 import yaml
 from botocore.exceptions import ReadTimeoutError
+from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
 from facts.names import lock_parameter
+from operations.aws import parameters
 from operations.aws.api import BotoApi
 from operations.aws.block_purchase import PURCHASE
 from operations.aws.capacity_blocks import block_offerings
@@ -17,6 +19,7 @@ from operations.aws.zones import DESCRIBE_RESERVATIONS
 from operations.cli import app
 from operations.cluster.capacity import purchase
 from operations.cluster.capacity.consent import is_sum
+from operations.cluster.capacity.record import PurchaseRecord
 from simulator.doors.wire.capacity import BOUGHT
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, STACK
@@ -83,7 +86,7 @@ def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
     assert code == 0, err
     ((which, entry),) = bought(regions).items()
     assert {tag["Key"]: tag["Value"] for tag in entry["Tags"]} == {
-        "Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER,
+        "Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": OFFER,
     }  # fmt: skip
     assert (group()["capacityType"], group()["capacityReservationId"], group()["size"]) == ("CAPACITY_BLOCK", which, 2)
     starts, ends = group()["capacityBlock"]["startsAt"], group()["capacityBlock"]["endsAt"]
@@ -346,7 +349,7 @@ def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
 
     def begun(name: str) -> None:
         if name == "ssm.PutParameter":
-            purchase.PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER})
+            PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER})
 
     wire.after_call = begun
     code, _, err = buy(said=f"y\n{SUM + 1}\n")
@@ -374,3 +377,126 @@ def test_a_new_group_whose_name_is_a_number_to_yaml_is_written_in_quotes(regions
     """Paid, and then refused by the file, it would have to be typed by hand."""
     assert buy("--group", name, "--type", "trn1.32xlarge")[0] == 0
     assert name in yaml.safe_load(Path("Pulumi.dev.yaml").read_text())["config"]["trn:nodeGroups"]
+
+
+def answered_late(regions: Regions, error: Exception) -> None:
+    """EC2 takes the money, and then something else comes back than its answer."""
+    handlers = regions.wire("us-west-2").handlers
+    sell = handlers["ec2.PurchaseCapacityBlock"]
+
+    def sold(given: dict[str, Any]) -> dict[str, Any]:
+        sell(given)
+        raise error
+
+    handlers["ec2.PurchaseCapacityBlock"] = sold
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ReadTimeoutError(endpoint_url="https://ec2"),
+        Refused("InternalError", "An internal error has occurred", 500),
+        Refused("Unavailable", "The service is unavailable", 503),
+        ResponseParserError("Unable to parse response, invalid XML received"),
+        KeyError("CapacityReservation"),
+    ],
+)
+def test_an_answer_that_is_lost_is_looked_up_at_once(regions: Regions, error: Exception):
+    """An error of the server's own does not say that nothing was bought. The block has the offer's tag, and its id is written."""
+    answered_late(regions, error)
+    code, out, err = buy()
+    assert (code, "it is not known whether" in err, purchases(regions), records()) == (0, True, 1, []), err
+    assert group()["capacityReservationId"] == next(iter(bought(regions)))
+    assert next(iter(bought(regions))) in out
+
+
+@pytest.mark.parametrize("code", ["RequestLimitExceeded", "InsufficientInstanceCapacity"])
+def test_a_server_error_that_is_a_no_leaves_no_record(regions: Regions, code: str):
+    """EC2 answers both with 503 and 500."""
+    regions.wire("us-west-2").faults["ec2.PurchaseCapacityBlock"] = [Refused(code, "no", 503)]
+    result, _, err = buy()
+    assert (result, f"{code}: no; nothing was bought" in err, records()) == (1, True, [])
+
+
+def test_a_lock_that_is_taken_from_a_run_that_was_killed_leaves_its_purchase_in_doubt(regions: Regions):
+    """On another computer there is no record of it: the block is looked for as long as with one."""
+    wire, looks = regions.wire("us-west-2"), list[str]()
+    sell = wire.handlers["ec2.DescribeCapacityReservations"]
+
+    def seen_late(given: dict[str, Any]) -> dict[str, Any]:
+        looks.extend(each["Name"] for each in given.get("Filters", ()) if "offer" in each["Name"])
+        return sell(given) if len(looks) > 4 else {"CapacityReservations": []}
+
+    purchase.purchase(seen(regions), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    around = regions.around("us-west-2")
+    wire.handlers["ec2.DescribeCapacityReservations"] = seen_late
+    wire.handlers["ec2.DescribeCapacityBlockOfferings"] = lambda _: {"CapacityBlockOfferings": around.blocks}
+    assert parameters.create(regions.api("us-west-2"), lock_parameter("trainium-dev"), "a run that was killed")
+    assert buy()[0] == 1
+    looks.clear()
+    code, _, err = buy("--break-lock")
+    assert (code, purchases(regions), group()["capacityReservationId"]) == (0, 1, next(iter(bought(regions)))), err
+
+
+def test_a_stack_file_that_changes_while_the_question_waits_is_not_written_over(regions: Regions):
+    """Two runs in one folder, each with an offer of its own: the second would overwrite the id that the first has written and paid."""
+    path, wire = Path("Pulumi.dev.yaml"), regions.wire("us-west-2")
+
+    def written_meanwhile(name: str) -> None:
+        if name == "ssm.PutParameter":
+            path.write_text(path.read_text().replace("size: 2", "size: 2\n      capacityReservationId: cr-0fedcba9876543210"))
+
+    wire.after_call = written_meanwhile
+    code, _, err = buy()
+    assert (code, "has changed since the block was confirmed; nothing was bought" in err, purchases(regions)) == (1, True, 0)
+    assert group()["capacityReservationId"] == "cr-0fedcba9876543210"
+
+
+def test_a_block_of_another_computer_is_not_bought_a_second_time_for_the_group(regions: Regions):
+    """Another offer, and a stack file without the id: of both blocks the group could have one. One that begins later is no second one."""
+    whole = Path("Pulumi.dev.yaml").read_text()
+    assert buy()[0] == 0
+    first = group()["capacityReservationId"]
+    Path("Pulumi.dev.yaml").write_text(whole)
+    second, later = "cb-0123456789abcdef1", "cb-0123456789abcdef2"
+    regions.around("us-west-2").blocks += [block(second, "us-west-24", 4, SUM), block(later, "us-west-24", 6, SUM)]
+    code, _, err = buy(offer=second)
+    assert (code, f"{first} was bought for `nodeGroups.{GROUP}`, and is not in" in err, purchases(regions)) == (2, True, 1)
+    assert (f"`trn capacity buy dev {OFFER} --group {GROUP}` writes it" in " ".join(err.split()), "Buy this block" in err) == (True, False)
+    assert buy("--group", "second", "--type", "trn1.32xlarge", offer=second)[0] == 0
+    assert (buy(offer=later)[0], purchases(regions)) == (0, 3)
+
+
+def test_a_block_that_another_computer_buys_while_the_question_waits(regions: Regions):
+    """Of another offer, for the same group."""
+    second = "cb-0123456789abcdef1"
+    regions.around("us-west-2").blocks.append(block(second, "us-west-24", 4, SUM))
+
+    def sold_meanwhile(name: str) -> None:
+        if name == "ssm.PutParameter" and not bought(regions):
+            tags = {"trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": second}
+            purchase.purchase(seen(regions), second, tags)
+
+    regions.wire("us-west-2").after_call = sold_meanwhile
+    code, _, err = buy()
+    assert (code, "nothing was bought" in err, purchases(regions), records()) == (2, True, 1, [])
+
+
+def test_a_block_that_is_there_is_not_written_where_the_stack_file_would_be_refused(regions: Regions):
+    """Bought by hand in a zone in which EKS places no control plane: its id is said, and the file stays one that can be read."""
+    path = Path("Pulumi.dev.yaml")
+    path.write_text(path.read_text().replace("us-west-2", "us-east-1").replace("[usw2-az4, usw2-az1]", "[use1-az6, use1-az4]"))
+    regions.around("us-east-1").blocks = [block(OFFER, "us-east-13", 3, SUM)]
+    api, before = regions.api("us-east-1"), path.read_text()
+    assert block_offerings(api, "trn1.32xlarge", 2, 72, NOW.date())
+    which = purchase.purchase(api, OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    code, _, err = buy()
+    assert (code, f"was bought as {which}" in err, "use1-az3" in err, path.read_text() == before) == (2, True, True, True)
+
+
+def test_a_second_run_with_another_count_takes_that_of_the_block(regions: Regions):
+    """Killed, and run again without `--instances`: a group larger than its block would launch nothing."""
+    purchase.purchase(seen(regions), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    code, _, err = buy("--instances", "8", said="")
+    assert (code, group()["size"], purchases(regions)) == (0, 2, 1), err
+    assert f"{OFFER} was bought as cr-" in err

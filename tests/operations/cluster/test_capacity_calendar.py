@@ -13,7 +13,7 @@ from addons import volcano
 from operations.aws.zones import Reservation
 from operations.cli import app
 from operations.cluster.capacity.calendar import Calendar, RunningJob, calendar, running_jobs
-from operations.cluster.capacity.timeline import BAR, LABEL, lines
+from operations.cluster.capacity.timeline import BAR, LABEL, as_data, lines
 from operations.jobs.listing.look import look
 from stacks.config import parse_settings
 from tests.operations.aws.regions import Regions
@@ -78,6 +78,38 @@ def test_gaps_between_blocks_of_a_type():
     ((verdict, what),) = said(told(block(FIRST, 1, 3), block(SECOND, 5, 6)), "gap")
     assert (verdict, what) == ("warn", "48 h without trn1.32xlarge, 2026-12-03 11:30 to 2026-12-05 11:30")
     assert said(told(block(FIRST, 1, 3), block(SECOND, 5, 6, instance_type="trn1n.32xlarge")), "gap") == []
+
+
+def test_a_long_block_leaves_no_gap_behind_a_short_one():
+    """Which begins after it and ends before it; and a block of another cluster fills none."""
+    third = "cr-0123456789abcdef2"
+    assert said(told(block(FIRST, 1, 9), block(SECOND, 2, 3), block(third, 5, 6)), "gap") == []
+    ((_, what),) = said(told(block(FIRST, 1, 3), block(SECOND, 2, 6, tags={"trn:cluster": "other"}), block(third, 5, 6)), "gap")
+    assert what == "48 h without trn1.32xlarge, 2026-12-03 11:30 to 2026-12-05 11:30"
+
+
+def test_a_block_of_another_cluster_is_not_offered_to_this_one():
+    """It is drawn, and no advice says to name it: its own cluster would lose it."""
+    made = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "other"}))
+    assert said(made, "not in the stack file") == []
+    assert any(line.endswith("of cluster other") for line in lines(made))
+    assert [each["otherCluster"] for each in as_data(made, "dev")["reservations"]] == [None, "other"]
+    mine = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "trainium-dev"}))
+    assert len(said(mine, "not in the stack file")) == 1
+
+
+def test_a_job_on_a_group_that_is_empty_at_night():
+    """On Tuesday at noon; the group goes down at 20:00 in Berlin, an hour earlier in UTC."""
+    night = {"downAt": "0 20 * * MON-FRI", "upAt": "0 7 * * MON-FRI", "timeZone": "Europe/Berlin"}
+    on = {"capacityType": "ON_DEMAND", "capacityReservationId": None, "schedule": night}
+    assert said(told(jobs=(job(8),), **on), "job") == []
+    ((verdict, what),) = said(told(jobs=(job(8.1),), **on), "job")
+    assert (verdict, what) == (
+        "warn",
+        "bert may run until 2026-12-01 19:06; the schedule of `nodeGroups.trn1-32xl` empties it at 2026-12-01 19:00",
+    )
+    ((verdict, what),) = said(told(jobs=(job(None),), **on), "job")
+    assert (verdict, "bert has no time limit" in what) == ("warn", True)
 
 
 def test_what_is_paid_for_and_named_nowhere():

@@ -11,8 +11,15 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner
 
+from operations.aws.zones import Zone
 from operations.cli import app
+from operations.cluster.capacity.region import RegionView
+from operations.cluster.capacity.wanted import Wanted
+from operations.cluster.capacity.ways import ways as ways_of
 from operations.parallel import side_by_side
+from operations.program import settings_of
+from operations.stack_edit import Edit, edit_stack
+from operations.stack_file import read_stack_file
 from simulator.doors.wire.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.operations.aws.regions import Regions
@@ -103,7 +110,8 @@ def test_each_way_says_what_it_changes_in_the_stack_file(regions: Regions):
         ("nodeGroups.trn1-32xl.capacityReservationId", "cr-0123456789abcdef0"),
         ("nodeGroups.trn1-32xl.zoneIds", ["usw2-az1"]),
     ]
-    assert told["reservation"]["mustFollow"] == [
+    assert [line.split(":")[0] for line in told["reservation"]["mustFollow"][:1]] == ["nodes that `nodeGroups.trn1-32xl` has now"]
+    assert told["reservation"]["mustFollow"][1:] == [
         "FSx for Lustre stays in usw2-az4: reads from usw2-az1 cross zones, which is slower and billed by the GB"
     ]
     far = told["block"]
@@ -143,6 +151,14 @@ def test_quotas_stand_against_what_draws_on_them(regions: Regions):
     assert find()[0] == 0
 
 
+def test_the_command_that_buys_looks_from_the_same_day_on(regions: Regions):
+    """Otherwise the offer may not be among those that EC2 lists then."""
+    regions.around("us-west-2").blocks = [block("cb-1", "us-west-24", 9, 3000)]
+    day = f"{NOW + timedelta(days=7):%Y-%m-%d}"
+    command = f"trn capacity buy dev cb-1 --instances 2 --hours 72 --from {day}"
+    assert command in " ".join(find("--hours", "72", "--from", day)[1].split())
+
+
 @pytest.mark.parametrize(
     ("changes", "obstacle"),
     [
@@ -151,6 +167,8 @@ def test_quotas_stand_against_what_draws_on_them(regions: Regions):
         ({"EndDate": text(NOW + timedelta(hours=59))}, "it ends on"),
         ({"EndDate": text(NOW + timedelta(hours=61))}, None),
         ({"State": "scheduled", "StartDate": text(NOW + timedelta(days=3)), "AvailableInstanceCount": 0}, None),
+        ({"Tags": [{"Key": "trn:cluster", "Value": "trainium-dev"}]}, None),
+        ({"Tags": [{"Key": "trn:cluster", "Value": "other"}]}, "it was bought for cluster `other`"),
         ({"TotalInstanceCount": 1, "State": "scheduled", "StartDate": text(NOW + timedelta(days=3))}, "it has 1 instances"),
     ],
 )
@@ -160,6 +178,19 @@ def test_a_reservation_works_only_if_it_is_idle_and_long_enough(regions: Regions
     (way,) = (way for way in ways() if way["kind"] == "reservation")
     assert way["obstacle"] is obstacle or way["obstacle"].startswith(obstacle)
     assert (way["begins"] > text(NOW + timedelta(days=1))) == (changes.get("State") == "scheduled")
+
+
+def test_a_reservation_of_another_group_is_no_way_to_instances(regions: Regions):
+    """Idle until its group goes up: both would want the same instances."""
+    which = "cr-0123456789abcdef0"
+    edit_stack("dev", [Edit(("nodeGroups", "second", key), value) for key, value in (
+        ("instanceType", "trn1.32xlarge"), ("size", 0), ("releaseVersion", "1.35.4-20260505"), ("capacityReservationId", which),
+    )])  # fmt: skip
+    regions.around("us-west-2").reservations[which] = reservation(which, "usw2-az4", 4)
+    (way,) = (way for way in ways() if way["kind"] == "reservation")
+    assert way["obstacle"] == "`nodeGroups.second` has it"
+    (way,) = (way for way in ways("--group", "second") if way["kind"] == "reservation")
+    assert way["obstacle"] is None
 
 
 def test_reservations_of_others_and_those_that_are_over(regions: Regions):
@@ -237,3 +268,51 @@ def test_the_best_of_each_kind_is_explained_first(regions: Regions):
     explained = re.findall(r"^\d+  (\S+).* in us[ew]\d-az\d, us-\w+-2$", out, re.MULTILINE)
     assert explained == ["cr-0123456789abcdef0", "on", "spot", "block"]
     assert find("--details", "0")[1].count("in Pulumi.dev.yaml") == 0
+
+
+def test_the_best_of_each_kind_is_in_the_table(regions: Regions):
+    """A block begins tomorrow at the earliest: zones in which a launch may be tried now would fill the table without it."""
+    regions.around("us-east-2").blocks = [block("cb-0123456789abcdef0", "us-east-23", 2, 12345.67), block("cb-2", "us-east-23", 3, 99999)]
+    total = len([way for way in ways() if way["obstacle"] is None])
+    _, out, _ = find("--hours", "60", "--rows", "1")
+    rows = re.findall(r"^ *(\d+)  \S+.*  (on demand|spot|block cb-\S+) +(?:[\d,.]+|unknown)$", out, re.MULTILINE)
+    assert ("block cb-0123456789abcdef0" in [name for _, name in rows], "block cb-2" in [name for _, name in rows]) == (True, False)
+    assert f"and {total - len(rows)} more: --rows {total}" in out
+
+
+def test_the_command_that_buys_is_on_one_line(regions: Regions):
+    """It is there to be copied."""
+    regions.around("us-west-2").blocks = [block("cb-0123456789abcdef0", "us-west-24", 2, 3000)]
+    assert "\n     trn capacity buy dev cb-0123456789abcdef0 --instances 2 --hours 60\n" in find("--hours", "60")[1]
+    assert "--group trn1n-32xl --instances" not in find("--hours", "60")[1]
+
+
+def test_nodes_that_would_be_replaced_are_said(regions: Regions):
+    """Of a group that runs, a block takes the place of its nodes, and has none before it begins."""
+    regions.around("us-west-2").blocks = [block("cb-0123456789abcdef0", "us-west-24", 2, 3000)]
+    told = {way["kind"]: way for way in reversed(ways()) if way["zoneId"] == "usw2-az4"}
+    said = "nodes that `nodeGroups.trn1-32xl` has now: the next `pulumi up` replaces them"
+    assert said in told["block"]["mustFollow"][0]
+    # Where the group is already, on demand as it is, nothing is replaced.
+    assert told["on-demand"]["mustFollow"] == []
+
+
+def test_of_two_that_cost_the_same_what_is_promised_comes_first(regions: Regions):
+    """A reservation is kept for the account; a launch may find nothing."""
+    regions.around("us-west-2").reservations["cr-0123456789abcdef0"] = reservation("cr-0123456789abcdef0", "usw2-az4", 2)
+    regions.around("us-west-2").spot_prices["trn1.32xlarge", "usw2-az1"] = 0.0
+    regions.around("us-west-2").spot_scores["trn1.32xlarge", "usw2-az1"] = 10
+    assert [way["kind"] for way in ways()[:2]] == ["reservation", "spot"]
+
+
+def test_a_zone_that_the_account_may_not_use_is_not_a_way(regions: Regions):
+    """A local zone takes an opt-in first."""
+    view = RegionView(
+        "us-west-2",
+        zones={"usw2-az4": Zone("usw2-az4", "us-west-2d", "unavailable", "opt-in-not-required")},
+        offered=frozenset({"usw2-az4"}),
+    )
+    wanted = Wanted("trn1-32xl", "trn1.32xlarge", 2, 24, datetime(2026, 12, 1, tzinfo=UTC))
+    assert [way.obstacle for way in ways_of(view, wanted, "123456789012", settings_of(read_stack_file("dev")))] == [
+        "usw2-az4 is unavailable, opt-in-not-required"
+    ]

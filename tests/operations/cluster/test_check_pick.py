@@ -1,5 +1,6 @@
 """`trn check --pick`: candidates are compared and one is written after asking; without it they change nothing."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,12 @@ import yaml
 from typer.testing import CliRunner
 
 from operations.cli import app
+from operations.stack_edit import Edit, edit_stack
 from operations.stack_file import read_stack_file
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from tests.operations.aws.regions import Regions
-from tests.operations.cluster.test_capacity_find import NOW, block
+from tests.operations.cluster.test_capacity_find import NOW, block, reservation, text
 from tests.operations.owned import FakePulumi, state
 from tests.support import ROOT, copy_project, dev_configuration, merged, record_stack
 
@@ -144,6 +146,36 @@ def test_blocks_are_compared_for_a_group_on_blocks_and_the_old_ones_keys_go(regi
     group = now()["nodeGroups"][GROUP]
     assert (group["zoneIds"], group["size"]) == (["usw2-az1"], 0)
     assert group.keys().isdisjoint({"capacityType", "capacityReservationId", "capacityBlock"})
+
+
+def test_what_is_paid_for_and_left_behind_is_said(regions: Regions):
+    """The id of a block that leaves the stack file, and the reservation of another group, which the new region does not have."""
+    times = {"startsAt": "2026-12-01T11:30:00Z", "endsAt": "2026-12-03T11:30:00Z"}
+    write(candidates=BOTH, capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0", capacityBlock=times)
+    second = {
+        "instanceType": "trn1.32xlarge",
+        "size": 0,
+        "releaseVersion": "1.35.4-20260505",
+        "capacityReservationId": "cr-0fedcba9876543210",
+    }
+    edit_stack("dev", [Edit(("nodeGroups", "second"), second)])
+    regions.around("us-east-2").blocks = [block("cb-far", "us-east-23", 3, 1, hours=24)]
+    _, err = pick(said="n\n")
+    assert "note     cr-0123456789abcdef0 leaves the stack file and is billed all the same" in err
+    assert "`nodeGroups.second.capacityReservationId`: cr-0fedcba9876543210 is in us-west-2" in err
+
+
+def test_an_own_block_that_is_in_no_section_is_taken_before_one_on_offer(regions: Regions):
+    """What to write then is said; one of another cluster, or of another group, is not taken."""
+    write(candidates=BOTH, capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0")
+    ends = {"State": "active", "ReservationType": "capacity-block", "EndDate": text(NOW + timedelta(days=9))}
+    others = [{"Key": "trn:cluster", "Value": "other"}]
+    regions.around("us-west-2").reservations["cr-1"] = reservation("cr-1", "usw2-az1", 4, **ends, Tags=others)
+    regions.around("us-west-2").blocks = [block("cb-soon", "us-west-21", 2, 900, hours=24)]
+    assert "trn capacity buy dev cb-soon" in pick("--yes")[1]
+    write(candidates=BOTH, capacityType="CAPACITY_BLOCK", capacityReservationId="cr-0123456789abcdef0")
+    regions.around("us-west-2").reservations["cr-1"] = reservation("cr-1", "usw2-az1", 4, **ends)
+    assert f"next     `nodeGroups.{GROUP}.capacityReservationId: cr-1`" in pick("--yes")[1]
 
 
 def test_no_candidate_that_works_and_none_at_all(regions: Regions):

@@ -20,8 +20,7 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of, asked_of_network
-from stacks.settings import existing_ids
+from stacks.existing import asked_of, asked_of_network, existing_ids
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story, drawn_kill, put_tenants, told
 from tests.operations.owned import cluster_arn, resource

@@ -9,21 +9,25 @@ import pytest
 
 from facts.existing.description import Description, assumed
 from facts.existing.workspace import Workspace, endpoint, problems
+from operations.cluster.cost.bill import bill_of
 from operations.cluster.iam.documents import deployer_permissions, operator_permissions, statements
 from operations.existing.reading import absent, described_existing
+from operations.existing.stand_in import account_for
+from operations.stack_file import StackFile
 from simulator.account.putting import put_existing
 from simulator.account.world import World
 from simulator.doors.wire.inventory import Inventory
+from simulator.engine import crash
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of
+from stacks.existing import asked_of, paid_by_others
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story, drawn_kill, told
-from tests.stacks.existing_networks import WORKSPACE
-from tests.support import dev_configuration, merged, record_stack
+from tests.stacks.existing_networks import WORKSPACE, sharing
+from tests.support import ROOT, dev_configuration, merged, record_stack
 
 CLUSTER, REGION, PATH = "trainium-dev", "us-west-2", "/teams/training/"
 
@@ -66,6 +70,56 @@ def test_every_role_is_below_the_path_and_every_arn_says_so():
     }
     assert named
     assert {text for text in named if f":role{PATH}" not in text} == set()
+
+
+def everything() -> dict[str, Any]:
+    """A stack that is given all that it can be given."""
+    key = "arn:aws:kms:us-west-2:123456789012:key/1b1e1b1e-0000-4000-8000-00000000b10e"
+    role = "arn:aws:iam::123456789012:role/company"
+    changes = {
+        "controlPlane": {"encryptionKeyArn": key},
+        "iam": {
+            "permissionsBoundary": "arn:aws:iam::123456789012:policy/boundary",
+            "roles": {"control-plane": f"{role}/eks", "node": f"{role}/nodes"},
+        },
+        "training": {"imageRepository": "company/training"},
+        "addons": {
+            "prometheus": {"enabled": True},
+            "managedPrometheus": {"enabled": True, "workspaceArn": WORKSPACE},
+            "fluentBit": {"enabled": True, "s3Bucket": "company-logs"},
+        },
+    }
+    return sharing(clients=True, **changes)
+
+
+def test_a_bill_names_what_others_pay_for():
+    """A figure that leaves out a file system must say so."""
+    stack_file = StackFile(ROOT, "trn", "dev", {f"trn:{key}": value for key, value in everything().items()})
+    (note,) = [note for note in bill_of(stack_file).notes if note.startswith("not in the sums")]
+    named = ("vpc-0123456789abcdef0", "fs-0123456789abcdef0", "ws-0123abcd-0123-0123-0123-0123456789ab")
+    more = ("key/1b1e1b1e-0000-4000-8000-00000000b10e", "s3://company-logs", "repository company/training")
+    assert note == f"not in the sums, since the stack uses and does not make it: {', '.join((*named, *more))}"
+    assert paid_by_others(parse_settings(dev_configuration(), "dev", rehearsal=True)) == ()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wherever_a_stack_with_everything_given_is_killed_all_of_it_stays(seed: int):
+    """One account with the network, file system, workspace, roles, boundary and bucket of others, and colleagues in the network."""
+    given, drawn = parse_settings(everything(), "dev", rehearsal=True), random.Random(seed)
+    stack = record_stack(everything(), stack="dev")
+    story = Story(stack, CLUSTER, REGION, existing=assumed(asked_of(given)), given=given)
+    kill = drawn_kill(drawn, stack, "create" if seed % 2 else "delete")
+    assert told(story, kill, seed) == []
+    assert {"eks", "nodes"} < story.world.state.others["role"].keys()
+    assert story.world.state.others["bucket"].keys() == {"company-logs"}
+
+
+def test_every_kill_of_the_crash_matrix_converges_with_everything_given():
+    """`trn rehearse crash` takes what is given as it is needed."""
+    given, stack = parse_settings(everything(), "dev", rehearsal=True), record_stack(everything(), stack="dev")
+    cases = crash.cases(stack)
+    assert not [case for case in cases if case.urn.endswith("-given")]
+    assert crash.run_cases(stack, cases[::101], seed=0, account=account_for(given)) == []
 
 
 def test_documents_of_iam_follow_the_path():

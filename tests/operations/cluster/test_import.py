@@ -12,6 +12,7 @@ from facts.names import role_name
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.takeover import locate
+from operations.errors import CommandError
 from operations.program import rehearsing
 from operations.run_command import run_command
 from operations.stack_file import StackFile
@@ -33,6 +34,7 @@ from tests.operations.cluster.other_makers import (
     REGION,
     ROUTABLE,
     VPC,
+    Account,
     blueprint_account,
     eksctl_account,
 )
@@ -323,6 +325,60 @@ def test_a_cluster_that_is_ours_already(trn: Trn, wires: dict[str, Wire]):
     assert "trn recover blue" in said
 
 
+@pytest.mark.parametrize(
+    ("entry", "said", "hint"),
+    [
+        ({"status": "CREATING"}, "is CREATING", "once it is ACTIVE"),
+        ({"status": "UPDATING"}, "is UPDATING", "once it is ACTIVE"),
+        ({"status": "FAILED"}, "is FAILED", "delete it with the tool that made it"),
+        ({"status": "DELETING"}, "is DELETING", "nothing left"),
+        ({"status": "ACTIVE", "connectorConfig": {"provider": "ANTHOS"}}, "only registered there", "beside it"),
+        ({"outpostConfig": {"outpostArns": ["arn"]}}, "is on an Outpost", "beside it"),
+        ({"computeConfig": {"enabled": True}}, "is in Auto Mode", "beside it"),
+        ({"kubernetesNetworkConfig": {"ipFamily": "ipv6"}}, "IPv6 addresses", "beside it"),
+        ({"remoteNetworkConfig": {"remoteNodeNetworks": [{"cidrs": ["10.9.0.0/16"]}]}}, "hybrid nodes", "beside it"),
+    ],
+)
+def test_a_cluster_of_another_kind_or_not_finished_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], said: str, hint: str
+):
+    """Its description lacks what the rest is found by: a security group, a certificate, even a VPC."""
+    monkeypatch.setattr(locate, "described", lambda _api, name: {"name": name, **entry})
+    monkeypatch.setattr(locate, "read_cluster", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(CommandError, match=f"cluster train {said}|cluster train .*{said}") as refused:
+        locate.find("train", REGION, lambda _: BotoApi(REGION, account(AccountState()).session()))
+    assert hint in (refused.value.hint or "")
+
+
+def test_a_cluster_of_the_programs_own_kind_is_not_refused():
+    """EKS shows members of other kinds empty, too."""
+    locate.refuse(
+        "train", {"computeConfig": {"enabled": False}, "kubernetesNetworkConfig": {"ipFamily": "ipv4"}, "remoteNetworkConfig": None}
+    )
+
+
+def test_profiles_of_fargate_are_named(trn: Trn, wires: dict[str, Wire]):
+    """`pulumi destroy` would stop at them, after all else is gone."""
+    state = blueprint_account()
+    profile = {"fargateProfileName": "batch", "clusterName": BLUEPRINT}
+    state.others["fargate profile"] = {"batch": profile, "other": {**profile, "fargateProfileName": "x", "clusterName": "another"}}
+    wires[REGION] = account(state)
+    told = [each for each in result(trn, BLUEPRINT)["outside"] if "Fargate" in each]
+    assert len(told) == 1
+    assert f"`aws eks delete-fargate-profile --cluster-name {BLUEPRINT} --fargate-profile-name batch` before `pulumi destroy`" in told[0]
+
+
+def test_groups_that_differ_in_case_alone_get_names_of_their_own(trn: Trn, wires: dict[str, Wire]):
+    """EKS tells them apart; names of the stack's groups have no capitals, and none is one that EKS has."""
+    state = blueprint_account()
+    size = {"desiredSize": 0, "minSize": 0, "maxSize": 1}
+    for name in ("Trn1_b", "trn1_B", "_", "9.x"):
+        Account(state, BLUEPRINT).group(name, "nodes", "trn1.32xlarge", "AL2_x86_64_GPU", [NODES["usw2-az4"]], size)
+    wires[REGION] = account(state)
+    assert trn("--cluster", BLUEPRINT, "--region", REGION)[0] == 1
+    assert set(configuration()["trn:nodeGroups"]) == {"trn1-b", "trn1-b-trn", "neuron", "9-x", "trn1-32xl-ng1"}
+
+
 def test_regions_with_neuron_instances_are_looked_at():
     assert {"us-east-1", "us-east-2", "us-west-2", "ap-south-2"} <= set(locate.neuron_regions())
 
@@ -359,14 +415,33 @@ def test_a_role_of_the_programs_name_that_the_cluster_does_not_use_is_not_taken(
     assert not [each for each in found["maps"] if name in each["id"]]
 
 
-def test_a_role_that_another_cluster_uses_as_well_is_red(trn: Trn, wires: dict[str, Wire]):
-    """Companies make one role for all control planes."""
-    state = blueprint_account()
+@pytest.mark.parametrize("region", [REGION, "us-east-2"])
+def test_a_role_that_another_cluster_uses_as_well_is_given_and_never_taken_over(trn: Trn, wires: dict[str, Wire], region: str):
+    """Companies make one role for all control planes of an account: `pulumi destroy` would delete it below the other one."""
+    state = blueprint_account(role_path="/company/")
     (plane,) = [item.registration for item in state if item.registration.type == "aws:eks/cluster:Cluster"]
-    role = str(plane.inputs["roleArn"]).rsplit("/", 1)[-1]
-    other_makers.Account(state, "neighbour").cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"])
+    arn = str(plane.inputs["roleArn"])
+    there = state if region == REGION else AccountState()
+    role = arn.rsplit("/", 1)[-1]
+    neighbour = other_makers.Account(there, "neighbour")
+    neighbour.cluster(role, "1.35", "API", list(NODES.values()), {}, public=["198.18.0.0/24"], path="/company/")
     wires[REGION] = account(state)
-    assert any("is that of cluster neighbour as well" in each for each in result(trn, BLUEPRINT, code=1)["red"])
+    if region != REGION:
+        wires[region] = account(there, region)
+    found = result(trn, BLUEPRINT)
+    assert found["plan"]["replace"] == found["red"] == []
+    assert not [each for each in found["maps"] if each["type"].startswith("aws:iam/")]
+    made = configuration()
+    assert made["trn:iam"] == {"roles": {"control-plane": arn}}
+    assert "roleName" not in made["trn:controlPlane"]
+    text = Path("Pulumi.prod.yaml").read_text()
+    assert f"is that of neighbour{'' if region == REGION else ' in us-east-2'} as well" in text
+    document = yaml.safe_load(text)
+    document["config"] |= {"trn:iam": {"path": "/company/"}, "trn:controlPlane": {**made["trn:controlPlane"], "roleName": role}}
+    Path("Pulumi.prod.yaml").write_text(yaml.safe_dump(document))
+    Path("import-prod.json").unlink()
+    (red,) = result(trn, BLUEPRINT, code=1)["red"]
+    assert f"set `iam.roles.control-plane: {arn}`, and remove `controlPlane.roleName`" in red
 
 
 @pytest.mark.parametrize(("kind", "said"), [("vpc", "EC2 has no such VPC"), ("subnet", "has no such subnet")])

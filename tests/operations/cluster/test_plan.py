@@ -15,6 +15,7 @@ from operations.cluster.plan.stopped import StoppedJob
 from operations.errors import CommandError
 from operations.practice.state import exported, previewed
 from simulator import costs
+from simulator.account import kinds
 from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
@@ -119,6 +120,13 @@ def test_red_lines_hold_unless_they_are_allowed_by_name(changes: dict[str, Any],
     for effect in found:
         assert red in refused(effect.classes, others)
         assert red not in refused(effect.classes, [red])
+
+
+@pytest.mark.parametrize("kind", [kinds.CLAIM, kinds.VOLUME, kinds.FILE_SYSTEM])
+def test_each_of_what_holds_the_data_is_a_red_line(kind: str):
+    """A claim alone may go, with what it holds, where its volume has another policy."""
+    (effect,) = [item for item in effects(plan_of(storage={"lustre": {"zoneId": "usw2-az1"}})) if item.type == kind]
+    assert "data" in effect.classes
 
 
 def test_time_is_the_longest_chain():

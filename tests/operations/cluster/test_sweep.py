@@ -363,7 +363,7 @@ def test_a_deletion_that_is_refused_for_a_while_is_made_again(fault: str):
 
 def test_what_never_goes_ends_the_sweep_and_is_reported():
     """Twenty minutes, then the truth."""
-    cloud, pauses = full(lag=10_000), []
+    cloud, pauses = full(lag=10_000, page_size=100), []
     sweep = sweep_of(cloud, pause=pauses.append)
     outcome = sweep.run(sweep.plan())
     left = {item.kind: said for item, said in outcome.left}

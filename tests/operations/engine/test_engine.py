@@ -27,7 +27,7 @@ kept = Path(os.environ["KEPT"])
 with kept.open("a") as file:
     file.write(json.dumps({{"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd()}}) + "\\n")
 if "init" in arguments:
-    file = Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://")) / ".pulumi/stacks/trn/dev.json"
+    file = Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0]) / ".pulumi/stacks/trn/dev.json"
     file.parent.mkdir(parents=True)
     file.write_text("{{}}")
     with Path("Pulumi.dev.yaml").open("a") as file:
@@ -119,7 +119,7 @@ def test_the_cli_gets_no_account_and_the_simulated_cloud(project: Path, monkeypa
     assert packages == ["aws", "eks", "kubernetes"]
     root = project / "build/practice/dev"
     wanted = {
-        "PULUMI_BACKEND_URL": f"file://{root}/state",
+        "PULUMI_BACKEND_URL": f"file://{root}/state?metadata=skip",
         "PULUMI_HOME": f"{root}/home",
         "PULUMI_PYTHON_CMD": sys.executable,
         "PULUMI_CONFIG_PASSPHRASE": "",

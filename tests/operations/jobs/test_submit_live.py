@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 from typer.testing import CliRunner
 
+from facts.hours import Hours
 from facts.kubernetes_kinds import Resource
 from operations.aws.images import has_image
 from operations.cli import app
@@ -86,6 +87,38 @@ def test_a_job_is_held_against_what_is_left_of_its_block(cluster: RunningCluster
     )
     assert (on_block(cluster, 2, 10) or ("", ""))[1].endswith("it keeps no checkpoints, and starts anew")
     assert on_block(cluster, 3, 11) == ("fail", "the capacity block of g is over: its nodes were drained at 2026-12-03 10:30 UTC")
+
+
+NIGHTS = Hours("0 20 * * MON-FRI", "0 7 * * MON-FRI", "Europe/Berlin")
+
+
+def at_night(cluster: RunningCluster, day: int, hour: int, hours: Hours = NIGHTS, **keys: Any) -> dict[str, Finding]:
+    """Findings of a job on a group with a schedule, on a day of December 2026."""
+    on = site(node_groups={"g": group("g", "trn1.32xlarge", hours=hours)})
+    now = datetime(2026, 12, day, hour, tzinfo=UTC)
+    return {item.check: item for item in preflight.findings(of(on, **keys), cluster, unknown, now)}
+
+
+def test_a_job_is_held_against_the_hours_of_its_group(cluster: RunningCluster):
+    """20:00 in Berlin is 19:00 in UTC; whoever submits at noon should know before the evening."""
+    found = at_night(cluster, 1, 12, timeLimit="7h")["night"]
+    assert (found.verdict, found.what) == ("pass", "its time limit of 7h ends before the schedule empties g at 2026-12-01 19:00 UTC")
+    found = at_night(cluster, 1, 12, NIGHTS, timeLimit="8h", **SAVES)["night"]
+    saves = "of the job: it saves then, and goes on"
+    what = f"a schedule empties g at 2026-12-01 19:00 UTC, after at most 7.0 hours {saves} when the group has nodes again"
+    assert (found.verdict, found.what) == ("warn", what)
+    assert at_night(cluster, 1, 12)["night"].what.endswith("it keeps no checkpoints, and starts anew")
+    found = at_night(cluster, 1, 12, Hours("0 20 * * FRI", None, "UTC"), **SAVES)["night"]
+    assert found.what.endswith(f"after at most 80.0 hours {saves} after `trn scale {SITE.stack} g`")
+
+
+def test_a_job_of_the_night_begins_in_the_morning(cluster: RunningCluster):
+    """And has the whole day; what fills the group is said, in place of a hint to size it by hand."""
+    found = at_night(cluster, 1, 22, timeLimit="13h")
+    assert found["night"].verdict == "pass"
+    assert "its schedule fills the group at 2026-12-02 06:00 UTC" in found["nodes"].do
+    assert at_night(cluster, 1, 22, timeLimit="14h")["night"].verdict == "warn"
+    assert "`trn scale" in at_night(cluster, 1, 22, Hours("0 20 * * *", None, "UTC"))["nodes"].do
 
 
 def test_before_its_block_a_job_waits_and_has_all_of_it(cluster: RunningCluster):

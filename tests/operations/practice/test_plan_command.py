@@ -22,6 +22,16 @@ def test_with_a_job_that_runs_the_plan_names_it(up: Path):
     assert (code, "not known" in out) == (1, True)
 
 
+def test_what_the_program_refuses_is_refused_in_practice_too(up: Path):
+    """As with the real CLI: nothing is made, changed or deleted, and the plan does not pass for one."""
+    stack = Path("Pulumi.dev.yaml")
+    stack.write_text(stack.read_text().replace("  trn:training:", "  trn:iam: {path: /teams/}\n  trn:training:", 1))
+    code, _, err = trn("--practice plan dev")
+    assert (code, "EKS keeps the role" in err) == (1, True)
+    code, out, _ = trn("practice up dev --quiet")
+    assert (code, "without `iam.path`" in out, "0 resources created or changed" in out) == (1, True, True)
+
+
 def test_files_of_pulumis_answers_will_do(project: Path):
     """For a pipeline whose step with credentials is another one; one file alone is refused, and so is one that is not there."""
     Path("state.json").write_text('{"deployment": {}}')

@@ -10,6 +10,7 @@ from simulator.account.allowances import Allowances
 from simulator.account.world import World
 from simulator.calendar.plan import Firing, Place, Work, firings, sizes_before
 from simulator.calendar.run import Days, run_days
+from simulator.engine.plan import plan
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
@@ -178,3 +179,11 @@ def test_a_job_goes_on_in_the_morning():
 def test_the_same_seed_gives_the_same_days():
     """A rehearsal can be repeated."""
     assert nights(Work(30)).entries == nights(Work(30)).entries
+
+
+def test_another_size_at_night_changes_the_schedules_alone():
+    """They set the limits as well. A run of the program with a raised limit would send the size of its last run along: nodes at night."""
+    after = record_stack(merged(dev_configuration(), nodeGroups={"trn1-32xl": {"schedule": NIGHT, "size": 4}}))
+    changes = plan(_engine("nights").state, after, creations={}, seed=0)
+    changed = {urn.rsplit("::", 1)[-1]: change.kind for urn, change in changes.items() if change.kind != "same"}
+    assert changed == {"schedules-trn1-32xl-down": "update", "schedules-trn1-32xl-up": "update"}

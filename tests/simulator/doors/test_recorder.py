@@ -1,7 +1,9 @@
 """The recorder keeps what the SDK's mock monitor drops, and never invents an answer."""
 
 import asyncio
+import logging
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import pulumi
@@ -10,13 +12,16 @@ import pytest
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime.proto import source_pb2
 
+from operations.stack_file import as_pulumi
+from simulator.doors.recorder import program_at, record
 from simulator.engine.order import deletion_levels
 from simulator.engine.plan import plan
 from simulator.engine.state import State
 from simulator.errors import DuplicateUrn, NotMeasured, UnknownType
 from simulator.recording import Indexed
 from tests.simulator.small_programs import provider, run, vpc_with_subnet
-from tests.support import dev_configuration, merged, record_stack
+from tests.stacks.addon_sets import ALTERNATIVES, everything
+from tests.support import ROOT, dev_configuration, merged, record_stack
 
 
 class Box(pulumi.ComponentResource):
@@ -117,6 +122,32 @@ def test_no_stack_traces_are_made(monkeypatch: pytest.MonkeyPatch):
         run(fail)
     assert made == []
     assert sdk_resource._get_stack_trace is trace
+
+
+@pytest.mark.parametrize(
+    ("configuration", "preview"), [(everything(next(iter(ALTERNATIVES))), False), (dev_configuration(), True)], ids=["up", "preview"]
+)
+def test_shortcuts_change_nothing_that_is_recorded(monkeypatch: pytest.MonkeyPatch, configuration: dict[str, Any], preview: bool):
+    """The SDK as it is registers the same, only with more work."""
+    short = record_stack(configuration, stack="dev", preview=preview)
+    taken = list[Any]()
+
+    def none(program_log: Any) -> Any:
+        taken.append(program_log)
+        return nullcontext()
+
+    monkeypatch.setattr("simulator.doors.recorder.shortcuts", none)
+    as_it_is = record(program_at(ROOT), project="trn", stack="dev", configuration=as_pulumi(configuration), preview=preview)
+    assert taken
+    assert (as_it_is.registrations, as_it_is.stack_outputs) == (short.registrations, short.stack_outputs)
+
+
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO])
+def test_debug_messages_are_made_where_they_are_listened_to(caplog: pytest.LogCaptureFixture, level: int):
+    """A caller who looks for an error in a program wants the SDK's own account of it."""
+    with caplog.at_level(level, "simulator.program"):
+        run(vpc_with_subnet)
+    assert any("registering resource" in message for message in caplog.messages) == (level == logging.DEBUG)
 
 
 def test_options_are_kept():
