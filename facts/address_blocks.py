@@ -76,7 +76,7 @@ def why_closed(text: str) -> Refused | None:
     try:
         block = block_of(text)
     except ValueError:
-        own = "write your address with /32; `curl https://checkip.amazonaws.com` tells it"
+        own = "write your address with /32; `curl https://checkip.amazonaws.com` shows it"
         hint = f"write `{text}/32` for this one address" if is_address(text) else own
         return Refused("not an IPv4 block", "such as 198.51.100.7/32", hint)
     if block.prefixlen < 8:

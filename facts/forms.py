@@ -53,14 +53,14 @@ PRINCIPAL_ARN = Form(
     "ARN of an IAM role or user",
     rf"{_PARTITION}:iam::[0-9]{{12}}:(role|user)/([!-.0-~]+/)*{IAM_NAME}",
     "arn:aws:iam::ACCOUNT:role/NAME or .../user/NAME; names of 1 to 64 letters, digits and _+=,.@-",
-    "`aws iam get-role --role-name NAME --query Role.Arn` tells it; a session's ARN, with `assumed-role`, is another",
+    "`aws iam get-role --role-name NAME --query Role.Arn` shows it; a session's ARN, with `assumed-role`, is another",
     holds=_iam_path_fits,
 )
 ROLE_ARN = Form(
     "ARN of an IAM role",
     rf"{_PARTITION}:iam::[0-9]{{12}}:role/([!-.0-~]+/)*{IAM_NAME}",
     "arn:aws:iam::ACCOUNT:role/NAME, with its path; names of 1 to 64 letters, digits and _+=,.@-",
-    "`aws iam get-role --role-name NAME --query Role.Arn` tells it",
+    "`aws iam get-role --role-name NAME --query Role.Arn` shows it",
     holds=_iam_path_fits,
 )
 ROLE_NAME = Form(
@@ -73,7 +73,7 @@ KMS_KEY_ARN = Form(
     "ARN of a KMS key",
     rf"{_PARTITION}:kms:[a-z]{{2}}(-[a-z]+)+-[0-9]:[0-9]{{12}}:key/({_UUID}|mrk-[0-9a-f]{{32}})",
     "arn:aws:kms:REGION:ACCOUNT:key/ID, the id a UUID or mrk- and 32 hexadecimal digits",
-    "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` tells it; an alias is no key",
+    "`aws kms describe-key --key-id ID --query KeyMetadata.Arn` shows it; an alias is no key",
 )
 SNS_TOPIC_ARN = Form(
     "ARN of an SNS topic",
@@ -134,7 +134,7 @@ MOUNT_NAME = Form(
     "mount name of a Lustre file system",
     r"[A-Za-z0-9_-]{1,8}",
     "1 to 8 letters, digits, _ and -",
-    "`aws fsx describe-file-systems --file-system-ids ID --query 'FileSystems[].LustreConfiguration.MountName'` tells it",
+    "`aws fsx describe-file-systems --file-system-ids ID --query 'FileSystems[].LustreConfiguration.MountName'` shows it",
 )
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _BUCKET_STARTS, _BUCKET_ENDS = ("xn--", "sthree-", "amzn-s3-demo-"), ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")

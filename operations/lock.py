@@ -38,7 +38,7 @@ class Holder:
 
 
 def read_holder(text: str) -> Holder:
-    """Who a kept text names; for a text that is none of ours, the text itself."""
+    """Who a kept text names; for a text that no lock of `trn` wrote, the text itself."""
     try:
         return Holder(**json.loads(text))
     except (ValueError, TypeError):

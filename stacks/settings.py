@@ -47,7 +47,7 @@ class ExistingNetwork(Section):
     isolated: bool = False
     """Nothing leads from the nodes to the internet: services of AWS are reached by endpoints of the VPC only, and add-ons leave out calls that have none."""
     tag_subnets: bool = False
-    """Put the tags on the subnets by which controllers find them; `trn network describe` lists them. Destroying the stack takes exactly these tags away again, also where another cluster has come to rely on them."""
+    """Put the tags on the subnets by which controllers find them; `trn network describe` lists them. Destroying the stack deletes exactly these tags, also where another cluster has come to rely on them."""
 
 
 class Network(Section):

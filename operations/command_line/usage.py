@@ -42,6 +42,9 @@ def as_command_error(error: UsageError) -> CommandError:
     context = error.ctx
     message = error.format_message().rstrip(".")
     if isinstance(error, NoSuchOption):
+        words = context.command_path.partition(" ")[2] if context is not None else ""
+        if error.option_name == "--practice" and not words.startswith("practice"):
+            return CommandError("`--practice` comes before the command", f"trn --practice {words}", code=MISUSE)
         near = f"; did you mean {' or '.join(f'`{name}`' for name in error.possibilities)}?" if error.possibilities else ""
         message = f"no such option: {error.option_name}{near}"
     usage = " ".join(context.get_usage().split()).removeprefix("Usage: ") if context is not None else "trn"

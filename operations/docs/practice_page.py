@@ -40,7 +40,7 @@ NIGHT = (
     Step("A training job takes all Neuron nodes.", "practice job dev bert"),
     Step("Somebody asks for a load balancer, which Pulumi does not know of.", "practice event dev load-balancer"),
     Step("Who holds which devices? No container runs, so nothing is computed.", "--practice top dev"),
-    Step("It is late, and somebody destroys the stack without a look: the job still mounts the file system.", "practice down dev --quiet", 1),
+    Step("It is late, and a colleague destroys the stack without a look: the job still mounts the file system.", "practice down dev --quiet", 1),
     Step("Drain first: it deletes what users started, in the right order.", "--practice drain dev --yes", shown=14),
     Step("Destroy the rest. `trn destroy` drains, destroys, and sweeps what is left.", "--practice destroy dev --yes"),
     Step("Nothing is left, and nothing bills.", "--practice sweep dev"),

@@ -149,7 +149,7 @@ def queueing(settings: Settings) -> Iterator[Problem]:
 
 
 def slurm(settings: Settings) -> Iterator[Problem]:
-    """Slurm counts devices that the device plug-in hands out, in groups that are there, by one table for all nodes."""
+    """Slurm counts devices that the device plug-in offers, in groups that are there, by one table for all nodes."""
     section = settings.addons.of(SlurmSettings)
     if not section.enabled:
         return

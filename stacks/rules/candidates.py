@@ -42,7 +42,7 @@ def _place(settings: Settings, base: str, region: str, candidate: Candidate, ins
     yield from _offered(base, region, zone_id, instance)
     if region == settings.region and zone_id not in settings.network.zones:
         yield Problem(
-            f"{base}.zoneId", zone_id, "no zone of the network", ", ".join(settings.network.zones), "append it to `network.zones`"
+            f"{base}.zoneId", zone_id, "not in `network.zones`", ", ".join(settings.network.zones), "append it to `network.zones`"
         )
     elif region != settings.region and zone_id in CONTROL_PLANE_REFUSED_ZONES:
         hint = "take another zone: the first of `network.zones`, which it would be, holds the control plane too"

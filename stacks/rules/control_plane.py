@@ -35,7 +35,7 @@ def zones(settings: Settings) -> Iterator[Problem]:
         yield Problem(path, ", ".join(named), "`network.existing.controlPlane` names its subnets by zone already", hint=hint)
     for index, zone_id in enumerate(named):
         if zone_id not in of_network:
-            yield Problem(f"{path}[{index}]", zone_id, "no zone of the network", ", ".join(of_network), "append it to `network.zones`")
+            yield Problem(f"{path}[{index}]", zone_id, "not in `network.zones`", ", ".join(of_network), "append it to `network.zones`")
         if zone_id in named[:index]:
             yield Problem(f"{path}[{index}]", zone_id, "zone named twice", hint="name each zone once")
     if len(set(named)) < 2:

@@ -55,7 +55,7 @@ def existing_zones(settings: Settings) -> Iterator[Problem]:
     for zone_id, subnet_id in existing.nodes.items():
         if zone_id not in settings.network.zones:
             hint = "append the zone to `network.zones`, or remove the subnet"
-            yield Problem(f"network.existing.nodes.{zone_id}", subnet_id, "no zone of the network", ", ".join(settings.network.zones), hint)
+            yield Problem(f"network.existing.nodes.{zone_id}", subnet_id, "not in `network.zones`", ", ".join(settings.network.zones), hint)
     if existing.control_plane and len(existing.control_plane) < 2:
         hint = "add a subnet in another zone, or remove the section: the control plane then has the subnets of `nodes`"
         yield Problem(
@@ -70,7 +70,7 @@ def _of_region(settings: Settings, existing: ExistingNetwork) -> Iterator[Proble
         for zone_id, subnet_id in getattr(existing, attribute).items():
             path = f"network.existing.{role}.{zone_id}"
             if role != "nodes" and (not zone_id.startswith(f"{prefix}-az") or (known and zone_id not in known)):
-                hint = "`aws ec2 describe-subnets --query 'Subnets[].[SubnetId,AvailabilityZoneId]'` tells it"
+                hint = "`aws ec2 describe-subnets --query 'Subnets[].[SubnetId,AvailabilityZoneId]'` shows it"
                 yield Problem(path, subnet_id, f"not a zone id of {settings.region}", ", ".join(known) or f"{prefix}-az1, ...", hint)
             if role == "controlPlane" and zone_id in CONTROL_PLANE_REFUSED_ZONES:
                 yield Problem(path, subnet_id, "EKS places no control plane in this zone", hint="take a subnet in another zone")

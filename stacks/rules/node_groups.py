@@ -58,7 +58,7 @@ def node_group_zones(settings: Settings) -> Iterator[Problem]:
                 yield Problem(
                     f"nodeGroups.{name}.zoneIds[{index}]",
                     zone_id,
-                    "no zone of the network",
+                    "not in `network.zones`",
                     ", ".join(settings.network.zones),
                     "append it to `network.zones`",
                 )
@@ -68,7 +68,7 @@ def node_group_zones(settings: Settings) -> Iterator[Problem]:
     zone_id = settings.storage.lustre.zone_id
     if zone_id is not None and zone_id not in settings.network.zones:
         yield Problem(
-            "storage.lustre.zoneId", zone_id, "no zone of the network", ", ".join(settings.network.zones), "take one of the network's zones"
+            "storage.lustre.zoneId", zone_id, "not in `network.zones`", ", ".join(settings.network.zones), "take one of the network's zones"
         )
 
 

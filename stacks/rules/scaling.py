@@ -66,7 +66,7 @@ def karpenter_pools(settings: Settings) -> Iterator[Problem]:
             yield Problem("addons.karpenter.neuronPools", name, "the name of the pool of ordinary nodes", hint=hint)
         if pool.zone_id is not None and pool.zone_id not in zones:
             hint = "append the zone to `network.zones`, or take one of these"
-            yield Problem(f"{base}.zoneId", pool.zone_id, "no zone of the network", ", ".join(zones), hint)
+            yield Problem(f"{base}.zoneId", pool.zone_id, "not in `network.zones`", ", ".join(zones), hint)
         if pool.instance_type.startswith("trn2u."):
             hint = "take a managed node group, which names its AMI type"
             wrong = "a type for which Karpenter picks the standard image: EC2 lists no accelerators for it, and nodes would offer none"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from facts.iam import Document
-from facts.policies import scaling, storage, watching
+from facts.policies import idle_guard, scaling, schedules, storage, watching
 
 INLINE_LIMIT = 10_240
 """Characters of all inline policies of a role, white space apart (IAM quotas)."""
@@ -25,6 +25,10 @@ def documents(partition: str, region: str) -> dict[str, list[Document]]:
         "cloudwatch-agent": [watching.container_insights_policy(partition, region, "demo")],
         "efs-csi": [storage.efs_csi_policy(partition, region)],
         "mountpoint-s3": [storage.mountpoint_s3_policy(partition, ["corpus"], writable=True)],
+        "idle-guard": [
+            idle_guard.idle_guard_policy(partition, region, "demo", f"arn:{partition}:sns:{region}:*:demo-idle-guard", ["train"])
+        ],
+        "schedules": [schedules.schedule_policy(partition, region, "demo", ["train"])],
         "node-recovery": [watching.node_recovery_policy("demo")],
         "karpenter": list(scaling.karpenter_policies(partition, region, "demo", "demo-node", "demo-karpenter").values()),
     }
@@ -98,3 +102,17 @@ def test_the_autoscaler_sizes_groups_of_its_own_cluster_only():
     """Upstream's example may resize every group of the account."""
     (sizing,) = [statement for statement in statements("cluster-autoscaler") if "autoscaling:SetDesiredCapacity" in statement["Action"]]
     assert sizing["Condition"] == {"StringEquals": {"autoscaling:ResourceTag/kubernetes.io/cluster/demo": "owned"}}
+
+
+@pytest.mark.parametrize("role", ["idle-guard", "schedules"])
+def test_what_sizes_groups_sizes_those_of_this_cluster_that_are_named(role: str):
+    """Each node of another group, or of a colleague's cluster, may have a job on it."""
+    (sizing,) = [statement for statement in statements(role) if "eks:UpdateNodegroupConfig" in listed(statement["Action"])]
+    assert listed(sizing["Resource"]) == ["arn:aws:eks:us-west-2:*:nodegroup/demo/train/*"]
+
+
+def test_a_guard_that_only_sends_messages_may_size_nothing():
+    """With the action `message`, a mistake in its code costs no job."""
+    topic = "arn:aws:sns:us-west-2:*:demo-idle-guard"
+    (only,) = idle_guard.idle_guard_policy("aws", "us-west-2", "demo", topic, [])["Statement"]
+    assert (only["Action"], only["Resource"]) == ("sns:Publish", topic)

@@ -72,7 +72,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nodes in a zone that the network lacks": (
         {"network": network(nodes={**NODES, "usw2-az2": "subnet-0d00000000000001"})},
-        "no zone of the network, `network.existing.nodes.usw2-az2`",
+        "not in `network.zones`, `network.existing.nodes.usw2-az2`",
     ),
     "a control plane in one zone": (
         {"network": network(controlPlane={"usw2-az4": CONTROL_PLANE["usw2-az4"]})},
@@ -80,7 +80,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a control plane in a zone that the network lacks": (
         {"controlPlane": {"zones": ["usw2-az4", "usw2-az2"]}},
-        "no zone of the network, `controlPlane.zones[1]` is `usw2-az2`\n  allowed: usw2-az4, usw2-az1",
+        "not in `network.zones`, `controlPlane.zones[1]` is `usw2-az2`\n  allowed: usw2-az4, usw2-az1",
     ),
     "a control plane in one zone, named twice": ({"controlPlane": {"zones": ["usw2-az4", "usw2-az4"]}}, "zone named twice, `controlPlane"),
     "a control plane in one zone of two": (
@@ -252,7 +252,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"nodeGroups": {"core": {"instanceType": "trn1.32xlarge", "releaseVersion": PIN}}},
         "name of the core group",
     ),
-    "group in no zone of the network": (group(zoneIds=["usw2-az3"]), "no zone of the network, `nodeGroups.g.zoneIds[0]`"),
+    "group in no zone of the network": (group(zoneIds=["usw2-az3"]), "not in `network.zones`, `nodeGroups.g.zoneIds[0]`"),
     "two zones for one EFA group": (group(zoneIds=["usw2-az4", "usw2-az1"]), "EFA does not cross zones"),
     "file system in no zone of the network": ({"storage": {"lustre": {"zoneId": "usw2-az2"}}}, "`storage.lustre.zoneId` is `usw2-az2`"),
     "EFA without EFA": (group(instanceType="inf2.48xlarge", efa=True), "EFA needs an instance type with EFA"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from facts.capacity_blocks import EKS_SCALE_DOWN
-from facts.names import CLUSTER_TAG, GROUP_LABEL
+from facts.names import CLUSTER_TAG, GROUP_LABEL, NEURON_RESOURCE, POOL_LABEL
 from operations.aws.zones import Reservation
 from operations.cluster.capacity.ways import LIVING
 from operations.cluster.check.needs import purchases
@@ -46,6 +46,15 @@ class RunningJob:
     is_running: bool
     limit: timedelta | None
     """None where nothing ends it."""
+    pool: str = ""
+    """Pool of Karpenter's, in place of a node group."""
+
+    @property
+    def path(self) -> str:
+        """Section of the stack file that its nodes come from; empty where it is not known."""
+        if self.pool:
+            return f"addons.karpenter.neuronPools.{self.pool}"
+        return f"nodeGroups.{self.group}" if self.group else ""
 
     @property
     def ends(self) -> datetime | None:
@@ -142,7 +151,7 @@ def _gaps(held: Sequence[Held]) -> Iterator[Finding]:
 
 def _of_jobs(held: Sequence[Held], jobs: Iterable[RunningJob]) -> Iterator[Finding]:
     for job in jobs:
-        one = next((one for one in held if job.group and job.group in one.groups), None)
+        one = next((one for one in held if job.path in one.paths), None)
         if one is None or one.emptied is None:
             continue
         until = f"{one.reservation.id} is emptied at {one.emptied:%Y-%m-%d %H:%M}"
@@ -195,17 +204,25 @@ def _starts(settings: Settings, held: Iterable[Held], now: datetime) -> Iterator
 
 def running_jobs(view: View, now: datetime) -> list[RunningJob]:
     """Jobs of a look that a user started and that are not over."""
-    group_of = {node["metadata"]["name"]: (node["metadata"].get("labels") or {}).get(GROUP_LABEL, "") for node in view.nodes}
-    return [_running(job, group_of, now) for job in view.jobs if job.kind.chosen(job.item) and not job.phase.is_over]
+    labels_of = {node["metadata"]["name"]: node["metadata"].get("labels") or {} for node in view.nodes}
+    return [_running(job, labels_of, now) for job in view.jobs if job.kind.chosen(job.item) and not job.phase.is_over]
 
 
-def _running(job: FoundJob, group_of: Mapping[str, str], now: datetime) -> RunningJob:
-    on = sorted({group_of.get(pod["spec"].get("nodeName", ""), "") for pod in job.pods} - {""})
-    asked = (job.pod_spec.get("nodeSelector") or {}).get(GROUP_LABEL, "")
+def _running(job: FoundJob, labels_of: Mapping[str, Mapping[str, str]], now: datetime) -> RunningJob:
+    # Where it runs, of launchers on core nodes the last; else what it asks for.
+    pods = sorted(job.pods, key=lambda pod: not _asks_for_neuron(pod["spec"]))
+    places = [*(labels_of.get(pod["spec"].get("nodeName", ""), {}) for pod in pods), job.pod_spec.get("nodeSelector") or {}]
+    found = [(labels.get(GROUP_LABEL, ""), labels.get(POOL_LABEL, "")) for labels in places]
+    group, pool = next((place for place in found if any(place)), ("", ""))
     started = sorted(pod["status"]["startTime"] for pod in job.pods if pod.get("status", {}).get("startTime"))
     limits = sorted(_limits(job.item)) or sorted(_limits(job.pod_spec))
     starts = datetime.fromisoformat(started[0]).astimezone(UTC) if started else now
-    return RunningJob(job.name, on[0] if on else asked, starts, bool(started), timedelta(seconds=limits[0]) if limits else None)
+    return RunningJob(job.name, group, starts, bool(started), timedelta(seconds=limits[0]) if limits else None, pool)
+
+
+def _asks_for_neuron(spec: Mapping[str, Any]) -> bool:
+    asked = ((container.get("resources") or {}).get("limits") or {} for container in spec.get("containers") or ())
+    return any(name.startswith(NEURON_RESOURCE) for limits in asked for name in limits)
 
 
 def _limits(value: Any) -> Iterator[int]:

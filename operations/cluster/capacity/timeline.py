@@ -27,7 +27,7 @@ def lines(told: Calendar) -> Iterator[str]:
         yield f"{one.reservation.id:<{LABEL}}  {_bar(one.reservation.starts, one.reservation.ends, begin, end, '=')}"
         yield f"  {_what(one)}"
         for job in told.jobs:
-            if job.group and job.group in one.groups:
+            if job.path in one.paths:
                 drawn.add(job.name)
                 yield _job_line(job, one.emptied, begin, end)
     for job in told.jobs:
@@ -101,6 +101,7 @@ def as_data(told: Calendar, stack: str) -> dict[str, Any]:
             {
                 "name": job.name,
                 "group": job.group or None,
+                "pool": job.pool or None,
                 "running": job.is_running,
                 "startsAt": _text(job.starts),
                 "endsAt": _text(job.ends),

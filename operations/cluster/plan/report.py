@@ -96,6 +96,11 @@ def lines(report: Report) -> Iterator[Line]:
         yield "jobs", Text(f"not known: {report.unseen}", style="yellow")
     for label, figures in zip(("cost", ""), report.cost, strict=True):
         yield label, Text(f"{'before: ' if label else 'after:  '}{figures.words()}")
+    yield from refusal_lines(report)
+
+
+def refusal_lines(report: Report) -> Iterator[Line]:
+    """What the policy does not allow, and the options that allow it; nothing where it allows all."""
     if report.refused:
         allow = " ".join(f"--allow {name}" for name in report.refused)
         means = ", ".join(f"{name} ({MEANS[name]})" for name in report.refused)

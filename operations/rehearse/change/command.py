@@ -27,25 +27,38 @@ def change(
     seed: Seed = 0,
     fault: Faults = None,
     output: Annotated[Path, typer.Option("--output", help="Folder for change.json and index.html.")] = Path("build/rehearsal"),
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow", help="What may happen beside what is safe, as in `trn plan`: restarts, jobs, data, final; may be repeated."
+        ),
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write a comment for a pull request here.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the change here; - for standard output.")] = None,
 ) -> int:
     """Rehearse a change of a running cluster: what it replaces, which nodes stop, what it costs, and what would be lost.
 
-    Exits with 1 where the change is refused, or running jobs or data would be lost.
+    Exits with 1 where the change is refused, or running jobs or data would be lost; with --allow, where it is refused, or something would
+    happen that is not named there.
 
     Example: trn rehearse change dev --set nodeGroups.trn1-32xl.size=4
     """
+    from operations.cluster.plan.policy import checked
+    from operations.cluster.plan.report import refusal_lines
     from operations.existing.stand_in import account_for
     from operations.output import screen, write_json
     from operations.program import record_stack, settings_of
     from operations.rehearse.change.configuration import with_settings
     from operations.rehearse.change.page import write_page
+    from operations.rehearse.change.policy import comment, judged
     from operations.rehearse.change.report import report_of, summary_lines
     from operations.rehearse.files import requested_faults
     from operations.rehearse.summary import print_lines
     from operations.stack_file import read_stack_file
+    from operations.text_files import write_text
     from simulator.engine.change import rehearse_change
 
+    allowed = checked(allow or ())
     old = read_stack_file(stack)
     # Another file is another configuration of the same stack: the cluster that is up is changed to it.
     other = replace(read_stack_file(after), stack=old.stack) if after else old
@@ -59,5 +72,10 @@ def change(
     for place in (output / "change.json", json_file):
         write_json(report.model_dump(), place)
     write_page(changed, old, new, ", ".join([*([f"Pulumi.{after}.yaml"] if after else []), *(settings or ())]), seed, output / "index.html")
-    print_lines(screen(json_file), list(summary_lines(report)))
+    verdict = judged(changed, old.stack, allowed)
+    if markdown is not None:
+        write_text(markdown, comment(verdict, changed), "name another file with --markdown")
+    print_lines(screen(json_file), [*summary_lines(report), *(refusal_lines(verdict) if allow else ())])
+    if allow:
+        return 1 if verdict.refused or report.ended != "well" else 0
     return 1 if report.ended != "well" or any(item.severity == "red" for item in report.cautions) else 0

@@ -17,7 +17,7 @@ from operations.cluster.capacity.timeline import BAR, LABEL, as_data, lines
 from operations.jobs.listing.look import look
 from stacks.config import parse_settings
 from tests.operations.aws.regions import Regions
-from tests.operations.cluster.test_scale import bert, made_cluster
+from tests.operations.cluster.test_scale import NODES, bert, made_cluster
 from tests.support import copy_project, dev_configuration, merged
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
@@ -184,6 +184,31 @@ def test_a_jobs_group_start_and_limit_are_read_from_the_cluster():
         "bert": RunningJob("bert", GROUP, NOW - timedelta(hours=2), True, timedelta(hours=2)),
         "waits": RunningJob("waits", "", NOW, False, None),
     }
+
+
+def test_a_job_of_a_pool_and_one_whose_launcher_is_elsewhere():
+    """Nodes of a pool have a label of their own; the pod that asks for devices says where a job runs, not one on a core node."""
+    asks = {"containers": [{"resources": {"limits": {"aws.amazon.com/neuron": "16"}}}]}
+    metadata = {"name": "a-launcher", "namespace": "training", "labels": {"volcano.sh/job-name": "bert"}}
+    launcher = {"metadata": metadata, "spec": {"nodeName": "core-1"}, "status": {"phase": "Running"}}
+    cluster = made_cluster(launcher, bert(spec={"nodeName": "pool-1", **asks}))
+    cluster.put(NODES, "pool-1", metadata={"labels": {"trn/node-pool": "spare"}})
+    cluster.put(volcano.JOBS, "bert", "training", spec={"tasks": [{"replicas": 1}]}, status={"state": {"phase": "Running"}})
+    (found,) = running_jobs(look(cluster, "training"), NOW)
+    assert (found.group, found.pool, found.path) == ("", "spare", "addons.karpenter.neuronPools.spare")
+
+
+def test_a_job_on_a_pool_is_held_against_the_pools_block():
+    """Karpenter drains its nodes 40 minutes before the end."""
+    pool = {"instanceType": "trn1.32xlarge", "maxNodes": 2, "capacityType": "CAPACITY_BLOCK", "capacityReservationId": FIRST}
+    karpenter = {"enabled": True, "neuronPools": {"spare": pool}}
+    settings = parse_settings(merged(dev_configuration(), addons={"karpenter": karpenter}), "dev", rehearsal=True)
+    long = RunningJob("bert", "", NOW, True, timedelta(hours=24), "spare")
+    made = calendar(settings, {FIRST: block(FIRST, 1, 2)}, [long], "", NOW)
+    ((verdict, what),) = said(made, "job")
+    assert (verdict, "emptied at 2026-12-02 10:50" in what) == ("fail", True)
+    assert [each["pool"] for each in as_data(made, "dev")["jobs"]] == ["spare"]
+    assert [line.strip() for line in lines(made)][-1].startswith("bert")
 
 
 def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

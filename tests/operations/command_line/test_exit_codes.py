@@ -205,3 +205,13 @@ def test_the_table_in_the_docs_has_each_code_once():
 def test_a_code_of_a_command_is_not_changed():
     """That of a shell in a pod is the shell's own."""
     assert run_command(lambda: 7) == 7
+
+
+@pytest.mark.parametrize("line", ["check dev --practice", "capacity find dev --practice"])
+def test_practice_after_the_command_is_put_right(line: str):
+    """It is an option of `trn` itself, and many look for it at the end of the line."""
+    result = trn(*line.split())
+    command = line.partition(" dev")[0]
+    assert result.exit_code == 2
+    assert "`--practice` comes before the command" in result.stderr
+    assert f"hint: trn --practice {command}" in result.stderr

@@ -156,3 +156,17 @@ def test_the_file_that_cannot_be_written_is_named():
     assert result.exit_code == 1
     assert "error: cannot write `/dev/full`: No space left on device\n" in result.stderr
     assert "--json" in result.stderr
+
+
+def test_a_policy_says_what_a_change_may_do_and_a_comment_what_it_does(project: Path):
+    """A pipeline without any credential stops a pull request, and says why."""
+    smaller = "change dev --set nodeGroups.trn1-32xl.size=1 --markdown comment.md"
+    refused = trn(*smaller.split(), "--allow", "restarts")
+    assert (refused.exit_code, "--allow jobs does" in " ".join(refused.output.split())) == (1, True)
+    assert "**Refused by the policy: jobs.**" in Path("comment.md").read_text()
+    assert trn(*smaller.split(), "--allow", "restarts,jobs").exit_code == 0
+    assert "Allowed by the policy." in Path("comment.md").read_text()
+    # No policy allows what the program refuses.
+    line = "change dev --set iam.path=/teams/ --markdown comment.md --allow restarts,jobs,data,final"
+    assert trn(*line.split()).exit_code == 1
+    assert Path("comment.md").read_text().startswith("**The change is refused.** before hook failed: EKS keeps the role")
