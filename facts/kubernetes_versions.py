@@ -33,7 +33,9 @@ KUBELET_SKEW = 3
 """Minors that a kubelet may be older than the API server, from 1.28 on; it is never newer (Kubernetes version skew policy; EKS user
 guide, update-cluster: the control plane may go up to three minors ahead of managed nodes)."""
 UPGRADE_ADDRESSES = 5
-"""Free addresses that EKS may need in the cluster's subnets for an upgrade of the control plane (EKS user guide, update-cluster)."""
+"""Free addresses that EKS wants in each of the control plane's subnets for an upgrade. The user guide (update-cluster) says "up to five
+from the subnets"; what EKS answers is "need at least 5 IPs in each subnet to be free for this operation" (aws/containers-roadmap#1693,
+elastic-ipfs/infrastructure#221)."""
 NOTICE_DAYS = 30
 """A version that leaves standard support within this many days of `TABLE_DATE` is no choice for a new cluster."""
 

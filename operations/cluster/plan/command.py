@@ -34,7 +34,7 @@ def plan(
     from operations.cluster.plan.report import markdown as as_markdown
     from operations.cluster.plan.stopped import with_jobs
     from operations.errors import MISUSE, CommandError
-    from operations.jobs.listing.stack import view_of
+    from operations.jobs.listing.stack import views_of
     from operations.output import results, write_json
     from operations.program import record_stack
     from operations.rehearse.summary import print_lines
@@ -52,14 +52,15 @@ def plan(
         found = ask_engine(access().pulumi(stack), stack, program)
     steps, unseen, stopped = effects(found), "", {}
     try:
-        stopped = {} if no_cluster else with_jobs(steps, lambda: view_of(stack, None)[0])
+        if not no_cluster:
+            steps, stopped = with_jobs(steps, lambda: views_of(stack))
         unseen = "--no-cluster" if no_cluster else ""
     except CommandError as error:
         unseen = error.args[0]
     bill = tuple(costs.figures(costs.items(recording)) for recording in (found.before, found.after))
     classes = classes_in(steps, stopped)
     if unseen and "restarts" in classes:
-        # Nodes go, and whether anybody trains on them is not known.
+        # Nodes go, and whether a job is on them is not known.
         classes.add("jobs")
     report = Report(stack, steps, stopped, lower_bound_s(found), (bill[0], bill[1]), refused(classes, allowed), unseen, allowed)
     write_json(as_data(report), json_file)

@@ -8,8 +8,11 @@ from facts.resources import amp, logs
 from operations.cluster.plan.planned import Planned
 from simulator import latencies
 from simulator.account import kinds
+from simulator.account.charts import chart_of
+from simulator.account.rules.capacity import rolls
 from simulator.account.state import AccountState
 from simulator.engine.change import Caution, NodeEffect, cautions_of, node_effects, refused_by_eks
+from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import Change
 from simulator.errors import UnknownLatency
 from simulator.recording import Registration, exists_in_cloud
@@ -52,6 +55,12 @@ class Effect:
     because: tuple[str, ...]
     """Inputs that force a replacement, or those that differ."""
     nodes: tuple[NodeEffect, ...] = ()
+    rolls: bool = False
+    """It replaces whatever nodes a group has: an autoscaler, a schedule or `trn scale` may have given it some that the state does not know."""
+    namespace: str = ""
+    """Of an object in Kubernetes."""
+    object_kinds: tuple[str, ...] = ()
+    """Kinds, as `group/Kind`, whose objects go with it."""
 
 
 def effects(planned: Planned, seed: int = 0) -> list[Effect]:
@@ -59,8 +68,18 @@ def effects(planned: Planned, seed: int = 0) -> list[Effect]:
     state = AccountState()
     for registration in planned.before.resources():
         state.put(registration)
-    refusals = refused_by_eks(planned.before, planned.after, planned.changes)
+    refusals = _refused(planned)
     return [_effect(state, change, refusals, seed) for change in planned.changes.values() if exists_in_cloud(change.registration)]
+
+
+def _refused(planned: Planned) -> list[Caution]:
+    """What the program refuses of a cluster that is there, in its own words; what EKS would, for a state of an earlier version."""
+    found = list[Caution]()
+    for holder, parts in refused_by_program(planned.before, planned.after).items():
+        below = planned.before.descendants(holder)
+        clusters = (urn for urn in below if planned.before.registrations[urn].type == kinds.CLUSTER)
+        found += [Caution("red", urn, str(part)) for urn in clusters for part in parts]
+    return found or refused_by_eks(planned.before, planned.after, planned.changes)
 
 
 def _effect(state: AccountState, change: Change, refusals: Sequence[Caution], seed: int) -> Effect:
@@ -78,6 +97,14 @@ def _effect(state: AccountState, change: Change, refusals: Sequence[Caution], se
         found |= {"data", "jobs", "restarts", "final"} if gone else {"final"}
     elif cautions and item.type in _OF_TYPE and (gone or item.type in (kinds.NODE_GROUP, kinds.NODE_POOL)):
         found.add(_OF_TYPE[item.type])
+    is_rolled = (
+        item.type == kinds.NODE_GROUP and change.old is not None and (gone or (change.new is not None and rolls(change.old, change.new)))
+    )
+    if is_rolled and not cautions and "scalingConfig.desiredSize" in (item.options.get("ignoreChanges") or ()):
+        found.add("restarts")
+        texts.append(
+            f"node group {_object_name(change.old or item)} has no nodes in the state, and its size is set elsewhere: any that it has go"
+        )
     because = change.because or change.changed
     return Effect(
         item.urn,
@@ -89,7 +116,15 @@ def _effect(state: AccountState, change: Change, refusals: Sequence[Caution], se
         tuple(texts),
         because,
         tuple(nodes),
+        is_rolled,
+        str(((change.old or item).inputs.get("metadata") or {}).get("namespace") or ""),
+        _kinds_gone(change.old) if gone and change.old is not None else (),
     )
+
+
+def _kinds_gone(old: Registration) -> tuple[str, ...]:
+    chart = chart_of(old)
+    return tuple(chart.kinds) if chart is not None else ()
 
 
 def _object_name(item: Registration) -> str:

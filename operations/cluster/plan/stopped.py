@@ -1,7 +1,7 @@
 """Which jobs a plan stops: those with pods on nodes that it deletes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from operations.cluster.plan.effects import Effect
@@ -32,23 +32,45 @@ class StoppedJob:
         return f"{'stops' if self.certain else 'may stop'} job {self.job} of {self.team} on {', '.join(self.nodes)}"
 
 
-def stopped_by(effect: Effect, view: View) -> list[StoppedJob]:
-    """Jobs that run on the nodes, or in the namespace, that a step deletes."""
+def stopped_by(effect: Effect, views: Sequence[View]) -> list[StoppedJob]:
+    """Jobs that run on the nodes or in the namespace that a step deletes, that mount the claim, or whose kind goes. `views`: of all namespaces."""
+    running = [job for view in views for job in _running(view)]
     if effect.type == kinds.CLUSTER and "data" in effect.classes:
-        return [_stopped(job, job.pods, certain=True) for job in _running(view)]
+        return [_stopped(job, job.pods, certain=True) for job in running]
     if effect.type == kinds.NAMESPACE and "jobs" in effect.classes:
-        return [_stopped(job, job.pods, certain=True) for job in _running(view) if job.namespace == effect.object_name]
-    if "restarts" not in effect.classes or effect.type not in GROUP_LABELS:
+        return [_stopped(job, job.pods, certain=True) for job in running if job.namespace == effect.object_name]
+    if effect.type == kinds.CLAIM and "data" in effect.classes:
+        return [_stopped(job, job.pods, certain=True) for job in running if any(_mounts(pod, effect) for pod in job.pods)]
+    if effect.type == kinds.RELEASE and "jobs" in effect.classes:
+        return [_stopped(job, job.pods, certain=True) for job in running if _kind_of(job) in effect.object_kinds]
+    if effect.type not in GROUP_LABELS or not ("restarts" in effect.classes or effect.rolls):
         return []
-    label = GROUP_LABELS[effect.type]
-    lost = {node["metadata"]["name"] for node in view.nodes if (node["metadata"].get("labels") or {}).get(label) == effect.object_name}
-    going = sum(item.nodes for item in effect.nodes if item.kind != "added") if effect.nodes else len(lost)
+    lost = nodes_of(effect, views)
+    going = sum(item.nodes for item in effect.nodes if item.kind != "added") if effect.nodes and not effect.rolls else len(lost)
     found = []
-    for job in _running(view):
+    for job in running:
         pods = [pod for pod in job.pods if pod["spec"].get("nodeName") in lost]
         if pods:
             found.append(_stopped(job, pods, certain=going >= len(lost)))
     return found
+
+
+def nodes_of(effect: Effect, views: Sequence[View]) -> set[str]:
+    """Names of the nodes that a group has now, whatever the state says of its size."""
+    label = GROUP_LABELS[effect.type]
+    there = (node["metadata"] for view in views[:1] for node in view.nodes)
+    return {metadata["name"] for metadata in there if (metadata.get("labels") or {}).get(label) == effect.object_name}
+
+
+def _mounts(pod: Object, effect: Effect) -> bool:
+    claims = [volume.get("persistentVolumeClaim") or {} for volume in pod["spec"].get("volumes") or ()]
+    return pod["metadata"].get("namespace") == effect.namespace and any(claim.get("claimName") == effect.object_name for claim in claims)
+
+
+def _kind_of(job: FoundJob) -> str:
+    """As a chart's contract names kinds: `batch.volcano.sh/Job`."""
+    resource = job.kind.resource
+    return f"{resource.group}/{job.item.get('kind') or resource.kind.rpartition(' ')[2]}"
 
 
 def _running(view: View) -> list[FoundJob]:
@@ -67,10 +89,19 @@ def _is_on_a_node(pod: Mapping[str, Any]) -> bool:
     return bool(pod["spec"].get("nodeName")) and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
 
-def with_jobs(found: Sequence[Effect], look: Callable[[], View]) -> dict[str, list[StoppedJob]]:
-    """URN to the jobs that its step stops. `look` is called only where a step takes something away."""
-    taking = [effect for effect in found if effect.classes & {"restarts", "jobs", "data"}]
+def with_jobs(found: Sequence[Effect], look: Callable[[], Sequence[View]]) -> tuple[list[Effect], dict[str, list[StoppedJob]]]:
+    """The steps as the cluster shows them, and URN to the jobs that each stops. `look` is called only where a step takes something away."""
+    taking = [effect for effect in found if effect.rolls or effect.classes & {"restarts", "jobs", "data"}]
     if not taking:
-        return {}
-    view = look()
-    return {effect.urn: stopped for effect in taking if (stopped := stopped_by(effect, view))}
+        return list(found), {}
+    views = look()
+    stopped = {effect.urn: jobs for effect in taking if (jobs := stopped_by(effect, views))}
+    return [_seen(effect, views) for effect in found], stopped
+
+
+def _seen(effect: Effect, views: Sequence[View]) -> Effect:
+    """A group that the state holds to be empty, and that has nodes."""
+    if not effect.rolls or "restarts" in effect.classes or not (there := nodes_of(effect, views)):
+        return effect
+    text = f"node group {effect.object_name} has {len(there)} node{'s' * (len(there) != 1)} that the state does not know: they are replaced"
+    return replace(effect, classes=(effect.classes - {"safe"}) | {"restarts"}, texts=(*effect.texts, text))

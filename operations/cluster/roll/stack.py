@@ -14,11 +14,10 @@ from operations.cluster.roll.run import Roll
 from operations.cluster.roll.stopping import can_stop, stopped_for
 from operations.errors import CommandError
 from operations.jobs.listing.kinds import JOB_KINDS
-from operations.jobs.listing.look import View, look
+from operations.jobs.listing.look import View, look_everywhere
 from operations.kube.api import Kubernetes
 from operations.kube.budgets import BUDGETS
 from operations.kube.cluster import cluster_of
-from operations.kube.job_pods import PODS
 from operations.lock import locked, this_run
 from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change
 from operations.program import record_stack, settings_of
@@ -41,11 +40,9 @@ class Request:
 
 def views_of(kubernetes: Kubernetes, namespace: str, group: str) -> list[View]:
     """A look at each namespace with pods, and at those in which an earlier run stopped a job: it has no pod now."""
-    spaces = {pod["metadata"]["namespace"] for pod in kubernetes.list(PODS) or ()} | {namespace}
-    for kind in (kind for kind in JOB_KINDS if can_stop(kind.resource)):
-        stopped = (item for item in kubernetes.list(kind.resource) or () if stopped_for(item) == group)
-        spaces |= {item["metadata"].get("namespace", "") for item in stopped}
-    return [look(kubernetes, space) for space in sorted(spaces)]
+    stopped = [item for kind in JOB_KINDS if can_stop(kind.resource) for item in kubernetes.list(kind.resource) or ()]
+    own = (str(item["metadata"].get("namespace", "")) for item in stopped if stopped_for(item) == group)
+    return look_everywhere(kubernetes, [namespace, *own])
 
 
 def plan_now(request: Request, api: Api, kubernetes: Kubernetes, stack_file: StackFile) -> RollPlan:

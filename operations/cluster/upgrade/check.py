@@ -1,6 +1,6 @@
 """What must hold before an upgrade: versions that exist, charts that list them, EKS's own insights, addresses, budgets, jobs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,7 +18,7 @@ from operations.cluster.scale.occupants import Occupants
 from operations.cluster.status.subject import NODES
 from operations.cluster.upgrade.look import Found
 from operations.cluster.upgrade.steps import Step
-from operations.errors import CommandError
+from operations.errors import MISUSE, CommandError
 from operations.findings import Finding, failed, passed, warned
 from operations.kube.api import Kubernetes
 from operations.kube.budgets import BUDGETS, allows_none, named
@@ -48,6 +48,13 @@ class Subject:
     occupants: Mapping[str, Occupants]
     """By group that is rolled."""
     today: date
+
+
+def refuse_unknown_charts(recording: Recording, accepted: Collection[str]) -> None:
+    """Raises CommandError for a chart to be accepted that the program does not install: a slip of the pen accepts nothing."""
+    there = {chart.chart for item in recording.resources() if (chart := chart_of(item)) and chart.version}
+    for name in sorted(set(accepted) - there):
+        raise CommandError(f"`--accept {name}` names no chart of this stack", f"charts: {', '.join(sorted(there)) or 'none'}", code=MISUSE)
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:
@@ -164,18 +171,23 @@ def insights(subject: Subject) -> Iterator[Finding]:
 
 
 def addresses(subject: Subject) -> Iterator[Finding]:
-    """EKS takes up to five addresses in the control plane's subnets while it upgrades."""
+    """EKS wants five free addresses in each of the control plane's subnets before it upgrades; none where the control plane stays."""
     subnets = list(subject.found.subnets)
     free = free_addresses(subject.api, subnets)
-    shown = f"{sum(free.values())} in {len(free)} subnets"
-    gone = sorted(set(subnets) - free.keys())
-    if gone:
+    gone, tight = sorted(set(subnets) - free.keys()), sorted(which for which, left in free.items() if left < UPGRADE_ADDRESSES)
+    shown = f"EKS wants {UPGRADE_ADDRESSES} free in each subnet of the control plane"
+    if all(step.kind != "control plane" for step in subject.steps):
+        yield passed("addresses", "the control plane is of the minor already")
+    elif gone:
         yield failed("addresses", f"subnets of the control plane are gone: {', '.join(gone)}", "EKS cannot upgrade it without them")
-    elif sum(free.values()) < UPGRADE_ADDRESSES:
-        do = "free some: fewer nodes, or pods in a block of their own (`network.podCidr`)"
-        yield failed("addresses", f"EKS may need {UPGRADE_ADDRESSES} in the control plane's subnets, free are {shown}", do)
+    elif tight:
+        do = (
+            "free some there: fewer nodes, pods in a block of their own (`network.podCidr`), or other subnets in the same zones for"
+            " `network.existing.controlPlane`"
+        )
+        yield failed("addresses", f"{shown}; free are {', '.join(f'{free[which]} in {which}' for which in tight)}", do)
     else:
-        yield passed("addresses", f"EKS may need {UPGRADE_ADDRESSES} in the control plane's subnets, free are {shown}")
+        yield passed("addresses", f"{shown}, and has {min(free.values(), default=0)} or more")
 
 
 def budgets(subject: Subject) -> Iterator[Finding]:

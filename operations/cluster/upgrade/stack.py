@@ -9,7 +9,7 @@ from operations.access import access
 from operations.aws.api import Api
 from operations.cluster.plan.effects import Effect
 from operations.cluster.scale.occupants import Occupants, occupants
-from operations.cluster.upgrade.check import Subject, findings_of
+from operations.cluster.upgrade.check import Subject, findings_of, refuse_unknown_charts
 from operations.cluster.upgrade.configuration import readable, settings_before, standing_file
 from operations.cluster.upgrade.look import late_addons, look, pending, refuse_foreign, refuse_moved, shown, standing_of
 from operations.cluster.upgrade.path import minors_to
@@ -25,7 +25,7 @@ from operations.kube.cluster import cluster_of
 from operations.lock import locked, this_run
 from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change
 from operations.program import record_stack
-from operations.stack_edit import edit_stack
+from operations.stack_edit import edit_stack, refuse_uneditable
 from operations.stack_file import StackFile, changed_keys, read_stack_file, with_edits
 from operations.watching import Watching
 from stacks.settings import Settings
@@ -69,6 +69,7 @@ def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str
         return Before(settings, standing, minors, (), (), is_resumed)
     kubernetes, there = _inside(api, settings, stack_file.stack, planned)
     recording = record_stack(standing_file(stack_file, standing))
+    refuse_unknown_charts(recording, accepted)
     today = datetime.now(UTC).date()
     subject = Subject(api, kubernetes, settings.name, found, planned, minors, recording, accepted, there, today)
     findings = (*notes, *findings_of(subject))
@@ -105,6 +106,8 @@ class Upgrade:
         subject = StackCluster(self.stack_file.project, stack, settings.name)
         ownership = read_ownership(self.api, access().pulumi(stack), subject)
         agreed(ownership, self.consent, self.watching.tell)
+        # Not at the fifth step: a file that cannot be written leaves the cluster between two minors.
+        refuse_uneditable(stack, [edit for timed in self.before.steps for edit in timed.step.edits], self.stack_file.root)
         way = " and ".join(timed.step.title for timed in self.before.steps if timed.step.kind == "control plane")
         ends = f"{way}: cannot be taken back" if way else "what an earlier run left"
         self.consent.agree(f"Upgrade {settings.name} in {len(self.before.steps)} steps ({ends})?")

@@ -1,6 +1,6 @@
 """One look at a cluster: all jobs of a namespace, and everything that can hold one up. Reads only."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from addons.volcano import QUEUES
@@ -93,6 +93,12 @@ def look(kubernetes: Kubernetes, namespace: str, site: Site | None = None) -> Vi
         tuple(kubernetes.list(NODES) or ()),
         {claim["metadata"]["name"]: claim for claim in kubernetes.list(CLAIMS, namespace=namespace) or ()},
     )
+
+
+def look_everywhere(kubernetes: Kubernetes, namespaces: Iterable[str]) -> list[View]:
+    """A look at each namespace that has pods, and at those that are named, in the order of their names."""
+    spaces = {str(pod["metadata"]["namespace"]) for pod in kubernetes.list(PODS) or ()}
+    return [look(kubernetes, space) for space in sorted({*spaces, *namespaces})]
 
 
 def _label(pod: Object, key: str) -> str | None:

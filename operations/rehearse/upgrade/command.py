@@ -24,13 +24,15 @@ def upgrade(
 
     Example: trn rehearse upgrade dev --to 1.36
     """
-    from operations.cluster.upgrade.configuration import settings_before
+    from operations.cluster.upgrade.check import refuse_unknown_charts
+    from operations.cluster.upgrade.configuration import settings_before, standing_file
     from operations.cluster.upgrade.path import minors_to, refuse_unknown
     from operations.cluster.upgrade.releases import groups_at, release_for
     from operations.cluster.upgrade.steps import Standing, steps
     from operations.cluster.upgrade.timed import timed
     from operations.cluster.upgrade.view import as_data, print_plan
     from operations.output import screen, write_json
+    from operations.program import record_stack
     from operations.rehearse.summary import print_lines
     from operations.rehearse.upgrade.cluster import blocking, summary
     from operations.stack_file import read_stack_file
@@ -42,6 +44,7 @@ def upgrade(
     refuse_unknown(current)
     minors = minors_to(current, to)
     standing = Standing(current, groups_at(settings, current))
+    refuse_unknown_charts(record_stack(standing_file(stack_file, standing)), accept or ())
     planned = timed(stack_file, standing, steps(standing, to, lambda group, minor: release_for(group, minor, settings)), seed=seed)
     charts = blocking(stack_file, standing, minors)
     write_json({**as_data(stack, planned), "charts": charts}, json_file)

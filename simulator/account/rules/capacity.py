@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from facts.catalogue import QUOTA_CODES, known_zone_ids
-from simulator.account import kinds, places, view
+from simulator.account import addresses, kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.account.timeouts import CAPACITY_S
@@ -193,8 +193,10 @@ def placement_group_in_one_zone(state: AccountState, request: Registration) -> R
 def free_addresses(state: AccountState, request: Registration) -> Refusal | None:
     """A subnet has an address for each that nodes and the VPC CNI's warm interface take."""
     for subnet in view.subnets_of(state, request):
-        size = int(subnet.outputs.get(places.FREE, 2 ** (32 - int(subnet.inputs["cidrBlock"].split("/")[1])) - 5))
-        need = sum(_addresses(state, group) for group in [*_others(state, request), request] if subnet.id in group.inputs["subnetIds"])
+        size = addresses.room(subnet)
+        need = sum(
+            addresses.of_group(state, group) for group in [*_others(state, request), request] if subnet.id in group.inputs["subnetIds"]
+        )
         if need > size:
             return not_launched(
                 "InsufficientFreeAddressesInSubnet",
@@ -203,15 +205,3 @@ def free_addresses(state: AccountState, request: Registration) -> Refusal | None
                 "take a larger `network.podCidr`, or other subnets in `network.existing`, or an EFA layout whose further interfaces are `efa-only`",
             )
     return None
-
-
-def _addresses(state: AccountState, group: Registration) -> int:
-    """The CNI fills each interface in use with addresses, and one more in advance; a group spreads over its subnets."""
-    instance = view.instance_type_of(state, group)
-    if instance is None:
-        return view.desired_size(group)
-    listed = view.listed(view.template_of(state, group).get("networkInterfaces"))
-    serving = max(1, sum(1 for item in listed if item.get("interfaceType") != "efa-only"))
-    warm = 1 if instance.interfaces_per_card > 1 else 0
-    per_subnet = -(-view.desired_size(group) // max(1, len(group.inputs["subnetIds"])))
-    return per_subnet * (serving + warm) * instance.ipv4_per_interface

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from facts.kubernetes_versions import UPGRADE_ADDRESSES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
-from simulator.account import kinds, places, view
+from simulator.account import addresses, kinds, places, view
 from simulator.account.charts import needs_node
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -116,6 +117,35 @@ def one_set_of_zones(state: AccountState, request: Registration) -> Refusal | No
         f"its subnets lie in {', '.join(sorted(old))}, those of the request in {', '.join(sorted(new))}",
         f"set `controlPlane.zones: [{', '.join(sorted(old))}]`; nodes may be in any zone of the VPC",
     )
+
+
+@rule(
+    "update",
+    kinds.CLUSTER,
+    source="EKS user guide, update-cluster; the message as printed in aws/containers-roadmap#1693 and elastic-ipfs/infrastructure#221",
+)
+def upgrade_addresses(state: AccountState, request: Registration) -> Refusal | None:
+    """EKS needs five free addresses in each subnet of a control plane before it changes its version or its subnets."""
+    existing = state.find(kinds.CLUSTER, request.id)
+    if existing is None or not _moves(existing.registration.inputs, request.inputs):
+        return None
+    found = (places.subnet(state, subnet_id) for subnet_id in request.inputs["vpcConfig"]["subnetIds"])
+    tight = {item.id: left for item in found if item is not None and (left := addresses.free(state, item)) < UPGRADE_ADDRESSES}
+    if not tight:
+        return None
+    listed = " ".join(f"{which} Free IPs: {left}" for which, left in sorted(tight.items()))
+    return Refusal(
+        "InvalidRequestException",
+        f"Provided subnets {listed} , need at least {UPGRADE_ADDRESSES} IPs in each subnet to be free for this operation",
+        f"EKS makes new interfaces for the control plane before it deletes the old ones; free are {listed.replace(' Free IPs', '')}",
+        "free addresses there: fewer nodes, pods in a block of their own (`network.podCidr`), or other subnets in the same zones for"
+        " `network.existing.controlPlane`",
+    )
+
+
+def _moves(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether an update changes the version or the subnets."""
+    return old.get("version") != new.get("version") or set(old["vpcConfig"]["subnetIds"]) != set(new["vpcConfig"]["subnetIds"])
 
 
 def _old_and_new(state: AccountState, request: Registration, key: str) -> tuple[set[str], set[str]]:

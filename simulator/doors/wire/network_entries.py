@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.cidr import usable_addresses
 from facts.resources import ec2_network, ec2_security, ec2_tags
-from simulator.account import kinds, places, view
+from simulator.account import addresses, kinds, places, view
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, tag_list, tags_of
 from simulator.recording import Registration
@@ -25,8 +24,8 @@ def _vpc(state: AccountState, item: Registration) -> Entry:
 
 def _subnet(state: AccountState, item: Registration) -> Entry:
     members = chosen(item.inputs, VpcId="vpcId", CidrBlock="cidrBlock", AvailabilityZoneId="availabilityZoneId")
-    zone, room = item.outputs.get("availabilityZone", ""), usable_addresses(item.inputs["cidrBlock"])
-    free = {"AvailableIpAddressCount": room, "MapPublicIpOnLaunch": bool(item.inputs.get("mapPublicIpOnLaunch"))}
+    zone, left = item.outputs.get("availabilityZone", ""), addresses.free(state, item)
+    free = {"AvailableIpAddressCount": left, "MapPublicIpOnLaunch": bool(item.inputs.get("mapPublicIpOnLaunch"))}
     return {"SubnetId": item.id, **members, **free, "AvailabilityZone": zone, "Tags": tag_list(tags_of(item))}
 
 

@@ -27,7 +27,7 @@ from simulator.doors.wire.surroundings import Surroundings
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud
 from tests.operations.fake_kubernetes import FakeCluster
-from tests.simulator.account.standing import group, recording, standing
+from tests.simulator.account.standing import fill_a_control_plane_subnet, group, recording, standing
 from tests.support import ROOT
 
 CLUSTER = "trainium-dev"
@@ -86,9 +86,8 @@ def test_a_healthy_cluster_may_be_upgraded():
 
 
 def _no_addresses(aws: Cloud, _: FakeCluster) -> None:
-    aws.wire.handlers["ec2.DescribeSubnets"] = lambda given: {
-        "Subnets": [{"SubnetId": each, "AvailableIpAddressCount": 2} for each in given["Filters"][0]["Values"]]
-    }
+    """One subnet is full, the other is empty: EKS counts each."""
+    fill_a_control_plane_subnet(aws.world, left=4)
 
 
 def _deprecated(aws: Cloud, _: FakeCluster) -> None:
@@ -118,7 +117,7 @@ def _tight_budget(_: Cloud, cluster: FakeCluster) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (_no_addresses, "addresses: EKS may need 5 in the control plane's subnets, free are 4 in 2 subnets"),
+        (_no_addresses, "addresses: EKS wants 5 free in each subnet of the control plane; free are 4 in subnet-"),
         (_deprecated, "insights: Deprecated APIs for 1.36: deprecated APIs are called: /apis/x/v1beta1/things (old-operator)"),
         (_old_node, "version skew: kubelets more than 3 minors older than 1.36: by-hand v1.32.4-eks-1"),
         (_tight_budget, "budgets: allow no eviction now: team/one"),

@@ -42,3 +42,39 @@ def test_files_of_pulumis_answers_will_do(project: Path):
     assert (code, "belong together" in err) == (2, True)
     code, _, err = trn("plan dev --state nowhere.json --preview preview.json")
     assert (code, "cannot read nowhere.json: " in err) == (2, True)
+
+
+def edit(old: str, new: str) -> None:
+    """One edit of the stack file."""
+    stack = Path("Pulumi.dev.yaml")
+    text = stack.read_text()
+    assert old in text
+    stack.write_text(text.replace(old, new, 1))
+
+
+def test_nodes_that_the_state_does_not_know_are_not_passed_over(up: Path):
+    """`trn scale` gave a group of size 0 its nodes, and a job is on them: `pulumi up` replaces them all the same."""
+    assert trn("--practice scale trn1-32xl 0 --yes")[0] == 0
+    assert trn("--practice scale trn1n-32xl 1 --yes")[0] == 0
+    assert trn("practice job dev bert")[0] == 0
+    text = Path("Pulumi.dev.yaml").read_text()
+    head, group, tail = text.partition("    trn1n-32xl:")
+    Path("Pulumi.dev.yaml").write_text(head + group + tail.replace("size: 0\n", "size: 0\n      rootVolumeGib: 300\n", 1))
+    code, out, _ = trn("--practice plan dev --allow restarts")
+    said = " ".join(out.split())
+    assert (code, "stops job jobs.batch.volcano.sh/bert of namespace training" in said) == (1, True), out
+    assert "node group trn1n-32xl has 1 node that the state does not know" in said
+
+
+def test_jobs_that_mount_a_claim_and_jobs_of_a_kind_that_goes_are_named(up: Path):
+    """Their pods must end before the claim does; Volcano's objects go with its chart."""
+    assert trn("practice job dev bert")[0] == 0
+    before = Path("Pulumi.dev.yaml").read_text()
+    for old, new in (
+        ("    lustre:\n", "    lustre:\n      claimName: other\n"),
+        ("    volcano:\n", "    volcano:\n      enabled: false\n"),
+    ):
+        edit(old, new)
+        code, out, _ = trn("--practice plan dev --allow data,final,restarts")
+        assert (code, "stops job jobs.batch.volcano.sh/bert of namespace training" in " ".join(out.split())) == (1, True), out
+        Path("Pulumi.dev.yaml").write_text(before)

@@ -204,6 +204,7 @@ def test_a_pulumi_that_did_nothing_is_not_believed(small: Path, monkeypatch: pyt
     [
         ("upgrade dev --to 1.37", (), 2, "no minor that this program has pinned versions for; allowed: 1.34, 1.35, 1.36"),
         ("upgrade dev --to 1.36 --wait --interrupt", (), 2, "exclude each other"),
+        ("upgrade dev --to 1.36 --accept valcano", (), 2, "`--accept valcano` names no chart of this stack"),
         ("upgrade dev --to 1.36", (), 1, "volcano 1.15.0 lists 1.24 to 1.35, not 1.36"),
         ("upgrade dev --to 1.35", ("1.34", "1.36"), 2, "EKS takes one minor at a time"),
         ("upgrade dev --to 1.35", ("size: 1", "size: 1\n      rootVolumeGib: 200"), 1, "would change more than an upgrade does"),
@@ -252,3 +253,16 @@ def test_an_edit_while_it_runs_is_not_carried_out_unseen(small: Path, monkeypatc
     FILE.write_text(FILE.read_text().replace(new, old))
     code, _, err = trn(UPGRADE)
     assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
+
+
+def test_a_stack_file_that_cannot_be_written_is_refused_before_the_first_step(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """Read-only, or in a form whose keys cannot be changed alone: at a later step the cluster would be between two minors."""
+    with monkeypatch.context() as patch:
+        patch.setattr("operations.stack_edit.os.access", lambda path, mode: False)
+        code, _, err = trn(UPGRADE)
+    assert (code, "it is read-only for this user" in err, steps_in(err)) == (1, True, []), err
+    flow = "    train: {instanceType: trn1.2xlarge, size: 1, releaseVersion: 1.34.7-20260505} "
+    head, _, rest = SMALL.partition("    train:\n")
+    FILE.write_text(head + flow.rstrip() + "\n  trn:storage:" + rest.partition("  trn:storage:")[2])
+    assert trn("--practice upgrade dev --to 1.35 --yes")[0] == 0
+    assert yaml.safe_load(FILE.read_text())["config"]["trn:nodeGroups"]["train"]["releaseVersion"] == "1.35.4-20260505"

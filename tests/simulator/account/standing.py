@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from simulator.account import kinds
+from simulator.account import addresses, kinds
 from simulator.account.objects import Stray
 from simulator.account.world import World
 from simulator.engine.run import Engine
@@ -87,3 +87,11 @@ def extra(resource_type: str, name: str, inputs: Mapping[str, Any], resource_id:
     return Registration(
         f"urn:pulumi:test::trn::{resource_type}::{name}", resource_type, name, True, False, "", inputs, id=resource_id or name
     )
+
+
+def fill_a_control_plane_subnet(world: World, *, left: int) -> None:
+    """Interfaces of others take the addresses of the control plane's first subnet, up to as many as are left."""
+    subnet_id = only(kinds.CLUSTER).inputs["vpcConfig"]["subnetIds"][0]
+    (subnet,) = [item for item in recording().of_type(kinds.SUBNET) if item.id == subnet_id]
+    taken = addresses.free(world.state, subnet) - left
+    stray(world, f"others-{left}", "instances of others", (subnet_id,) * taken)

@@ -24,6 +24,7 @@ from tests.simulator.account.standing import (
     TRAIN,
     changed,
     extra,
+    fill_a_control_plane_subnet,
     group,
     interfaces,
     no_untainted_nodes,
@@ -366,6 +367,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         _request(changed(only(kinds.CLUSTER), vpcConfig={"subnetIds": [_nodes_subnet().id]})),
         "should belong to the exact set of AZs 'usw2-az1,usw2-az4'",
     ),
+    "upgrade-addresses": (
+        _with(lambda world: fill_a_control_plane_subnet(world, left=4), changed(only(kinds.CLUSTER), version="1.36")),
+        "Free IPs: 4 , need at least 5 IPs in each subnet to be free for this operation",
+    ),
     "one-encryption-key": (
         _request(changed(only(kinds.CLUSTER), encryptionConfig={"provider": {"keyArn": "arn:aws:kms:us-west-2:123456789012:key/other"}})),
         "its key cannot be changed",
@@ -562,6 +567,20 @@ def test_a_schedule_that_calls_another_service_is_not_read():
     request = _schedule({})
     other = changed(request, target={**request.inputs["target"], "arn": "arn:aws:scheduler:::aws-sdk:sqs:sendMessage"})
     assert RULES["schedule-input"].check(standing().state, other) is None
+
+
+def test_a_control_plane_changes_with_five_addresses_in_each_subnet():
+    """An update of something else needs none; other subnets need as many as an upgrade does."""
+    rule, world = RULES["upgrade-addresses"], standing()
+    upgraded, cluster = changed(only(kinds.CLUSTER), version="1.36"), only(kinds.CLUSTER)
+    assert rule.check(world.state, upgraded) is None
+    fill_a_control_plane_subnet(world, left=5)
+    assert rule.check(world.state, upgraded) is None
+    fill_a_control_plane_subnet(world, left=4)
+    assert rule.check(world.state, upgraded) is not None
+    assert rule.check(world.state, changed(cluster, enabledClusterLogTypes=["api"])) is None
+    moved = changed(cluster, vpcConfig={**cluster.inputs["vpcConfig"], "subnetIds": cluster.inputs["vpcConfig"]["subnetIds"][:1]})
+    assert rule.check(world.state, moved) is not None
 
 
 def test_every_rule_is_broken_below():
