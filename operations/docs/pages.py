@@ -6,6 +6,7 @@
 import io
 import json
 import multiprocessing
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -41,26 +42,30 @@ from stacks.settings import Settings
 ROOT = Path(__file__).parent.parent.parent
 
 
-def pages() -> dict[str, str]:
-    """File name to text. In the README only the parts between its markers are made here."""
+def makers() -> dict[str, Callable[[], str]]:
+    """File name to what makes its text. In the README only the parts between its markers are made here."""
     return {
-        "docs/config.schema.json": _json(configuration_schema()),
-        "docs/report.schema.json": _json(report_schema()),
-        "docs/configuration.md": configuration_page(),
-        "docs/hardware.md": hardware_page(),
-        "docs/job.schema.json": _json(job_pages.job_schema()),
-        "docs/job-file.md": job_pages.job_file_page(),
-        "docs/jobs.md": job_pages.jobs_page((ROOT / "docs/jobs.md").read_text(), ROOT),
-        "docs/toolchains.md": job_pages.toolchains_page(),
-        "docs/rules.md": book.page(),
-        "docs/operations.md": operations_page(),
-        "docs/monitoring.md": monitoring_page.page(),
-        "docs/rehearsal.md": destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
-        "docs/architecture.svg": architecture.picture(),
-        "docs/cluster.svg": cluster_picture.picture(),
-        **launcher_pages.pages(ROOT),
-        "README.md": readme((ROOT / "README.md").read_text()),
+        "docs/config.schema.json": lambda: _json(configuration_schema()),
+        "docs/report.schema.json": lambda: _json(report_schema()),
+        "docs/configuration.md": configuration_page,
+        "docs/hardware.md": hardware_page,
+        "docs/job.schema.json": lambda: _json(job_pages.job_schema()),
+        "docs/job-file.md": job_pages.job_file_page,
+        "docs/jobs.md": lambda: job_pages.jobs_page((ROOT / "docs/jobs.md").read_text(), ROOT),
+        "docs/toolchains.md": job_pages.toolchains_page,
+        "docs/rules.md": book.page,
+        "docs/operations.md": operations_page,
+        "docs/monitoring.md": monitoring_page.page,
+        "docs/rehearsal.md": lambda: destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
+        "docs/architecture.svg": architecture.picture,
+        "docs/cluster.svg": cluster_picture.picture,
+        "README.md": lambda: readme((ROOT / "README.md").read_text()),
     }
+
+
+def pages() -> dict[str, str]:
+    """File name to text, those of the launchers among them."""
+    return {**{name: make() for name, make in makers().items()}, **launcher_pages.pages(ROOT)}
 
 
 def slow_pages() -> dict[str, str]:

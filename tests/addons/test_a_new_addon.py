@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -77,7 +78,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree with the add-on, switched on in the dev stack."""
     root = tmp_path_factory.mktemp("tree")
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, root / package)  # what is compiled, too: its files are as old as they were
     for name in FILES:
         shutil.copy(ROOT / name, root / name)
     configuration = merged(dev_configuration(), addons={"podinfo": {"enabled": True, "replicas": 3}})
@@ -94,42 +95,55 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(tree: Path, program: str, *arguments: str) -> str:
-    """What a Python program prints that runs in the copy."""
-    done = subprocess.run([sys.executable, "-c", program, *arguments], cwd=tree, capture_output=True, text=True, check=False)
+PROGRAM = """
+import contextlib, io, json
+from operations.docs import pages
+from operations.cli import app
+
+def trn(*arguments):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        app(list(arguments))
+    return out.getvalue()
+
+answers = {
+    "report": json.loads(trn("rehearse", "--json", "-")),
+    "rows": json.loads(trn("addons", "--json", "-")),
+    "images": trn("images").splitlines(),
+    "schema": pages.configuration_schema(),
+    "page": pages.configuration_page(),
+}
+print(json.dumps(answers))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tree: Path) -> dict[str, Any]:
+    """What `trn` and the pages say in the copy, in one process: the imports take longest."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    return json.loads(done.stdout)
 
 
-def trn(tree: Path, *arguments: str) -> str:
-    """What `trn` prints in the copy."""
-    return run(tree, "from operations.cli import main; main()", *arguments)
-
-
-def test_it_is_rehearsed_from_up_to_destroy(tree: Path):
+def test_it_is_rehearsed_from_up_to_destroy(answers: dict[str, Any]):
     """Its latency, its need for a node and its namespace come from the contract and the declaration alone."""
-    report = json.loads(trn(tree, "rehearse", "--json", "-"))
+    report = answers["report"]
     (release,) = [item for item in report["up"]["resources"] if item["type"].endswith(":Release") and item["name"] == "podinfo"]
     assert 90 <= release["end"] - release["start"] <= 100
     assert (report["up"]["ended"], report["destroy"]["leftovers"]) == ("well", [])
     assert "podinfo" in report["outputs"]["namespaces"]
 
 
-def test_it_is_listed_with_its_version_and_its_image(tree: Path):
+def test_it_is_listed_with_its_version_and_its_image(answers: dict[str, Any]):
     """Users choose from the one list, and fill their mirrors from the other."""
-    (row,) = [row for row in json.loads(trn(tree, "addons", "--json", "-")) if row["key"] == "podinfo"]
+    (row,) = [row for row in answers["rows"] if row["key"] == "podinfo"]
     assert (row["on"], row["versions"], row["namespace"]) == (True, ["podinfo 6.9.0"], "podinfo")
-    assert "ghcr.io/stefanprodan/podinfo:6.9.0" in trn(tree, "images").splitlines()
+    assert "ghcr.io/stefanprodan/podinfo:6.9.0" in answers["images"]
 
 
-def test_its_keys_are_in_the_schema_and_on_the_page(tree: Path):
+def test_its_keys_are_in_the_schema_and_on_the_page(answers: dict[str, Any]):
     """Editors complete them, and a wrong one is refused."""
-    program = (
-        "from operations.docs import pages; import json; print(json.dumps([pages.configuration_schema(), pages.configuration_page()]))"
-    )
-    schema, page = json.loads(run(tree, program))
-    assert set(schema["$defs"]["PodinfoSettings"]["properties"]) == {"enabled", "replicas"}
-    assert "| `addons.podinfo.replicas` | number | `2` | Pods of it. |" in page
+    assert set(answers["schema"]["$defs"]["PodinfoSettings"]["properties"]) == {"enabled", "replicas"}
+    assert "| `addons.podinfo.replicas` | number | `2` | Pods of it. |" in answers["page"]
 
 
 def test_the_steps_change_three_places(tree: Path):

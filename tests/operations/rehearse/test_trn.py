@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from operations.cli import app
-from operations.docs import pages
+from operations.docs import launcher_pages, pages
 from operations.program import rehearse_stack
 from operations.rehearse.progress import Progress
 from operations.stack_file import read_stack_file
@@ -211,14 +211,17 @@ def test_help_answers_without_loading_pulumi():
     assert done.stdout.strip().endswith("[]")
 
 
-PAGES = pages.pages()
-"""Made once: the README's rehearsal takes a second."""
-
-
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", pages.makers())
 def test_pages_made_from_the_code_are_up_to_date(page: str):
     """`make docs` writes them."""
-    assert (ROOT / page).read_text() == PAGES[page]
+    assert (ROOT / page).read_text() == pages.makers()[page]()
+
+
+def test_pages_of_launchers_are_up_to_date():
+    """They are made together."""
+    made = launcher_pages.pages(ROOT)
+    assert made
+    assert {page: (ROOT / page).read_text() for page in made} == made
 
 
 def test_the_shipped_stack_file_satisfies_the_schema_that_editors_use():
