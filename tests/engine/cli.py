@@ -127,7 +127,6 @@ class Engine:
     def is_waiting_for(self, *urns: str) -> bool:
         """Whether the engine has written down that just these are being made, and that all is there which can be without them."""
         try:
-            json.loads(self.stored.with_suffix(".json.attrs").read_text())
             return set(self.pending()) == set(urns) and self._possible_without(frozenset(urns)) <= set(self.resources())
         except (OSError, ValueError):
             # It is being written, or not there yet.
