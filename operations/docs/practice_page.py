@@ -77,9 +77,13 @@ Made by `make docs`: every command below was run, and this is what it printed.
 
 def page() -> str:
     """The page. Raises AssertionError where a command ends with another exit code than the night expects."""
+    return "\n".join([_BEFORE, *nights(1)[0]])
+
+
+def nights(count: int) -> list[list[str]]:
+    """What the page tells of each of several such nights in one folder. Raises as the page."""
     with tempfile.TemporaryDirectory(prefix="trn-") as folder, _project(Path(folder)):
-        parts = [_told(step) for step in NIGHT]
-    return "\n".join([_BEFORE, *parts])
+        return [[_told(step) for step in NIGHT] for _ in range(count)]
 
 
 def _told(step: Step) -> str:

@@ -16,13 +16,14 @@ from operations.engine.process import Providers
 from operations.engine.project import EngineFolder, environment
 from operations.output import errors
 from operations.practice.account import PracticeAccount
-from operations.practice.state import exported, imported, previewed, refreshed, refused_preview
+from operations.practice.state import exported, imported, previewed, refreshed, refused_preview, take_over
 from operations.program import record_stack
 from operations.pulumi import PulumiCli
 from operations.stack_file import StackFile
 from simulator.engine.clock import Step
 from simulator.engine.disk import StateFolder
-from simulator.engine.run import OLD, Engine, Phase
+from simulator.engine.run import Engine, Phase, is_of_earlier_run
+from simulator.engine.state import OLD
 from simulator.recording import exists_in_cloud
 
 
@@ -118,6 +119,7 @@ class RehearsalEngine:
             # With a target it only takes the lock, and the account's own is held by this process.
             "refresh": lambda: (0, "") if "--target" in command else self._refresh(drop=UNREACHABLE_SWITCH in more),
             "import": lambda: self._import(Path(command[command.index("--file") + 1])),
+            "stack": lambda: self._take_over(Path(command[command.index("--file") + 1])),
         }[command[1]]
         code, printed = act()
         errors().print(printed, end="", markup=False)
@@ -179,6 +181,14 @@ class RehearsalEngine:
         folder.save(state)
         return 0, f"{gone} resources that are gone were dropped from the state\n"
 
+    def _take_over(self, file: Path) -> tuple[int, str]:
+        """`pulumi stack import` of a state in which what was under way has taken the places of what it was to replace."""
+        folder = self.state
+        state = folder.load()
+        taken = take_over(json.loads(file.read_text())["deployment"], state, self.account.world)
+        folder.save(state)
+        return 0, f"{taken} resources took their places in the state\n"
+
     def _import(self, file: Path) -> tuple[int, str]:
         folder = self.state
         state = folder.load()
@@ -192,18 +202,15 @@ class RehearsalEngine:
 
 def changed_count(phase: Phase) -> int:
     """Resources that were created, changed or deleted: what has an object in the account, so no components and no providers."""
-    return sum(
-        1
-        for key, step in phase.steps.items()
-        if step.refusal is None and not step.cut and _has_object(phase, key) and phase.changes[key.removesuffix(OLD)].kind != "same"
-    )
+    return sum(1 for key, step in phase.steps.items() if step.refusal is None and not step.cut and _counts(phase, key))
 
 
-def _has_object(phase: Phase, key: str) -> bool:
-    change = phase.changes[key.removesuffix(OLD)]
-    registration = change.new or change.old
-    # A replaced resource counts once.
-    return registration is not None and exists_in_cloud(registration) and not key.endswith(OLD)
+def _counts(phase: Phase, key: str) -> bool:
+    if OLD in key:
+        # A resource that this run replaces counts once.
+        return is_of_earlier_run(key)
+    change = phase.changes[key]
+    return change.kind != "same" and exists_in_cloud(change.registration)
 
 
 def error_text(step: Step) -> str:

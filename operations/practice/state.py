@@ -17,13 +17,13 @@ def refreshed(state: State, world: World, *, drop: bool) -> int:
 
     `drop`: drop too what lived in a cluster that is gone.
     """
-    before = len(state.held)
+    before = len(state.objects())
     state.pending.clear()
     world.pass_time()
     if drop:
         drop_unreachable(state, world)
     refresh(state, world)
-    return before - len(state.held)
+    return before - len(state.objects())
 
 
 def imported(wanted: Iterable[Mapping[str, str]], state: State, world: World, program: Iterable[Registration]) -> str:
@@ -36,14 +36,30 @@ def imported(wanted: Iterable[Mapping[str, str]], state: State, world: World, pr
     for entry in wanted:
         key = (entry["type"], entry["name"])
         asked = begun.get(key) or programs[key]
-        found = world.state.find(entry["type"], entry["id"]) or find(asked, world)
+        found = world.state.find(entry["type"], entry["id"]) or find(asked, state, world)
         if found is None:
             return f"{entry['type']} {entry['id']}"
         # What it came from may have been destroyed meanwhile.
         kept = {name: frozenset(getattr(asked, name) & state.held.keys()) for name in ("dependencies", "providers")}
-        state.save(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
+        state.adopt(replace(asked, id=found.registration.id, outputs=found.registration.outputs, **kept), _unready(found.status))
         state.pending[:] = [item for item in state.pending if (item.registration.type, item.registration.name) != key]
     return ""
+
+
+def take_over(deployment: Mapping[str, Any], state: State, world: World) -> int:
+    """What `pulumi stack import` does with places that were taken over: how many, and no operation has an open end afterwards."""
+    begun = {item.registration.urn: item.registration for item in state.pending if item.doing == "creating"}
+    taken = 0
+    for entry in deployment["resources"]:
+        held = state.held.get(entry["urn"])
+        found = world.state.find(entry["type"], entry["id"]) if entry.get("id") and not entry.get("delete") else None
+        if held is None or found is None or entry["urn"] not in begun or entry.get("pendingReplacement"):
+            continue
+        if held.pending_replacement or held.registration.id != entry["id"]:
+            state.adopt(replace(begun[entry["urn"]], id=entry["id"], outputs=found.registration.outputs), _unready(found.status))
+            taken += 1
+    state.pending.clear()
+    return taken
 
 
 def _unready(status: str) -> str | None:
@@ -54,6 +70,10 @@ def exported(state: State) -> dict[str, Any]:
     """The state in the form of `pulumi stack export` (pulumi/pulumi sdk/go/common/apitype, DeploymentV3)."""
     recording = state.recording()
     held = [_resource(item, recording) for item in recording.registrations.values()]
+    for entry in held:
+        if entry["urn"] in state.held and state.held[entry["urn"]].pending_replacement:
+            entry["pendingReplacement"] = True
+    held += [_resource(item.registration, recording) | {"delete": True} for item in state.pending_deletions]
     pending = [{"resource": _resource(item.registration, recording), "type": item.doing} for item in state.pending]
     return {"version": 3, "deployment": {"resources": held, "pending_operations": pending}}
 

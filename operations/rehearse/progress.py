@@ -52,13 +52,13 @@ class Progress:
         if phase != self._phase:
             self._begin(phase, recording)
         if self._live is not None:
-            self._pass_time(recording, clock)
+            self._pass_time(clock)
         self._clock = clock
         if ended:
             self._running.pop(step.urn, None)
             self._ended.add(step.urn)
             if self._lines and step.end - step.start >= NOTEWORTHY_S:
-                self._console.print(self._line(recording, step), markup=False)
+                self._console.print(self._line(step), markup=False)
         elif step.end > step.start:
             self._running[step.urn] = step
 
@@ -70,7 +70,7 @@ class Progress:
         if self._lines:
             self._console.print(f"{phase} (virtual time)", markup=False)
 
-    def _pass_time(self, recording: Recording, until: float) -> None:
+    def _pass_time(self, until: float) -> None:
         """Let the wall clock follow the virtual one, drawing a frame when it is due and not at each event."""
         while self._clock < until:
             passing = min(until - self._clock, self._speed / FRAMES_PER_S - self._undrawn)
@@ -79,14 +79,14 @@ class Progress:
             if self._undrawn >= self._speed / FRAMES_PER_S:
                 self._undrawn = 0.0
                 if self._live is not None:
-                    self._live.update(self._view(recording), refresh=True)
+                    self._live.update(self._view(), refresh=True)
                 time.sleep(1 / FRAMES_PER_S)
 
-    def _line(self, recording: Recording, step: Step) -> str:
+    def _line(self, step: Step) -> str:
         done = VERBS[step.operation][1] if step.refusal is None else f"could not {step.operation}"
-        under_way = ", ".join(sorted(_label(recording, urn) for urn in self._running)[:3]) or "nothing"
+        under_way = ", ".join(sorted(_label(urn) for urn in self._running)[:3]) or "nothing"
         took = duration(step.end - step.start)
-        return f"  {_clock(self._clock)}  {done} {_label(recording, step.urn)} in {took}; under way: {under_way}; {self._waiting()} wait"
+        return f"  {_clock(self._clock)}  {done} {_label(step.urn)} in {took}; under way: {under_way}; {self._waiting()} wait"
 
     def _waiting(self) -> int:
         return len(self._resources - self._ended - self._running.keys())
@@ -105,7 +105,7 @@ class Progress:
             held[urn] = len((reached & self._resources) - self._running.keys())
         return held
 
-    def _view(self, recording: Recording) -> Table:
+    def _view(self) -> Table:
         making, _ = VERBS["delete" if self._phase.startswith("destroy") else "create"]
         table = Table.grid(padding=(0, 2))
         headline = f"{self._phase}  {_clock(self._clock)}   {len(self._resources & self._ended)} done, {len(self._running)} under way, {self._waiting()} wait"
@@ -117,14 +117,15 @@ class Progress:
             bar = "█" * round(20 * min(max(share, 0), 1))
             left = duration(max(step.end - self._clock, 0))
             behind = f"   {held[step.urn]} wait for it" if held[step.urn] else ""
-            line = f"  {making} {_label(recording, step.urn)[:44]:<44} {bar:<20} {left:>14} left{behind}"
+            line = f"  {making} {_label(step.urn)[:44]:<44} {bar:<20} {left:>14} left{behind}"
             table.add_row(Text(line, no_wrap=True, overflow="ellipsis"))
         return table
 
 
-def _label(recording: Recording, urn: str) -> str:
-    registration = recording.registrations[urn]
-    return f"{short_type(registration.type)} {registration.name}"
+def _label(urn: str) -> str:
+    """Type and name, from the URN itself: what a change deletes is in the state and not in the program's graph."""
+    *_, types, name = urn.split("::", 3)
+    return f"{short_type(types.rpartition('$')[2])} {name}"
 
 
 def _clock(seconds: float) -> str:

@@ -49,7 +49,36 @@ def random_configuration(number: int) -> dict[str, Any]:
         "storage": {"lustre": _lustre(chance, zones)},
         "addons": _addons(chance, zones),
     }
-    if closed:
+    configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3
+    _settle(configuration)
+    if chance.random() < 0.3:
+        configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
+    if chance.random() < 0.3:
+        configuration["budget"] = {"alarm": {"limitUsdPerMonth": 20_000, **_told(chance, region)}}
+    return configuration
+
+
+def random_change(number: int) -> dict[str, Any]:
+    """The configuration of a number with some of what may change in a running cluster drawn again: groups, file system, add-ons, addresses."""
+    configuration, chance = random_configuration(number), random.Random(f"change {number}")
+    zones, version = configuration["network"]["zones"], configuration["controlPlane"]["kubernetesVersion"]
+    for section in chance.sample(["groups", "file system", "add-ons", "addresses"], chance.randint(1, 3)):
+        if section == "groups":
+            count = chance.randint(0, 4)
+            configuration["nodeGroups"] = {f"g{index}": _node_group(chance, index, zones, AMI_RELEASES[version]) for index in range(count)}
+        elif section == "file system":
+            configuration["storage"] = {"lustre": _lustre(chance, zones)}
+        elif section == "add-ons":
+            configuration["addons"] = _addons(chance, zones)
+        else:
+            configuration["network"]["podCidr"] = chance.choice(["100.65.0.0/16", "100.66.0.0/16"])
+    _settle(configuration)
+    return configuration
+
+
+def _settle(configuration: dict[str, Any]) -> None:
+    """Change what the sections do not take from one another."""
+    if configuration["network"]["nat"] == "none":
         # It calls IAM, which has no endpoint in a region.
         configuration["addons"]["karpenter"]["enabled"] = False
         configuration["network"]["interfaceEndpoints"] = _endpoints(configuration)
@@ -57,12 +86,7 @@ def random_configuration(number: int) -> dict[str, Any]:
     for key, groups in (("slurm", list(configuration["nodeGroups"])[:1]), ("batch", list(configuration["nodeGroups"])[1:])):
         configuration["addons"][key]["nodeGroups"] = groups
         configuration["addons"][key]["enabled"] &= bool(groups)
-    configuration["coreNodes"]["autoscaled"] = chance.random() < 0.3 and not configuration["addons"]["karpenter"]["enabled"]
-    if chance.random() < 0.3:
-        configuration["controlPlane"]["encryptionKeyArn"] = f"arn:aws:kms:{region}:123456789012:key/00000000-0000-0000-0000-000000000000"
-    if chance.random() < 0.3:
-        configuration["budget"] = {"alarm": {"limitUsdPerMonth": 20_000, **_told(chance, region)}}
-    return configuration
+    configuration["coreNodes"]["autoscaled"] &= not configuration["addons"]["karpenter"]["enabled"]
 
 
 def _told(chance: random.Random, region: str) -> dict[str, Any]:

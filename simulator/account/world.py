@@ -107,6 +107,12 @@ class World:
         elif item is not None:
             self.state.remove(registration)
 
+    def withdraw_update(self, old: Registration, new: Registration) -> None:
+        """The request to change something was never sent."""
+        item = self.state.find(new.type, new.id)
+        if item is not None:
+            item.registration = old
+
     def orphan(self, registration: Registration) -> None:
         """The caller died. AWS continues without it; a Helm release stays as it was, half installed."""
         item = self.state.find(registration.type, registration.id)

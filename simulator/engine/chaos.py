@@ -1,4 +1,7 @@
-"""Chaos: random faults against a stack, by seed; it converges, or stops with an error that names a fix, and can always be destroyed."""
+"""Chaos: random faults against a stack, by seed; it converges, or stops with an error that names a fix, and can always be destroyed.
+
+A stack that came up is changed to another configuration as well, and every second such change is killed in the midst.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +12,16 @@ from simulator.account.allowances import Allowances
 from simulator.account.faults import FAULTS, Faults
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.engine.crash import made_wrong
+from simulator.engine.clock import Operation
+from simulator.engine.crash import MOMENTS, made_wrong
 from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.order import DEFAULT_PARALLEL
-from simulator.engine.run import Engine
+from simulator.engine.plan import plan
+from simulator.engine.recovery import recover
+from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
-from simulator.recording import Recording
+from simulator.recording import Recording, exists_in_cloud
 
 MOST_FAULTS, MOST_STRIKES = 4, 3
 
@@ -28,6 +34,8 @@ class Outcome:
     faults: tuple[str, ...]
     converged: bool
     """Whether the cluster came up; if not, it stopped with errors that name resource, cause and fix."""
+    changed: bool
+    """Whether it was then changed."""
     leftovers: tuple[str, ...]
     why: tuple[str, ...]
     """What was wrong; empty where all went as it should."""
@@ -38,23 +46,49 @@ class Outcome:
         return not self.why
 
 
-def run(recording: Recording, seed: int, *, parallel: int = DEFAULT_PARALLEL) -> Outcome:
-    """One run: faults of this seed, up until it ends or stops, incidents, what users leave, destroy."""
+def run(recording: Recording, seed: int, *, changed: Recording | None = None, parallel: int = DEFAULT_PARALLEL) -> Outcome:
+    """One run: faults of this seed, up until it ends or stops, the change, incidents, what users leave, destroy."""
     faults = drawn_faults(recording, seed)
     world = World(AccountState(drawn_allowances(recording, seed)), faults=Faults.of(faults))
     engine = Engine(world, State(), seed, parallel)
     ups = bring_up(engine, recording)
     converged = ups[-1].phase.ended_well
     why = unhelpful(ups) + (made_wrong(engine, recording) if converged else _left_alone(engine))
+    is_changed = False
+    if converged and changed is not None:
+        runs = _changed(engine, changed, seed)
+        is_changed = runs[-1].phase.ended_well
+        why += unhelpful(runs) + (made_wrong(engine, changed) if is_changed else _left_alone(engine))
     incidents.incidents(world, seed)
     incidents.leave_behind(world)
     destroys = take_down(engine)
     why += unhelpful(destroys)
     if not destroys[-1].phase.ended_well:
         why += [f"destroy does not converge: {step.urn}: {step.error}" for step in destroys[-1].phase.errors]
-    left = tuple(what for urn, what in world.state.leftovers() if not _asked_for(recording, urn, what))
+    graphs = [recording, *([changed] if changed else [])]
+    left = tuple(what for urn, what in world.state.leftovers() if not any(_asked_for(graph, urn, what) for graph in graphs))
     why += [f"left behind: {what}" for what in left]
-    return Outcome(seed, tuple(map(str, faults)), converged, left, tuple(why))
+    return Outcome(seed, tuple(map(str, faults)), converged, is_changed, left, tuple(why))
+
+
+def _changed(engine: Engine, after: Recording, seed: int) -> list[Run]:
+    """Change the stack; every second seed kills the first run at one of its operations."""
+    killed = [Run(engine.up(after, kill=kill)) for kill in drawn_kill(engine, after, seed)]
+    if killed:
+        recover(engine.state, engine.world)
+    return [*killed, *bring_up(engine, after)]
+
+
+def drawn_kill(engine: Engine, after: Recording, seed: int) -> list[Kill]:
+    """Where the run of a change is killed; none for every other seed, and for a change that touches nothing."""
+    changes = plan(engine.state, after, creations=engine.world.state.creations, seed=engine.seed)
+    touched = [urn for urn, change in changes.items() if change.kind != "same" and exists_in_cloud(change.registration)]
+    if not touched or _below(2, seed, "kill a change") == 0:
+        return []
+    urn = _pick(touched, seed, "killed")
+    kind = changes[urn].kind
+    operation: Operation = ("create", "delete")[_below(2, seed, "half")] if kind == "replace" else kind if kind != "same" else "update"
+    return [Kill(urn, operation, MOMENTS[_below(len(MOMENTS), seed, "moment")])]
 
 
 def drawn_faults(recording: Recording, seed: int) -> list[FaultRequest]:

@@ -73,11 +73,15 @@ class Clock:
         self.predecessors[key] = predecessor
         heapq.heappush(self._ready, (at, key))
 
-    def next(self, until: float | None = None) -> str | None:
-        """Let the next job end, and give its key; None when nothing is under way, or when the clock would pass `until`."""
+    def next(self, until: Callable[[], float | None] = lambda: None) -> str | None:
+        """Let the next job end, and give its key; None when nothing is under way, or when the clock would pass `until`.
+
+        `until` is asked anew after each start: what begins may be what it depends on.
+        """
         while True:
             self._start()
-            if not self._events or (until is not None and self._events[0][0] > until):
+            latest = until()
+            if not self._events or (latest is not None and self._events[0][0] > latest):
                 return None
             self.now, key = heapq.heappop(self._events)
             more = self._jobs[key].event(self.now)

@@ -1,19 +1,19 @@
-"""The crash matrix: for every resource and both operations the run is killed while it is under way, fixed, and run again."""
+"""The crash matrix: for every operation of an up, a destroy or a change the run is killed while it is under way, fixed, and run again."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from simulator.account.judge import findings
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.engine.lifecycle import bring_up, take_down
+from simulator.engine.clock import Operation
+from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
-from simulator.recording import Recording
+from simulator.recording import Recording, exists_in_cloud
 
 MOMENTS = (0.0, 0.5, 1.0)
 """When the run dies, as a fraction of the operation: before its request has left, half-way, and when it has ended but
@@ -25,7 +25,7 @@ class Case:
     """One kill."""
 
     urn: str
-    operation: Literal["create", "delete"]
+    operation: Operation
     at: float
 
 
@@ -38,9 +38,10 @@ class Failure:
 
 
 def cases(recording: Recording) -> list[Case]:
-    """All kills of a stack."""
+    """All kills of a stack that is brought up, and destroyed."""
     urns = [registration.urn for registration in recording.resources()]
-    return [Case(urn, operation, at) for urn in urns for operation in ("create", "delete") for at in MOMENTS]
+    operations: tuple[Operation, ...] = ("create", "delete")
+    return [Case(urn, operation, at) for urn in urns for operation in operations for at in MOMENTS]
 
 
 def run_cases(
@@ -69,16 +70,78 @@ def run_cases(
     return failures
 
 
+@dataclass(frozen=True)
+class ChangeMatrix:
+    """A change of a stack that is up, killed in the midst."""
+
+    standing: Engine
+    """The stack as it is before the change."""
+    after: Recording
+    runs: tuple[Run, ...]
+    """The change as nothing kills it: it may be refused."""
+    stays: frozenset[str]
+    """What the destroy that follows is refused, or leaves, by the configuration: deletion protection, a last backup."""
+
+    @classmethod
+    def of(
+        cls, before: Recording, after: Recording, *, seed: int, parallel: int = DEFAULT_PARALLEL, account: AccountState | None = None
+    ) -> "ChangeMatrix":
+        """Bring the stack up, and try the change once. `account`: what there is before the program; nothing unless given."""
+        standing = Engine(World((account or AccountState()).copy()), State(), seed, parallel)
+        standing.up(before)
+        engine = standing.copy()
+        runs = tuple(bring_up(engine, after))
+        return cls(standing, after, runs, frozenset(_gone(engine)))
+
+    def cases(self) -> list[Case]:
+        """All kills: each operation of the change's first run on something outside the engine, at each moment."""
+        phase = self.runs[0].phase
+        there = {urn: change for urn, change in phase.changes.items() if exists_in_cloud(change.registration)}
+        steps = [step for step in phase.steps.values() if step.urn in there and (there[step.urn].kind != "same")]
+        return [Case(step.urn, step.operation, at) for step in sorted(steps, key=lambda step: (step.urn, step.operation)) for at in MOMENTS]
+
+    def failures(self, chosen: Iterable[Case], *, after_case: Callable[[], object] = lambda: None) -> list[Failure]:
+        """What went wrong in these cases; empty where all converged. `after_case` is called after each case."""
+        failures = []
+        for case in chosen:
+            why = self.run(case)
+            if why:
+                failures.append(Failure(case, why))
+            after_case()
+        return failures
+
+    def run(self, case: Case) -> tuple[str, ...]:
+        """What is wrong after a kill; empty where the change converges, or ends with the refusal that it has without the kill."""
+        engine = self.standing.copy()
+        phase = engine.up(self.after, kill=Kill(case.urn, case.operation, case.at))
+        if not phase.killed:
+            return ("the kill never came: the operation was never under way",)
+        recover(engine.state, engine.world)
+        runs = bring_up(engine, self.after)
+        if self.runs[-1].phase.ended_well:
+            wrong = _not_converged(runs, "the change") or made_wrong(engine, self.after)
+        else:
+            expected = {step.refusal.cause for step in self.runs[-1].phase.errors if step.refusal}
+            wrong = [
+                f"another refusal: {step.urn}: {step.error}"
+                for step in runs[-1].phase.errors
+                if step.refusal and step.refusal.cause not in expected
+            ]
+        return tuple(wrong or [what for what in _gone(engine) if what not in self.stays])
+
+
+def _not_converged(runs: list[Run], what: str) -> list[str]:
+    if runs[-1].phase.ended_well:
+        return []
+    return [f"{what} does not converge: {step.urn}: {step.error}" for step in runs[-1].phase.errors]
+
+
 def _killed_up(engine: Engine, recording: Recording, case: Case) -> list[str]:
     phase = engine.up(recording, kill=Kill(case.urn, case.operation, case.at))
     if not phase.killed:
         return ["the kill never came: the operation was never under way"]
     recover(engine.state, engine.world)
-    runs = bring_up(engine, recording)
-    if not runs[-1].phase.ended_well:
-        return [f"up does not converge: {step.urn}: {step.error}" for step in runs[-1].phase.errors]
-    wrong = made_wrong(engine, recording)
-    return wrong or _gone(engine)
+    return _not_converged(bring_up(engine, recording), "up") or made_wrong(engine, recording) or _gone(engine)
 
 
 def _killed_destroy(standing: Engine, case: Case) -> list[str]:
@@ -106,7 +169,4 @@ def made_wrong(engine: Engine, recording: Recording) -> list[str]:
 
 
 def _gone(engine: Engine) -> list[str]:
-    runs = take_down(engine)
-    if not runs[-1].phase.ended_well:
-        return [f"destroy does not converge: {step.urn}: {step.error}" for step in runs[-1].phase.errors]
-    return [f"left behind: {what}" for _, what in engine.world.state.leftovers()]
+    return _not_converged(take_down(engine), "destroy") or [f"left behind: {what}" for _, what in engine.world.state.leftovers()]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from simulator.account.disk import DamagedAccount, file_name, write_whole
-from simulator.engine.state import Held, Pending, State
+from simulator.engine.state import Held, Pending, State, key_of
 from simulator.recording import Registration
 
-_HELD, _PENDING, _STACK = "resources", "pending", "stack.json"
+_HELD, _REPLACED, _PENDING, _STACK = "resources", "pending-deletions", "pending", "stack.json"
 T = TypeVar("T")
 _SETS = ("dependencies", "providers", "secret_inputs")
 
@@ -25,6 +25,7 @@ class StateFolder:
 
     folder: Path
     _held: dict[str, Held] = field(default_factory=dict)
+    _replaced: dict[str, Held] = field(default_factory=dict)
     _pending: dict[str, Pending] = field(default_factory=dict)
     _stack: Registration | None = None
 
@@ -42,7 +43,12 @@ class StateFolder:
         held = self._entries(_HELD, _held)
         pending = self._entries(_PENDING, _pending)
         stack = _read(self.folder / _STACK, _registration) if self.exists else None
-        state = State({entry.registration.urn: entry for entry in held}, pending, stack)
+        state = State({entry.registration.urn: entry for entry in held}, [], pending, stack)
+        # A process may have died when one was written in both places: it is live until its successor is.
+        there = {(item.registration.urn, item.registration.id) for item in held}
+        state.pending_deletions = [
+            item for item in self._entries(_REPLACED, _held) if (item.registration.urn, item.registration.id) not in there
+        ]
         self._remember(state, pending)
         return state
 
@@ -59,7 +65,10 @@ class StateFolder:
         pending = [*state.pending, *under_way]
         self._save_stack(state)
         # In this order: a process that dies in between leaves a resource with an operation too many, never without both.
+        replaced = {key_of(item): item for item in state.pending_deletions}
+        self._write(_REPLACED, self._replaced, {**self._replaced, **replaced})
         self._write(_HELD, self._held, state.held)
+        self._write(_REPLACED, self._replaced, replaced)
         self._write(_PENDING, self._pending, {item.registration.urn: item for item in pending})
         self._remember(state, pending)
 
@@ -70,6 +79,7 @@ class StateFolder:
 
     def _remember(self, state: State, pending: Iterable[Pending]) -> None:
         self._held, self._stack = dict(state.held), state.stack
+        self._replaced = {key_of(item): item for item in state.pending_deletions}
         self._pending = {item.registration.urn: item for item in pending}
 
     def _write(self, name: str, before: Mapping[str, Held | Pending], there: Mapping[str, Held | Pending]) -> None:
@@ -100,7 +110,12 @@ def _read(path: Path, make: Callable[[Any], T]) -> T:
 
 
 def _held(entry: dict[str, Any]) -> Held:
-    return Held(_registration(entry["registration"]), entry["init_error"])
+    return Held(
+        _registration(entry["registration"]),
+        entry["init_error"],
+        entry.get("pending_replacement", False),
+        tuple(entry.get("saved", (0, 0))),
+    )
 
 
 def _pending(entry: dict[str, Any]) -> Pending:

@@ -109,6 +109,13 @@ class Create(_Asking):
 
     doing: Doing = "creating"
 
+    def __init__(
+        self, registration: Registration, world: World, seconds: float, idle: Callable[[], bool], *, replaced: bool = False
+    ) -> None:
+        """`replaced`: it is made in place of a live one, which is deleted when all else is done."""
+        super().__init__(registration, world, seconds, idle)
+        self._replaced = replaced
+
     def _request(self) -> Refusal | None:
         return self._world.begin_create(self.registration)
 
@@ -125,9 +132,9 @@ class Create(_Asking):
 
     def saved(self, state: State) -> None:
         if self.refusal is None:
-            state.save(self.registration)
+            state.save(self.registration, replaced=self._replaced)
         elif self.refusal.leaves != "nothing":
-            state.save(self.registration, self.refusal.text)
+            state.save(self.registration, self.refusal.text, replaced=self._replaced)
 
 
 class Update(_Asking):
@@ -137,10 +144,10 @@ class Update(_Asking):
 
     def __init__(self, old: Registration, new: Registration, world: World, seconds: float, idle: Callable[[], bool]) -> None:
         super().__init__(new, world, seconds, idle)
-        self._old = old
+        self.old = old
 
     def _request(self) -> Refusal | None:
-        return self._world.update(self._old, self.registration)
+        return self._world.update(self.old, self.registration)
 
     def _look(self, _now: float, /) -> float | None:
         self._world.faults.ended(self.registration)
@@ -156,10 +163,10 @@ class Delete(_Asking):
 
     doing: Doing = "deleting"
 
-    def __init__(self, registration: Registration, world: World, seconds: float, idle: Callable[[], bool], *, keep: bool = False) -> None:
-        """`keep`: it is the old one of a pair, and its successor has taken its place in the state."""
+    def __init__(self, registration: Registration, world: World, seconds: float, idle: Callable[[], bool], *, first: bool = False) -> None:
+        """`first`: it makes room for its successor, and keeps its place in the state until that is made."""
         super().__init__(registration, world, seconds, idle)
-        self._keep = keep
+        self._first = first
 
     def _request(self) -> Refusal | None:
         return self._world.begin_delete(self.registration)
@@ -170,8 +177,10 @@ class Delete(_Asking):
         return None
 
     def saved(self, state: State) -> None:
-        if self.refusal is None and not self._keep:
-            state.forget(self.registration.urn)
+        if self.refusal is None and self._first:
+            state.deleted_first(self.registration.urn)
+        elif self.refusal is None:
+            state.forget(self.registration)
 
 
 class Same:
@@ -179,9 +188,10 @@ class Same:
 
     doing: Doing = "updating"
 
-    def __init__(self, registration: Registration) -> None:
+    def __init__(self, registration: Registration, *, replaced: bool = False) -> None:
         self.registration, self.attempts = registration, 1
         self.refusal: Refusal | None = None
+        self._replaced = replaced
 
     def begin(self, _now: float, /) -> float:
         return 0.0
@@ -190,19 +200,28 @@ class Same:
         return None
 
     def saved(self, state: State) -> None:
-        state.save(self.registration)
+        state.save(self.registration, replaced=self._replaced)
 
 
-def create_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool]) -> Job:
+class Gone(Same):
+    """Nothing to delete: it was deleted by an earlier run, to make room for a successor that is no longer wanted."""
+
+    doing: Doing = "deleting"
+
+    def saved(self, state: State) -> None:
+        state.forget(self.registration)
+
+
+def create_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool], *, replaced: bool = False) -> Job:
     """Making one resource, with its latency and what faults add to it."""
     if not exists_in_cloud(registration):
-        return Same(registration)
+        return Same(registration, replaced=replaced)
     seconds = latencies.seconds(registration, "create", seed) + world.faults.delay_s("create", registration)
-    return Create(registration, world, seconds, idle)
+    return Create(registration, world, seconds, idle, replaced=replaced)
 
 
-def delete_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool], *, keep: bool = False) -> Job:
+def delete_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool], *, first: bool = False) -> Job:
     """Deleting one resource. What the cloud does not have, or what is kept in it on purpose, takes no time."""
     retained = bool(registration.options.get("retainOnDelete"))
     seconds = 0.0 if retained else latencies.seconds(registration, "delete", seed)
-    return Delete(registration, world, seconds, idle, keep=keep)
+    return Delete(registration, world, seconds, idle, first=first)

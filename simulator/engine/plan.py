@@ -81,7 +81,7 @@ class _Planner:
     def _change(self, recorded: Registration) -> Change:
         inputs = self._followed(recorded.inputs)
         held = self._state.held.get(recorded.urn)
-        if held is None:
+        if held is None or held.pending_replacement:
             made = self._creations.get(recorded.urn, 0)
             return Change("create", None, self._again(recorded, inputs, made) if made else self._first(recorded, inputs))
         old = held.registration
@@ -177,7 +177,7 @@ class _Planner:
         return replace(recorded, inputs=inputs, id=resource_id, outputs=computed)
 
     def _outputs_kept(self, recorded: Registration, old: Registration, changed: tuple[str, ...]) -> Mapping[str, Any]:
-        kept = {**self._followed(recorded.outputs), **{key: old.outputs[key] for key in old.outputs if key not in recorded.inputs}}
+        kept = dict(_computed_kept(self._followed(recorded.outputs), old.outputs, recorded.inputs))
         if "tagsAll" in recorded.outputs:
             kept["tagsAll"] = recorded.outputs["tagsAll"]
         if recorded.type == kinds.LAUNCH_TEMPLATE:
@@ -215,6 +215,15 @@ class _Planner:
                 made["version"] = self._template_versions[made["id"]]
             return made
         return [self._in_account(item) for item in value] if isinstance(value, list) else value
+
+
+def _computed_kept(made: Mapping[str, Any], old: Mapping[str, Any], inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Outputs with all that no input gives as it was, on every level: a cluster's own security group stands among its VPC's settings."""
+    kept = {**made, **{key: old[key] for key in old if key not in inputs}}
+    for key in made.keys() & old.keys() & inputs.keys():
+        if all(isinstance(part[key], Mapping) for part in (made, old, inputs)):
+            kept[key] = _computed_kept(made[key], old[key], inputs[key])
+    return kept
 
 
 def _kept(inputs: Mapping[str, Any], old: Mapping[str, Any], path: str) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World
 from simulator.engine.state import State
-from simulator.recording import Registration
+from simulator.recording import Registration, exists_in_cloud
 
 CANCEL = "pulumi cancel"
 RECOVER = "trn recover"
@@ -37,7 +37,7 @@ def recover(state: State, world: World) -> list[str]:
 
 def _resume(registration: Registration, state: State, world: World, done: list[str]) -> None:
     """Import what one creation without an end has made."""
-    found = find(registration, world)
+    found = find(registration, state, world)
     if found is None:
         return
     if registration.type == kinds.RELEASE:
@@ -45,27 +45,24 @@ def _resume(registration: Registration, state: State, world: World, done: list[s
         done.append(f"helm uninstall {registration.inputs['name']} --namespace {registration.inputs['namespace']}")
         world.finish_delete(found.registration)
         return
-    state.save(found.registration, "it did not become ready" if found.status != "ready" else None)
+    state.adopt(found.registration, "it did not become ready" if found.status != "ready" else None)
 
 
-def find(registration: Registration, world: World) -> CloudObject | None:
-    """The object that a request has made, found by its identity; None where there is none, or where it has no identity."""
-    asked = identity(registration)
+def find(registration: Registration, state: State, world: World) -> CloudObject | None:
+    """The object that a request has made, found by its identity among those that the state does not know; None where there is none."""
+    asked, known = identity(registration), state.by_id()
     if asked is None:
         return None
-    return next((existing for existing in world.state.existing(registration.type) if identity(existing.registration) == asked), None)
+    made = (item for item in world.state.existing(registration.type) if (registration.type, item.registration.id) not in known)
+    return next((item for item in made if identity(item.registration) == asked), None)
 
 
 def refresh(state: State, world: World) -> None:
-    """Drop from the state what is no longer there."""
-    for urn, held in list(state.held.items()):
-        registration = held.registration
-        if (
-            registration.custom
-            and not registration.type.startswith("pulumi:providers:")
-            and world.state.find(registration.type, registration.id) is None
-        ):
-            state.forget(urn)
+    """Drop from the state what is no longer there, and what names it."""
+    for registration in state.objects():
+        if exists_in_cloud(registration) and world.state.find(registration.type, registration.id) is None:
+            state.forget(registration)
+    state.prune()
 
 
 def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list[str], frozenset[str]]:
@@ -91,9 +88,9 @@ def _drain(state: State, world: World) -> list[str]:
 def drop_unreachable(state: State, world: World) -> None:
     """Drop from the state what lived in a cluster that is gone."""
     if not world.state.ready(kinds.CLUSTER):
-        for urn, held in list(state.held.items()):
-            if kinds.is_kubernetes(held.registration.type):
-                state.forget(urn)
+        for registration in [held.registration for held in (*state.pending_deletions, *state.held.values())]:
+            if kinds.is_kubernetes(registration.type):
+                state.forget(registration)
 
 
 def _forget(state: State, world: World) -> list[str]:

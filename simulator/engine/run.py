@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from simulator.account.world import World
-from simulator.engine.clock import Clock, Listener, Step
-from simulator.engine.jobs import Job, Same, Update, create_job, delete_job
+from simulator.engine.clock import Clock, Listener, Operation, Step
+from simulator.engine.jobs import Gone, Job, Same, Update, create_job, delete_job
 from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
 from simulator.engine.permanent import refusal, refused_by_program
 from simulator.engine.plan import Change, plan, targeted
-from simulator.engine.state import Pending, State, stack_of
+from simulator.engine.state import OLD, Pending, State, stack_of
 from simulator.latencies import update_seconds
 from simulator.recording import Recording, Registration, exists_in_cloud
 
-OLD = "#old"
-"""Ends the key of the deletion that belongs to a replacement; all other keys are URNs."""
+
+def is_of_earlier_run(key: str) -> bool:
+    """Whether a step deletes what an earlier run had replaced."""
+    return OLD in key and not key.endswith(OLD)
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Kill:
     """The run is killed, without warning, while one operation is under way."""
 
     urn: str
-    operation: Literal["create", "delete"]
+    operation: Operation
     at: float = 0.5
     """Fraction of the operation's own time: 0 before its request has left, 1 when it has ended but is not yet saved in the state."""
 
@@ -33,7 +34,7 @@ class Phase:
     """A run that has ended."""
 
     steps: Mapping[str, Step]
-    """By URN, the deletions of replaced resources by URN and `#old`; operations that never started are missing."""
+    """By URN, the deletions of replaced resources by URN and OLD; operations that never started are missing."""
     order: tuple[str, ...]
     """Their keys in the order in which they ended."""
     predecessors: Mapping[str, str | None]
@@ -99,9 +100,10 @@ class Engine:
             recording = Recording(recording.project, recording.stack, there)
         self.state.stack = stack_of(recording) or self.state.stack
         run = _Run(self, changes, listener, kill)
-        before = self.state.recording()
-        run.first_phase(recording, before, begin)
-        if not run.stopped:
+        before = self.state.copy()
+        self.state.begin_run()
+        run.first_phase(recording, before.recording(), begin)
+        if not run.stopped and not targets:
             run.deletions(before, {urn for urn, change in changes.items() if _goes_last(change)})
         return run.phase()
 
@@ -109,7 +111,7 @@ class Engine:
         """Delete everything that the state knows, level by level; a refusal lets its own level finish and stops the run there."""
         changes = {urn: Change("delete", held.registration, None) for urn, held in sorted(self.state.held.items())}
         run = _Run(self, changes, listener, kill)
-        run.deletions(self.state.recording(), set(changes))
+        run.deletions(self.state.copy(), set(changes))
         return run.phase()
 
 
@@ -161,8 +163,7 @@ class _Run:
         for urn, (users, roots) in self._deleted_first(before, plain).items():
             old = self._changes[urn].old
             assert old is not None
-            # Once it is gone the state holds it no more: a run that ends here is followed by one that makes it.
-            self._jobs[urn + OLD] = self._delete_job(old, keep=False)
+            self._jobs[urn + OLD] = self._delete_job(old, first=True)
             needs[urn + OLD] = {user + OLD for user in users} | {name for root in roots for name in plain[root]}
             needs[urn].add(urn + OLD)
         self._drive(needs, begin)
@@ -178,19 +179,20 @@ class _Run:
         roots = {urn for urn in going if not any(urn in resting for resting in users.values())}
         return {urn: (users[urn], {root for root in roots if root == urn or urn in users[root]}) for urn in sorted(going)}
 
-    def deletions(self, graph: Recording, urns: set[str]) -> None:
-        """Delete level by level, each level once the one before has ended."""
+    def deletions(self, before: State, urns: set[str]) -> None:
+        """Delete level by level, each level once the one before has ended, and with them what earlier runs did not come to delete."""
         barrier, last = self._clock.now, self._clock.order[-1] if self._clock.order else None
-        for level in deletion_levels(graph):
+        replaced = before.replaced()
+        for level in deletion_levels(before.recording(), urns, replaced, before.listed()):
             keys = []
             for urn in level:
-                if urn in urns:
-                    change = self._changes[urn]
-                    assert change.old is not None
-                    key = urn if change.kind == "delete" else urn + OLD
-                    self._jobs[key] = self._delete_job(change.old, keep=change.kind != "delete")
-                    self._clock.offer(key, barrier, last)
-                    keys.append(key)
+                change = self._changes.get(urn)
+                key = urn + OLD if change is not None and change.kind == "replace" else urn
+                old = replaced[urn] if change is None else change.old
+                assert old is not None
+                self._jobs[key] = self._delete_job(old)
+                self._clock.offer(key, barrier, last)
+                keys.append(key)
             self._finish(stop_at_refusal=False, ended=lambda _key: None)
             if self.stopped:
                 return
@@ -202,16 +204,20 @@ class _Run:
     def _job(self, change: Change) -> Job:
         engine, new = self._engine, change.new
         assert new is not None
-        if change.kind == "same" or not exists_in_cloud(new):
+        replaced = change.kind == "replace" and not change.delete_first
+        if change.kind == "same":
             return Same(new)
-        if change.kind == "update":
+        if change.kind == "update" and exists_in_cloud(new):
             assert change.old is not None
             seconds = update_seconds(change.old, new, engine.seed)
             return Update(change.old, new, engine.world, seconds, self._clock.idle)
-        return create_job(new, engine.world, engine.seed, self._clock.idle)
+        return create_job(new, engine.world, engine.seed, self._clock.idle, replaced=replaced)
 
-    def _delete_job(self, registration: Registration, *, keep: bool) -> Job:
-        return delete_job(registration, self._engine.world, self._engine.seed, self._clock.idle, keep=keep)
+    def _delete_job(self, registration: Registration, *, first: bool = False) -> Job:
+        held = self._engine.state.held.get(registration.urn)
+        if held is not None and held.pending_replacement and held.registration == registration:
+            return Gone(registration)
+        return delete_job(registration, self._engine.world, self._engine.seed, self._clock.idle, first=first)
 
     def _drive(self, needs: Mapping[str, set[str]], begin: float) -> None:
         """Run jobs as what they need ends; a refusal lets what is under way finish and starts nothing new."""
@@ -237,7 +243,7 @@ class _Run:
     def _finish(self, *, stop_at_refusal: bool, ended: Callable[[str], None]) -> None:
         """Let jobs end until none is left, or the run is killed."""
         while True:
-            key = self._clock.next(self._deadline())
+            key = self._clock.next(self._deadline)
             if key is None:
                 break
             job = self._jobs[key]
@@ -281,7 +287,9 @@ class _Run:
             unsent = self._kill is not None and self._is_victim(key) and self._kill.at == 0
             remaining = 0.0 if unsent else max(0.0, self._clock.planned[key] - at)
             self._engine.state.pending.append(Pending(job.registration, job.doing, round(remaining, 1)))
-            if unsent:
+            if unsent and isinstance(job, Update):
+                self._engine.world.withdraw_update(job.old, job.registration)
+            elif unsent:
                 self._engine.world.withdraw(job.registration)
             else:
                 self._goes_on(job)

@@ -141,8 +141,8 @@ class Engine:
                 blocked.add(urn)
         return frozenset(item.urn for item in self.recording.resources() if item.urn not in blocked)
 
-    def kill_cli(self, trn: subprocess.Popen[str], *urns: str) -> str:
-        """Kill the CLI, as a machine that loses power does, while it waits for just these; gives what was printed.
+    def kill_cli(self, trn: subprocess.Popen[str], *urns: str, when: Callable[[], bool] | None = None) -> str:
+        """Kill the CLI, as a machine that loses power does, while it waits for just these, or when something is so; gives what was printed.
 
         It is stopped to be looked at, so that nothing begins or is half written between the look and the end.
         """
@@ -154,7 +154,7 @@ class Engine:
             os.kill(child, signal.SIGSTOP)
             while not _is_stopped(child):
                 time.sleep(LOOK_S)
-            if self.is_waiting_for(*urns):
+            if when() if when is not None else self.is_waiting_for(*urns):
                 os.kill(child, signal.SIGKILL)
                 return trn.communicate()[0]
             os.kill(child, signal.SIGCONT)
@@ -196,15 +196,23 @@ class Engine:
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The engine's state: URN to resource, the stack itself left out."""
-        resources = self._deployment().get("resources") or []
+        resources = self.deployment().get("resources") or []
         return {item["urn"]: item for item in resources if item["type"] != "pulumi:pulumi:Stack"}
 
     def pending(self) -> dict[str, dict[str, Any]]:
         """Creates whose end the engine does not know: URN to resource."""
-        operations = self._deployment().get("pending_operations") or []
+        operations = self.deployment().get("pending_operations") or []
         return {item["resource"]["urn"]: item["resource"] for item in operations if item["type"] == "creating"}
 
-    def _deployment(self) -> dict[str, Any]:
+    def operations(self) -> set[tuple[str, str]]:
+        """URN, and what is under way or has an unknown end; empty while the state is being written."""
+        try:
+            return {(item["resource"]["urn"], item["type"]) for item in self.deployment().get("pending_operations") or []}
+        except (OSError, ValueError):
+            return set()
+
+    def deployment(self) -> dict[str, Any]:
+        """The engine's state as its backend keeps it."""
         # A stack that has just been made has no deployment until its first checkpoint.
         return json.loads(self.stored.read_text())["checkpoint"].get("latest") or {}
 

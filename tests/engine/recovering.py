@@ -19,9 +19,10 @@ def recover(engine: Engine, *, orphans: bool = False) -> Plan:
     state = exported("dev", asked)
     if orphans:
         state = with_orphans(state, "dev", asked)
-    made = {item.urn: (Sighting(item.id),) for item in engine.world.values()}
-    plan = plan_recovery(state, {pending.urn: made.get(pending.urn, ()) for pending in state.pending})
-    assert import_and_refresh(plan, "dev", run)
+    there = [(item.urn, Sighting(item.id)) for item in engine.world.values()]
+    made = {pending.urn: tuple(sighting for urn, sighting in there if urn == pending.urn) for pending in state.pending}
+    plan = plan_recovery(state, made)
+    assert import_and_refresh(plan, "dev", asked, run)
     return plan
 
 

@@ -63,7 +63,8 @@ def recover(
         if not yes:
             typer.confirm(f"Import {len(plan.imports)}, uninstall {len(plan.uninstalls)}, then refresh {stack}?", abort=True, err=True)
         recovery.uninstall(plan)
-        done = import_and_refresh(plan, stack, access().pulumi(stack).run)
+        pulumi = access().pulumi(stack)
+        done = import_and_refresh(plan, stack, pulumi.ask, pulumi.run)
     write_json({"stack": stack, "recovered": done, **as_data(plan, orphans=orphans)}, json_file)
     for line in report_lines(plan, stack, orphans=orphans, done=done):
         console.print(line, markup=False, soft_wrap=True)

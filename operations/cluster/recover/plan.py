@@ -1,4 +1,9 @@
-"""What a recovery does: a value made from the state and from what was found in the account."""
+"""What a recovery does: a value made from the state and from what was found in the account.
+
+What was being made under a URN that the state holds is one of three. Its predecessor was deleted to make room for it: it takes that place.
+It differs from the live one: it is a replacement on its way, and takes the place of the live one, which waits for its deletion from then
+on, as it would have done. Else a later run made it again.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +26,8 @@ class Import:
 
     pending: Pending
     sighting: Sighting
+    in_place: bool = False
+    """Whether the state holds its URN: it takes over that place, where `pulumi import` refuses."""
 
 
 @dataclass(frozen=True)
@@ -58,37 +65,32 @@ class Plan:
 
 def plan_recovery(state: State, found: Found) -> Plan:
     """Sort every operation without an end by what became of it."""
-    held = frozenset((type_of(urn), which) for urn, which in state.ids.items() if which)
     kept: dict[str, list[Any]] = {name: [] for name in Plan.__dataclass_fields__}
     for pending in _unique(state.pending):
         if pending.doing != "creating":
             kept["refreshed"].append(pending)
             continue
         sightings = found.get(pending.urn)
-        if pending.urn in state.ids:
+        unknown = [sighting for sighting in sightings or () if (pending.type, sighting.id) not in state.known]
+        if state.is_there(pending.urn) and (not pending.is_custom or state.live[pending.urn].get("inputs", {}) == pending.inputs):
             kept["settled"].append(pending)
             if pending.type in MADE_TWICE:
-                kept["leftovers"] += [Import(pending, sighting) for sighting in sightings or () if (pending.type, sighting.id) not in held]
+                kept["leftovers"] += [Import(pending, sighting) for sighting in unknown]
         elif sightings is None:
             kept["unclear"].append(_not_looked_for(pending))
         else:
-            _sort(pending, [sighting for sighting in sightings if (pending.type, sighting.id) not in held], kept)
+            _sort(pending, unknown, kept, in_place=pending.urn in state.live)
     return Plan(**{name: tuple(items) for name, items in kept.items()})
 
 
-def type_of(urn: str) -> str:
-    """The resource type in a URN. Ids are unique within a type only: a Service and a StatefulSet may have one name."""
-    return urn.split("::", 3)[2].rpartition("$")[2]
-
-
-def _sort(pending: Pending, sightings: list[Sighting], kept: dict[str, list[Any]]) -> None:
+def _sort(pending: Pending, sightings: list[Sighting], kept: dict[str, list[Any]], *, in_place: bool) -> None:
     if len(sightings) > 1:
         kept["unclear"].append(_several(pending, sightings))
     elif not sightings:
         kept["never_made"].append(pending)
     else:
         where = {"half": "uninstalls", "making": "making"}.get(sightings[0].progress, "imports")
-        kept[where].append(Import(pending, sightings[0]))
+        kept[where].append(Import(pending, sightings[0], in_place))
 
 
 def _unique(pending: Iterable[Pending]) -> list[Pending]:
@@ -107,6 +109,23 @@ def _not_looked_for(pending: Pending) -> Unclear:
 def _several(pending: Pending, sightings: list[Sighting]) -> Unclear:
     ids = ", ".join(sighting.id for sighting in sightings)
     return Unclear(pending, f"there are {len(sightings)}: {ids}", "delete all but one, then run this again")
+
+
+def taken_over(deployment: Mapping[str, Any], imports: Iterable[Import]) -> dict[str, Any]:
+    """A deployment of `pulumi stack export` in which these have taken the places that it holds, as the engine would have written it.
+
+    A successor stands right before what it replaces: what it needs was saved before, what needs it comes after.
+    """
+    made = {item.pending.urn: {**item.pending.entry, "id": item.sighting.id} for item in imports}
+    resources: list[Mapping[str, Any]] = []
+    for entry in deployment.get("resources") or ():
+        if entry.get("delete") or entry["urn"] not in made:
+            resources.append(entry)
+            continue
+        resources.append(made[entry["urn"]])
+        if not entry.get("pendingReplacement"):
+            resources.append({**entry, "delete": True})
+    return {**deployment, "resources": resources}
 
 
 def import_file(imports: Iterable[Import]) -> dict[str, Any]:

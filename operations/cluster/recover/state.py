@@ -25,6 +25,8 @@ class Pending:
     """URN of the provider, without its id."""
     is_custom: bool = True
     """False for a component and for a provider: they exist in the state alone, so nothing of them can be left over."""
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    """The resource as the state has it."""
 
     @property
     def name(self) -> str:
@@ -40,8 +42,14 @@ class State:
     """As much of an exported state as recovery needs."""
 
     pending: tuple[Pending, ...]
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """Id of every resource that the state holds, by URN; empty for components."""
+    live: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The resource that the state holds of each URN, one that was deleted to make room for its successor among them."""
+    known: frozenset[tuple[str, str]] = frozenset()
+    """Type and id of all that the state takes to be there: live, or replaced and waiting for its deletion."""
+
+    def is_there(self, urn: str) -> bool:
+        """Whether the state takes the resource to exist."""
+        return urn in self.live and not self.live[urn].get("pendingReplacement")
 
 
 def read_state(text: str) -> State:
@@ -51,7 +59,9 @@ def read_state(text: str) -> State:
         resources = deployment.get("resources") or []
         pending = tuple(_pending(entry["resource"], entry["type"]) for entry in deployment.get("pending_operations") or ())
         # One that waits to be deleted has been replaced: the URN is the other's.
-        return State(pending, {entry["urn"]: entry.get("id", "") for entry in resources if not entry.get("delete")})
+        live = {entry["urn"]: entry for entry in resources if not entry.get("delete")}
+        there = [entry for entry in resources if entry.get("id") and not entry.get("pendingReplacement")]
+        return State(pending, live, frozenset((entry["type"], entry["id"]) for entry in there))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
 
@@ -80,4 +90,6 @@ def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:
 def _pending(resource: Mapping[str, Any], doing: str) -> Pending:
     provider = resource.get("provider", "").rpartition("::")[0]
     is_custom = bool(resource.get("custom")) and not resource.get("external") and not resource["type"].startswith("pulumi:")
-    return Pending(resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider, is_custom)
+    return Pending(
+        resource["urn"], resource["type"], doing, resource.get("inputs") or {}, resource.get("parent", ""), provider, is_custom, resource
+    )

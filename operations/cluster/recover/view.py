@@ -28,7 +28,8 @@ def print_plan(console: Console, plan: Plan, *, orphans: bool) -> None:
     """What became of each operation without an end."""
     for item in plan.imports:
         note = ": it failed, and is imported so that `pulumi up` can replace it" if item.sighting.progress == "failed" else ""
-        console.print(f"  import     {item.pending} {item.sighting.id}{note}", markup=False, soft_wrap=True)
+        place = ": takes its place in the state, where a replacement had begun" if item.in_place else ""
+        console.print(f"  import     {item.pending} {item.sighting.id}{place}{note}", markup=False, soft_wrap=True)
     for item in plan.uninstalls:
         console.print(f"  uninstall  {item.pending} {item.sighting.id} ({item.sighting.said})", markup=False, soft_wrap=True)
     for pending in () if orphans else plan.never_made:

@@ -9,8 +9,8 @@ from operations.stack_file import StackFile
 from operations.text_files import write_text
 from simulator.engine.change import Changed, NodeEffect
 from simulator.engine.plan import Change
-from simulator.engine.run import OLD
 from simulator.engine.schedule import critical_steps
+from simulator.engine.state import OLD
 from simulator.rehearsal import Rehearsal
 from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.drawing.change import ChangeRun, NodesTouched, Side, Touched

@@ -5,16 +5,18 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
 from operations.program import rehearsing
-from operations.rehearse.random_configurations import random_configuration
+from operations.rehearse.random_configurations import random_change, random_configuration
 from operations.stack_file import as_pulumi
 from operations.stack_names import project_root
 from simulator.doors.recorder import program_at, record
 from simulator.engine import chaos
+from simulator.recording import Recording
 from simulator.report.schema import Part
 
 SCHEMA = "trn-chaos/1"
@@ -44,6 +46,8 @@ class ChaosReport(Part):
     """Runs that converged, or stopped with errors that name resource, cause and remedy, and whose destroy left nothing."""
     converged: int
     """Of these, runs in which the cluster came up."""
+    changed: int
+    """Of these, runs in which it was then changed to another configuration, in half of them with a kill in the midst."""
     leftovers: int
     """Resources left behind in all runs together."""
     failures: list[ChaosFailure]
@@ -66,6 +70,7 @@ def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: in
         runs=runs,
         ended_well=sum(outcome.ended_well for outcome in outcomes),
         converged=sum(outcome.ended_well and outcome.converged for outcome in outcomes),
+        changed=sum(outcome.ended_well and outcome.changed for outcome in outcomes),
         leftovers=sum(len(outcome.leftovers) for outcome in outcomes),
         failures=[
             ChaosFailure(seed=item.seed, configuration=_number(item.seed), faults=list(item.faults), why=list(item.why))
@@ -88,15 +93,18 @@ def _done(blocks: Sequence[list[int]], processes: int) -> Iterator[list[chaos.Ou
 
 def run_block(root: str, seeds: Sequence[int]) -> list[chaos.Outcome]:
     """Runs of one process: each configuration is recorded once."""
-    outcomes, number, recording = [], None, None
+    outcomes, number, recording, changed = [], None, None, None
     with rehearsing():
         for seed in seeds:
             if recording is None or number != _number(seed):
                 number = _number(seed)
-                configuration = as_pulumi(random_configuration(number))
-                recording = record(program_at(Path(root)), project="trn", stack=f"chaos-{number}", configuration=configuration)
-            outcomes.append(chaos.run(recording, seed))
+                recording, changed = (_recorded(root, number, drawn(number)) for drawn in (random_configuration, random_change))
+            outcomes.append(chaos.run(recording, seed, changed=changed))
     return outcomes
+
+
+def _recorded(root: str, number: int, configuration: dict[str, Any]) -> Recording:
+    return record(program_at(Path(root)), project="trn", stack=f"chaos-{number}", configuration=as_pulumi(configuration))
 
 
 def _number(seed: int) -> int:
@@ -106,7 +114,7 @@ def _number(seed: int) -> int:
 def print_report(output: Console, report: ChaosReport, took: float) -> None:
     """Print how many runs ended well in `took` real seconds, and what was wrong with the others."""
     output.print(
-        f"{report.ended_well} of {report.runs} runs ended well: {report.converged} came up, {report.ended_well - report.converged} stopped with an"
+        f"{report.ended_well} of {report.runs} runs ended well: {report.converged} came up, {report.changed} of them were changed, {report.ended_well - report.converged} stopped with an"
         f" error that says how to go on; {report.leftovers} resources left behind ({took:.0f} s)",
         markup=False,
     )

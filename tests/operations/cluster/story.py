@@ -6,7 +6,7 @@ The engine is the rehearsal's; recovery and sweep are those of `trn`, through bo
 import copy
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -25,13 +25,13 @@ from operations.cluster.recover.look import Recovery
 from operations.cluster.recover.objects import Objects
 from operations.cluster.recover.plan import Plan
 from operations.cluster.recover.pulumi import import_and_refresh
-from operations.cluster.recover.state import read_state
+from operations.cluster.recover.state import Pending, read_state
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping
 from operations.cluster.sweep.run import Sweep
 from operations.existing.stand_in import put_missing
 from operations.kube.api import KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
-from operations.practice.state import exported, imported, refreshed
+from operations.practice.state import exported, imported, refreshed, take_over
 from simulator.account import kinds
 from simulator.account.putting import put_existing
 from simulator.account.world import World
@@ -94,16 +94,18 @@ class Story:
     def recover(self) -> Plan:
         """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
         api, state = self.api, self.engine.state
-        before = {item.registration.urn for item in state.pending if item.doing == "creating"} - state.held.keys()
-        there = {(item.registration.urn, item.registration.id) for item in self.world.state if item.registration.urn in before}
+        before = {item.registration.urn for item in state.pending if item.doing == "creating"}
+        held = state.by_id()
+        made = (item.registration for item in self.world.state if item.registration.urn in before)
+        there = {(item.urn, item.id) for item in made if (item.type, item.id) not in held}
         recovery = Recovery(api, self.cluster, lambda: self._objects(api), lambda _: None, lambda _: None)
         plan = recovery.plan(read_state(json.dumps(exported(state))))
         assert not plan.unclear, plan.unclear
-        found = {(item.pending.urn, self._id(item.pending.urn)) for item in (*plan.imports, *plan.uninstalls)}
+        found = {(item.pending.urn, self._id(item.pending, held)) for item in (*plan.imports, *plan.uninstalls)}
         assert found == there, found ^ there
         assert {pending.urn for pending in plan.never_made} == before - {urn for urn, _ in there}
         recovery.uninstall(plan)
-        assert import_and_refresh(plan, "dev", self._run)
+        assert import_and_refresh(plan, "dev", lambda _command: (0, json.dumps(exported(state))), self._run)
         known = state.by_id()
         unknown = [item.what for item in self.world.state if (item.registration.type, item.registration.id) not in known]
         assert unknown == []
@@ -114,14 +116,20 @@ class Story:
             return None
         return Objects(KubernetesClient(SimulatedClient(ApiServer(self.world), lambda: None), lambda: "practice"))
 
-    def _id(self, urn: str) -> str:
-        return next(item.registration.id for item in self.world.state if item.registration.urn == urn)
+    def _id(self, pending: Pending, held: Container[tuple[str, str]]) -> str:
+        """The id that Pulumi has for what the state did not know."""
+        made = (item.registration for item in self.world.state if item.registration.urn == pending.urn)
+        return next(item.id for item in made if (item.type, item.id) not in held)
 
     def _run(self, command: tuple[str, ...], _environment: Mapping[str, str]) -> tuple[int, str]:
         if command[1] == "refresh":
             refreshed(self.engine.state, self.world, drop=False)
             return 0, ""
-        wanted = json.loads(Path(command[command.index("--file") + 1]).read_text())["resources"]
+        document = json.loads(Path(command[command.index("--file") + 1]).read_text())
+        if command[1] == "stack":
+            take_over(document["deployment"], self.engine.state, self.world)
+            return 0, ""
+        wanted = document["resources"]
         missing = imported(wanted, self.engine.state, self.world, self.recording)
         return (1 if missing else 0), missing
 

@@ -14,7 +14,7 @@ from operations.aws.sighting import Sighting
 from operations.cli import app
 from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
 from operations.cluster.recover.objects import SECRETS
-from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery
+from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery, taken_over
 from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import UNKNOWN, Pending, State, read_preview, read_state
 from operations.errors import CommandError
@@ -35,14 +35,32 @@ def urn(resource_type: str, name: str = "a") -> str:
     return f"urn:pulumi:dev::trn::{resource_type}::{name}"
 
 
+def type_of(urn: str) -> str:
+    """The resource type in a URN."""
+    return urn.split("::", 3)[2].rpartition("$")[2]
+
+
 def creating(resource_type: str, name: str = "a", **inputs: Any) -> Pending:
     """A creation without an end."""
     return Pending(urn(resource_type, name), resource_type, "creating", inputs, STACK, PROVIDER)
 
 
 def planned(pending: Pending, *found: Sighting, ids: dict[str, str] | None = None) -> Plan:
-    """The plan for one operation."""
-    return plan_recovery(State((pending,), ids or {}), {pending.urn: found})
+    """The plan for one operation. `ids`: what the state holds, with the same inputs."""
+    return plan_recovery(holding(pending, ids=ids or {}), {pending.urn: found})
+
+
+def holding(*pending: Pending, ids: dict[str, str], **marks: Any) -> State:
+    """A state with these operations, and these resources by URN and id, each made from the inputs of the operation on its URN."""
+    inputs = {item.urn: dict(item.inputs) for item in pending}
+    entries = [{"urn": one, "type": type_of(one), "id": which, "inputs": inputs.get(one, {}), **marks} for one, which in ids.items()]
+    operations = [{"type": item.doing, "resource": {"custom": True, "inputs": item.inputs, **entry_of(item)}} for item in pending]
+    return read_state(json.dumps({"deployment": {"resources": entries, "pending_operations": operations}}))
+
+
+def entry_of(pending: Pending) -> dict[str, str]:
+    """What names a resource in the state."""
+    return {"urn": pending.urn, "type": pending.type, "parent": pending.parent, "provider": f"{pending.provider}::id"}
 
 
 # The plan
@@ -112,6 +130,41 @@ def test_what_a_later_run_made_again_leaves_the_first_one_over():
     assert not planned(creating(kind), Sighting("subnet-1/rtb-1"), ids={urn(kind): "rtbassoc-1"}).leftovers
 
 
+def test_a_replacement_on_its_way_takes_the_place_of_the_live_one():
+    """The old one waits for its deletion, as it would have done; `pulumi import` refuses a URN that the state holds."""
+    pending = creating("aws:fsx/lustreFileSystem:LustreFileSystem", subnetIds=["subnet-2"])
+    state = holding(pending, ids={pending.urn: "fs-1"})
+    state = replace(state, live={pending.urn: {**state.live[pending.urn], "inputs": {"subnetIds": ["subnet-1"]}}})
+    plan = plan_recovery(state, {pending.urn: (Sighting("fs-1"), Sighting("fs-2"))})
+    assert [(item.sighting.id, item.in_place) for item in plan.imports] == [("fs-2", True)]
+    after = taken_over({"resources": [{"urn": STACK, "type": "pulumi:pulumi:Stack"}, state.live[pending.urn]], "version": 3}, plan.imports)
+    assert [(entry.get("id"), entry.get("delete", False)) for entry in after["resources"]] == [
+        (None, False),
+        ("fs-2", False),
+        ("fs-1", True),
+    ]
+    # Both are known from then on: neither is found again.
+    assert read_state(json.dumps({"deployment": after})).known == {(pending.type, "fs-1"), (pending.type, "fs-2")}
+
+
+def test_what_was_deleted_to_make_room_gives_its_place():
+    """Nothing of it is in the account, and nothing of it is left in the state."""
+    pending = creating(ROLE, name_="node")
+    state = holding(pending, ids={pending.urn: "trainium-dev-node"}, pendingReplacement=True)
+    (item,) = plan_recovery(state, {pending.urn: (Sighting("trainium-dev-node"),)}).imports
+    assert item.in_place
+    (entry,) = taken_over({"resources": [dict(state.live[pending.urn])]}, [item])["resources"]
+    assert (entry["id"], "pendingReplacement" in entry) == ("trainium-dev-node", False)
+
+
+def test_what_waits_for_its_deletion_is_not_imported():
+    """It would be live again, and its successor unknown."""
+    pending = creating(VPC)
+    state = holding(pending, ids={pending.urn: "vpc-1"}, delete=True)
+    plan = plan_recovery(state, {pending.urn: (Sighting("vpc-1"),)})
+    assert ([item.urn for item in plan.never_made], plan.imports) == ([pending.urn], ())
+
+
 def test_what_cannot_be_looked_up_is_reported_with_the_command_that_imports_it():
     """By hand, with the parents it would have had."""
     pending = creating("random:index/randomId:RandomId")
@@ -143,7 +196,7 @@ def test_every_operation_has_exactly_one_end(drawn: list[tuple[str, int, bool]])
         found[pending.urn] = tuple(Sighting(f"vpc-{number}-{index}") for index in range(count))
         if is_held:
             state_ids[pending.urn] = "other"
-    plan = plan_recovery(State(tuple(pendings), state_ids), found)
+    plan = plan_recovery(holding(*pendings, ids=state_ids), found)
     ends = [item.pending.urn for name in ("imports", "uninstalls", "making", "unclear") for item in getattr(plan, name)]
     ends += [pending.urn for name in ("never_made", "settled", "refreshed") for pending in getattr(plan, name)]
     assert sorted(ends) == sorted(pending.urn for pending in pendings)
@@ -164,16 +217,18 @@ def exported(*pending: Pending, ids: dict[str, str] | None = None) -> str:
         }
         for item in pending
     ]  # fmt: skip
-    resources = [{"urn": key, "id": value} for key, value in (ids or {}).items()]
+    inputs = {item.urn: dict(item.inputs) for item in pending}
+    resources = [{"urn": key, "type": type_of(key), "id": value, "inputs": inputs.get(key, {})} for key, value in (ids or {}).items()]
     return json.dumps({"version": 3, "deployment": {"resources": resources, "pending_operations": operations}})
 
 
 def test_the_state_is_read_as_pulumi_writes_it():
     """With providers by their URN alone; what waits to be deleted does not hold its URN."""
     pending = creating(VPC, tags={"Name": "train"})
-    assert read_state(exported(pending, ids={STACK: ""})) == State((pending,), {STACK: ""})
-    replaced = json.dumps({"deployment": {"resources": [{"urn": urn(VPC), "id": "vpc-1", "delete": True}]}})
-    assert read_state(replaced) == State((), {})
+    state = read_state(exported(pending, ids={STACK: ""}))
+    assert ([replace(item, entry={}) for item in state.pending], list(state.live), state.known) == ([pending], [STACK], frozenset())
+    replaced = json.dumps({"deployment": {"resources": [{"urn": urn(VPC), "type": VPC, "id": "vpc-1", "delete": True}]}})
+    assert read_state(replaced) == State((), {}, frozenset({(VPC, "vpc-1")}))
     assert read_state('{"deployment": {"resources": null}}') == State(())
 
 
@@ -445,5 +500,5 @@ def test_questions_go_to_pulumi_itself():
 def test_without_imports_only_the_refresh_is_run():
     """An empty import file is an error to Pulumi."""
     ran: list[str] = []
-    assert import_and_refresh(Plan(), "dev", lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
+    assert import_and_refresh(Plan(), "dev", lambda _: (1, ""), lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
     assert ran == [REFRESH]

@@ -1,12 +1,14 @@
 """A stack's life in practice: the commands of AWS, against an account on disk."""
 
 import json
+import re
 import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
-from operations.docs.practice_page import page
+from operations.docs.practice_page import nights, page
 from operations.engine.project import practice_folder
 from operations.practice.access import ADDRESS, LINE
 from simulator.account.disk import held
@@ -178,6 +180,49 @@ def test_the_other_engine_does_not_take_a_stack(up: Path):
     """Two states of one stack would each know half."""
     code, _, err = trn(f"{UP} --engine pulumi")
     assert (code, "was brought up by the other engine, rehearsal" in err) == (2, True)
+
+
+def test_a_second_night_in_the_same_folder_reads_like_the_first():
+    """But for the ids that AWS draws anew."""
+    first, second = ([re.sub("-[0-9a-f]{8,}", "-ID", text) for text in night] for night in nights(2))
+    assert second == first
+
+
+def test_every_round_ends_with_nothing_to_do(project: Path):
+    """The second life of a stack has other ids than the first: a plan that used those would roll nodes that train."""
+    for _ in range(2):
+        assert trn(UP)[0] == 0
+        assert "up       0 resources created or changed" in trn(UP)[1]
+        assert "plan     nothing" in trn("--practice plan dev")[1]
+        assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
+
+
+def test_progress_names_what_is_no_longer_in_the_file(up: Path):
+    """A node group that goes is in the state, not in the program."""
+    file = Path("Pulumi.dev.yaml")
+    document = yaml.safe_load(file.read_text())
+    del document["config"]["trn:nodeGroups"]["trn1n-32xl"]
+    file.write_text(yaml.safe_dump(document))
+    code, _, err = trn("practice up dev")
+    assert (code, "deleted NodeGroup trn1n-32xl in " in err) == (0, True)
+
+
+def test_a_replacement_that_was_killed_is_recovered(up: Path):
+    """The new file system takes the place of the old one, which goes with the next `up`: neither is forgotten."""
+    file = Path("Pulumi.dev.yaml")
+    document = yaml.safe_load(file.read_text())
+    document["config"]["trn:storage"]["lustre"]["zoneId"] = "usw2-az1"
+    file.write_text(yaml.safe_dump(document))
+    assert trn(f"{UP} --fault 'killed@LustreFileSystem/*'")[0] == 1
+    code, _, err = trn("--practice recover dev --yes")
+    assert (code, "takes its place in the state" in err) == (0, True)
+    state = json.loads(trn("practice export dev")[1])["deployment"]
+    assert [entry["type"] for entry in state["resources"] if entry.get("delete")] == ["aws:fsx/lustreFileSystem:LustreFileSystem"]
+    assert trn(UP)[0] == 0
+    assert "plan     nothing" in trn("--practice plan dev")[1]
+    assert trn("--practice destroy dev --yes")[0] == 0
+    assert leftovers() == []
 
 
 def test_the_page_is_what_the_commands_print():
