@@ -72,7 +72,12 @@ LARGEST_MB = 700
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """The last test of a worker fails if the worker has grown: what tests share is kept in caches, and each of them has a bound."""
+    """What a module's tests share is freed after the last of them; the last test of a worker fails if the worker has grown."""
+    module = getattr(item, "module", None)
+    if nextitem is None or getattr(nextitem, "module", None) is not module:
+        for kept in vars(module).values() if module else ():
+            if getattr(kept, "__module__", "") == module.__name__ and hasattr(kept, "cache_clear"):
+                kept.cache_clear()
     is_worker = hasattr(item.config, "workerinput") and item.config.option.markexpr not in SLOW_TIERS
     # In kilobytes; in bytes on macOS.
     grown_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (2**20 if sys.platform == "darwin" else 2**10)

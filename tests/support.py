@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,13 @@ from simulator.recording import Recording
 from tests.sharing import recorded
 
 ROOT = Path(__file__).parent.parent
+
+
+SHEBANG = f"""#!/bin/sh
+'''exec' "{sys.executable}" "$0" "$@"
+' '''
+"""
+"""First lines of a Python script that is started as a tool, as pip writes them: the kernel's own `#!` knows no path with a space."""
 
 
 def copy_project(folder: Path) -> Path:
