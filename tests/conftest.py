@@ -74,8 +74,8 @@ LARGEST_MB = 700
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """What a module's tests share is freed after the last of them; the last test of a worker fails if the worker has grown."""
     module = getattr(item, "module", None)
-    if nextitem is None or getattr(nextitem, "module", None) is not module:
-        for kept in vars(module).values() if module else ():
+    if module is not None and (nextitem is None or getattr(nextitem, "module", None) is not module):
+        for kept in vars(module).values():
             if getattr(kept, "__module__", "") == module.__name__ and hasattr(kept, "cache_clear"):
                 kept.cache_clear()
     is_worker = hasattr(item.config, "workerinput") and item.config.option.markexpr not in SLOW_TIERS
