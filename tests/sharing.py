@@ -10,7 +10,7 @@ from simulator import rehearsal
 from simulator.doors.recorder import ProgramFile
 from simulator.recording import Recording
 
-KEPT = 16
+KEPT = 32
 """Recordings of a process, some 2 MB each. Tests of one file run in one process, and ask for the same few."""
 
 
