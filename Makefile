@@ -11,8 +11,9 @@ DOCS_STAMP := $(DOCS_VENV)/.installed
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse $(or $(STACK),dev)
 
+# The tests of a file run in one process, which keeps what they share. TESTS=tests/facts for some of them.
 test: $(STAMP)
-	@$(BIN)/pytest -n 2 -m "not engine and not helm and not kubernetes and not browser and not frameworks"
+	@$(BIN)/pytest -n 2 --dist loadfile -m "not engine and not helm and not kubernetes and not browser and not frameworks" $(TESTS)
 
 # Three real control planes (half of the time their tests wait, not compute), built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)

@@ -67,7 +67,7 @@ from operations.rehearse.crash.command import crash
 from operations.rehearse.rules.command import rules
 from operations.rehearse.upgrade.command import upgrade as rehearse_upgrade
 from operations.run_command import run_command
-from operations.streams import drop_output, open_closed_streams
+from operations.streams import open_closed_streams
 
 ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
@@ -190,7 +190,6 @@ def main() -> None:
         code = run_command(_whole_line)
     except BrokenPipeError:
         # The reader has what it wanted: `| head -1`.
-        drop_output()
         code = 1
     except Exception as error:
         if os.environ.get(TRACEBACK):

@@ -7,6 +7,7 @@ from typing import Any
 
 from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
+from operations.streams import flush_output
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """A full device, and a user's quota of it."""
@@ -31,6 +32,8 @@ def run_command(command: Callable[[], int]) -> int:
             raise
         sys.stderr.write(f"{escaped(_worded(str(known)))}\n")
         return known.code
+    finally:
+        flush_output()
 
 
 def _worded(text: str) -> str:

@@ -23,11 +23,17 @@ def open_closed_streams() -> None:
             getattr(sys, name).reconfigure(errors="backslashreplace")
 
 
-def drop_output() -> None:
-    """What is left in the buffer of standard output is lost: its reader is gone, and the interpreter would fail at its end to write it."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
+def flush_output() -> None:
+    """Writes out what is left in the buffer of standard output, or drops it: the interpreter would fail at its end to write it.
+
+    Its reader is gone, or its device is full, which the command has said.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 def _is_closed(number: int) -> bool:

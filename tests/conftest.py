@@ -2,6 +2,7 @@
 
 import gc
 import os
+import resource
 import signal
 import sys
 import time
@@ -63,3 +64,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     until = float(os.environ.get("TRN_UNTIL") or "inf")
     if time.time() > until and any(item.get_closest_marker(tier) for tier in SLOW_TIERS):
         pytest.skip("the time of this run is over: run this tier by itself")
+
+
+LARGEST_MB = 700
+"""What a worker of the default tests may grow to: two of them fit into the smallest machines that CI services rent out."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """What a module's tests share is freed after the last of them; the last test of a worker fails if the worker has grown."""
+    module = getattr(item, "module", None)
+    if module is not None and (nextitem is None or getattr(nextitem, "module", None) is not module):
+        for kept in vars(module).values():
+            if getattr(kept, "__module__", "") == module.__name__ and hasattr(kept, "cache_clear"):
+                kept.cache_clear()
+    is_worker = hasattr(item.config, "workerinput") and item.config.option.markexpr not in SLOW_TIERS
+    # In kilobytes; in bytes on macOS.
+    grown_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (2**20 if sys.platform == "darwin" else 2**10)
+    if nextitem is None and is_worker and grown_mb > LARGEST_MB:
+        pytest.fail(f"this worker has grown to {grown_mb} MB, {LARGEST_MB} are allowed: which cache has no bound?")

@@ -1,53 +1,61 @@
-"""What costs much and comes out the same is made once for all tests of a process: recordings of a stack, and the command line itself."""
+"""What costs much and comes out the same is made once for all tests of a process: recordings, service models, and the command line itself."""
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any
 
+import botocore.session
 import typer.main
 
 from simulator import rehearsal
 from simulator.doors.recorder import ProgramFile
 from simulator.recording import Recording
 
-_record = rehearsal.record_program
+KEPT = 32
+"""Recordings of a process, some 2 MB each. Tests of one file run in one process, and ask for the same few."""
 
 
 def share() -> None:
-    """From now on commands that ask for the same stack get equal recordings, each its own to change.
+    """From now on commands that ask for the same stack get equal recordings, each its own to change, and all sessions the same models.
 
     Before any module of `operations` is imported: they take the function by its name.
     """
     rehearsal.record_program = record_program
     typer.main.get_command = cache(typer.main.get_command)
+    botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 def record_program(stack: rehearsal.Stack, seed: int) -> Recording:
     """As `simulator.rehearsal.record_program`, once for each program text, configuration and seed."""
     assert isinstance(stack.program, ProgramFile)
-    kept = _recorded(
-        stack.program.path.read_bytes(), stack.project, stack.name, tuple(sorted(stack.configuration.items())), seed, _Program(stack)
-    )
+    return recorded(stack.program, stack.project, stack.name, stack.configuration, seed=seed)
+
+
+def recorded(
+    program: ProgramFile, project: str, stack: str, configuration: Mapping[str, str], *, seed: int = 0, preview: bool = False
+) -> Recording:
+    """What a program registers, recorded once; each caller has a recording to change."""
+    kept = _recorded(_Program(program), project, stack, tuple(sorted(configuration.items())), seed, preview)
     return Recording(kept.project, kept.stack, dict(kept.registrations), dict(kept.stack_outputs))
 
 
 class _Program:
-    """The stack itself, which is no part of the key: copies of the program elsewhere on disk record the same."""
+    """A program by its text: copies elsewhere on disk record the same."""
 
-    def __init__(self, stack: rehearsal.Stack) -> None:
-        self.stack = stack
+    def __init__(self, file: ProgramFile) -> None:
+        self.file, self.text = file, file.path.read_bytes()
 
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, _Program)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Program) and self.text == other.text
 
     def __hash__(self) -> int:
-        return 0
+        return hash(self.text)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=KEPT)
 def _recorded(
-    _program: bytes, _project: str, _name: str, _configuration: tuple[tuple[str, str], ...], seed: int, given: _Program
+    program: _Program, project: str, stack: str, configuration: tuple[tuple[str, str], ...], seed: int, preview: bool
 ) -> Recording:
-    return _record(given.stack, seed)
+    return rehearsal.record(program.file, project=project, stack=stack, configuration=dict(configuration), seed=seed, preview=preview)
 
 
 def forget() -> None:

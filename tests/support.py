@@ -2,17 +2,26 @@
 
 import json
 import shutil
-from functools import cache, lru_cache
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from operations.stack_file import as_pulumi
-from simulator.doors.recorder import program_at, record
+from simulator.doors.recorder import program_at
 from simulator.recording import Recording
+from tests.sharing import recorded
 
 ROOT = Path(__file__).parent.parent
+
+
+SHEBANG = f"""#!/bin/sh
+'''exec' "{sys.executable}" "$0" "$@"
+' '''
+"""
+"""First lines of a Python script that is started as a tool, as pip writes them: the kernel's own `#!` knows no path with a space."""
 
 
 def copy_project(folder: Path) -> Path:
@@ -35,13 +44,7 @@ def _shipped() -> str:
 
 def record_stack(configuration: dict[str, Any], *, stack: str = "test", preview: bool = False) -> Recording:
     """Run the program of `__main__.py` against the simulated cloud, once for each configuration; each caller has a recording to change."""
-    kept = _recorded(json.dumps(configuration), stack, preview)
-    return Recording(kept.project, kept.stack, dict(kept.registrations), dict(kept.stack_outputs))
-
-
-@lru_cache(maxsize=64)
-def _recorded(configuration: str, stack: str, preview: bool) -> Recording:
-    return record(program_at(ROOT), project="trn", stack=stack, configuration=as_pulumi(json.loads(configuration)), preview=preview)
+    return recorded(program_at(ROOT), "trn", stack, as_pulumi(configuration), preview=preview)
 
 
 def merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -107,11 +107,12 @@ class BotoApi:
             import boto3
             from botocore.config import Config
 
-            session = self._session or boto3.Session()
+            # One for all clients: each would load the models of services again, and search for credentials again.
+            self._session = self._session or boto3.Session()
             region = PRICING_REGIONS[partition(self._region)] if service == "pricing" else self._region
             retries: Any = {"mode": "adaptive", "max_attempts": 8} if repeats else {"mode": "standard", "total_max_attempts": 1}
             config = Config(retries=retries, connect_timeout=10, read_timeout=60, user_agent_extra="trn")
-            self._clients[service, repeats] = session.client(service, region_name=region, config=config)
+            self._clients[service, repeats] = self._session.client(service, region_name=region, config=config)
         return self._clients[service, repeats]
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, SHEBANG
 
-CLI = f"""#!{sys.executable} -S
-import signal, sys, time
+CLI = f"""{SHEBANG}import signal, sys, time
 from pathlib import Path
 note, got = Path(sys.argv[1]), []
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

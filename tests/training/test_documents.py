@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -156,7 +157,7 @@ def test_a_sagemaker_container_unpacks_the_files_and_runs_the_command(tmp_path: 
         .replace("/trn", str(tmp_path / "trn"))
     )
     assert (source, path) == ("/opt/ml/input/data/fsx", "/fsx")
-    script = script.replace("python3", sys.executable)
+    script = script.replace("python3", shlex.quote(sys.executable))
     said = subprocess.run(
         [shell, option, script, name, code, "", str(tmp_path), str(tmp_path / "fsx"), "echo", "a b"], capture_output=True, text=True
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import SHEBANG
 from training.compiling import precompile
 from training.payload import ENTRY
 
@@ -24,8 +25,7 @@ STATES: dict[str, dict[str, bytes]] = {
     "interrupted": {GRAPH: b"g", "compile_flags.json": b"[]", f"{GRAPH}.lock": b""},
     "collected": {GRAPH: b"g", "compile_flags.json": b"[]"},
 }
-FAKE = """#!{python}
-# Collects a graph for each word of $GRAPHS by running the command, then compiles what has no model.neff; waits for no lock.
+FAKE = """# Collects a graph for each word of $GRAPHS by running the command, then compiles what has no model.neff; waits for no lock.
 import os, pathlib, subprocess, sys
 cache = pathlib.Path(os.environ["NEURON_COMPILE_CACHE_URL"]) / "{version}"
 code = subprocess.run(sys.argv[1:], env={{**os.environ, "NEURON_EXTRACT_GRAPHS_ONLY": "1"}}).returncode
@@ -120,7 +120,7 @@ def ran(tmp_path: Path, graphs: str, *, tool: str = "neuron_parallel_compile", *
     """The script as a pod starts it: exit code, its lines, and the graphs that were compiled."""
     program = tmp_path / "bin/neuron_parallel_compile"
     program.parent.mkdir(exist_ok=True)
-    program.write_text(FAKE.format(python=sys.executable, version=VERSION))
+    program.write_text(SHEBANG + FAKE.format(version=VERSION))
     program.chmod(0o755)
     compiled = tmp_path / "compiled"
     compiled.write_text("")

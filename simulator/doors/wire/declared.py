@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import botocore.session
-
 from facts.resources.queries import Deletion, Query
 from simulator.doors.wire import filters
 from simulator.doors.wire.entries import Entry, Kind
 from simulator.doors.wire.inventory import KINDS, Inventory
-from simulator.doors.wire.wire import Handler
+from simulator.doors.wire.wire import SESSION, Handler
 
 _TAGS = frozenset({"Tags", "tags", "TagSet"})
 
@@ -129,11 +127,8 @@ def _deleter(inventory: Inventory, kind: Kind, deletion: Deletion) -> Handler:
     return answer
 
 
-_SESSION = botocore.session.Session()
-
-
 @cache
 def _required(service: str, operation: str) -> frozenset[str]:
     """Parameters that a call cannot do without."""
-    shape: Any = _SESSION.get_service_model(service).operation_model(operation).input_shape
+    shape: Any = SESSION.get_service_model(service).operation_model(operation).input_shape
     return frozenset(shape.metadata.get("required", ())) if shape is not None else frozenset()

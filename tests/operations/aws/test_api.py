@@ -18,7 +18,7 @@ from operations.cli import app
 from operations.errors import CommandError
 from operations.run_command import run_command
 from operations.stack_names import StackFileError
-from simulator.doors.wire.wire import Refused, Wire
+from simulator.doors.wire.wire import Refused, Wire, WireSession
 from tests.operations.aws.cloud import Cloud
 from tests.support import ROOT
 
@@ -77,6 +77,20 @@ def test_the_region_is_the_stacks_and_never_the_environments(region: str, servic
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     session = boto3.Session(aws_access_key_id="x", aws_secret_access_key="y")
     assert BotoApi(region, session).client(service).meta.endpoint_url == endpoint
+
+
+@pytest.mark.parametrize("account", [None, "simulated"])
+def test_clients_share_one_session(account: str | None, monkeypatch: pytest.MonkeyPatch):
+    """Each session loads the models of services again, 35 MB for EC2 alone, and searches for credentials again."""
+    made, session = list[None](), boto3.Session
+    monkeypatch.setattr(boto3, "Session", lambda **keys: made.append(None) or session(**keys))
+    monkeypatch.setattr(WireSession, "_clients", {})
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    api = BotoApi("us-west-2", account and vpcs(0).session())
+    assert len({id(api.client(service)) for service in ("ec2", "eks", "iam")}) == 3
+    # The simulated account's is kept for all tests, and may be there.
+    assert len(made) == 1 or (account and not made)
 
 
 def test_clients_retry_adaptively():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 import tarfile
@@ -115,7 +116,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planted:
     monkeypatch.setattr("operations.access.Live.aws", lambda _, stack, region: made.cloud.api)
     monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: made.cluster)
     monkeypatch.setattr("operations.access.Live.pulumi", lambda _, stack: made.pulumi)
-    monkeypatch.setattr("operations.cluster.bundle.machine.TOOLS", {"pulumi": ("no-such-tool", "version")})
+    monkeypatch.setattr("operations.cluster.bundle.machine.TOOLS", {"pulumi": ("/no/such/tool", "version")})
     # The account in practice has quotas; this one has none.
     monkeypatch.setattr("operations.cluster.bundle.account.QUOTAS", [lambda _: [passed("quota", "enough")]])
     monkeypatch.setenv("MY_SECRET_TOKEN", "fromShell20")
@@ -173,7 +174,7 @@ def test_it_holds_all_parts_and_the_index_says_what_each_is(planted: Planted):
     assert "keptVariable" in found["cluster/pods.json"]
     assert json.loads(found["pulumi/outputs.json"])["clusterArn"] == cluster_arn(NAME)
     assert json.loads(found["versions.json"])["tools"] == {
-        "pulumi": "not known: cannot run `no-such-tool version`: No such file or directory"
+        "pulumi": "not known: cannot run `/no/such/tool version`: No such file or directory"
     }
     assert "MY_SECRET_TOKEN" not in found["versions.json"]
     assert "pass control plane: ACTIVE" in found["cluster/status.txt"]
@@ -331,14 +332,15 @@ def test_what_hangs_is_left_behind(planted: Planted, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     begun = time.monotonic()
     try:
-        code, _, _ = trn("dev", "--patience", "0.4")
+        code, _, _ = trn("dev", "--patience", "1")
     finally:
         answers.set()
-    assert (code, time.monotonic() - begun < 10) == (0, True)
+    assert (code, time.monotonic() - begun < 30) == (0, True)
     found = files(planted.root)
     said = reasons(found["index.md"])
-    assert "`pulumi stack export --stack dev` gave no answer in 0.32 s" in said
-    assert "no answer in 0.4 s" in next(line for line in said.splitlines() if "cluster/status.txt" in line)
+    # Its own time is shorter; on a busy machine both are over before it is looked at.
+    assert re.search(r"by pulumi stack export --stack dev\): .*no answer in (0\.8|1) s", said)
+    assert "no answer in 1 s" in next(line for line in said.splitlines() if "cluster/status.txt" in line)
     assert "not asked for, since `cluster/status.txt` could not be read" in said
     assert "aws/cluster.json" in found
     with pytest.raises(ProcessLookupError):
@@ -347,7 +349,7 @@ def test_what_hangs_is_left_behind(planted: Planted, monkeypatch: pytest.MonkeyP
 
 def _wait_for_end(process: int) -> None:
     """Raises ProcessLookupError when a process is gone, or only waits for its parent."""
-    for _ in range(50):
+    for _ in range(1500):
         os.kill(process, 0)
         if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             raise ProcessLookupError

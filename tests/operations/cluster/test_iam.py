@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import botocore.session
 import pytest
 from botocore.model import OperationNotFoundError
 from typer.testing import CliRunner
@@ -24,6 +23,7 @@ from operations.cluster.sweep.plan import Keeping
 from operations.cluster.sweep.run import Sweep, look, place_of
 from operations.errors import CommandError
 from operations.rehearse.random_configurations import random_configuration
+from simulator.doors.wire.wire import SESSION
 from simulator.recording import Recording, Registration
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
@@ -32,7 +32,6 @@ from tests.stacks.existing_networks import INTERNAL, PUBLIC, configuration
 from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
-SESSION = botocore.session.Session()
 PERMISSION_ONLY = {
     "iam:PassRole",
     "iam:CreateServiceLinkedRole",

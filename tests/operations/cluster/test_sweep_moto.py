@@ -1,11 +1,13 @@
 """The same look against moto, whose filters were written by others: what EC2 calls a filter must be what we call it."""
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
 import boto3
 import pytest
 from moto import mock_aws
+from moto.utilities import utils as moto_files
 
 from operations.aws.api import BotoApi
 from operations.aws.found import Found, Kind, Place, kind_named
@@ -17,6 +19,11 @@ REGION = "us-west-2"
 @pytest.fixture(scope="module")
 def account() -> Iterator[BotoApi]:
     """Two clusters with look-alike names, each with a VPC, and what leaks."""
+    load = moto_files.load_resource
+    with pytest.MonkeyPatch.context() as patched:
+        # Which instance types are offered in which zone of the world: 100 MB that nothing here asks for.
+        patched.setattr(moto_files, "load_resource", lambda path: [] if "instance_type_offerings" in path else load(path))
+        importlib.import_module("moto.ec2")
     with mock_aws():
         session = boto3.Session(aws_access_key_id="x", aws_secret_access_key="y", region_name=REGION)
         for number, name in enumerate(("train", "train-2")):

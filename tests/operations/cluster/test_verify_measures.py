@@ -140,6 +140,13 @@ def test_a_pod_is_not_asked_for_more_than_one_flow_carries():
     assert file_system.judged(text, big).verdict == "pass"
 
 
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight of the real ones are 256 MB, which this process would keep."""
+    monkeypatch.setattr(throughput, "BLOCK", 2**20)
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_throughput_is_measured_and_nothing_is_left(tmp_path: Path):
     """Not even what a run that was killed left there."""
     (tmp_path / throughput.FOLDER).mkdir()
@@ -150,6 +157,7 @@ def test_throughput_is_measured_and_nothing_is_left(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_slow_file_system_is_measured_by_what_it_managed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """After one block of each file the time is over; the same when somebody ends the pod."""
     written: list[int] = []
@@ -163,6 +171,7 @@ def test_a_slow_file_system_is_measured_by_what_it_managed(tmp_path: Path, monke
     assert (len(written), list(tmp_path.iterdir())) == (2 * throughput.FILES, [])
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_full_file_system_is_an_error_and_is_tidied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The pod fails; its log has the reason."""
 

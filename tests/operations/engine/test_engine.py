@@ -15,21 +15,20 @@ from operations.engine.run import refuse_arguments, with_event_log
 from operations.errors import CommandError
 from simulator.account.disk import FORMAT
 from simulator.doors.providers.cloud import Cloud
-from tests.support import ROOT, copy_project
+from tests.support import ROOT, SHEBANG, copy_project
 
 runner = CliRunner()
 VPC = "urn:pulumi:dev::trn::aws:ec2/vpc:Vpc::network"
-STAND_IN = """#!{python}
-import json, os, sys
+STAND_IN = """import json, os, sys
 from pathlib import Path
 arguments = sys.argv[1:]
 kept = Path(os.environ["KEPT"])
 with kept.open("a") as file:
-    file.write(json.dumps({{"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd()}}) + "\\n")
+    file.write(json.dumps({"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd()}) + "\\n")
 if "init" in arguments:
     file = Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0]) / ".pulumi/stacks/trn/dev.json"
     file.parent.mkdir(parents=True)
-    file.write_text("{{}}")
+    file.write_text("{}")
     with Path("Pulumi.dev.yaml").open("a") as file:
         file.write("encryptionsalt: v1:ours\\n")
     sys.exit(int(os.environ.get("INIT_EXIT", "0")))
@@ -51,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     binaries = tmp_path / "bin"
     binaries.mkdir()
     for name in ("pulumi", "pulumi-language-python"):
-        (binaries / name).write_text(STAND_IN.format(python=sys.executable))
+        (binaries / name).write_text(SHEBANG + STAND_IN)
         (binaries / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(binaries))
     monkeypatch.setenv("KEPT", str(tmp_path / "kept.jsonl"))

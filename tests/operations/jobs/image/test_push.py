@@ -257,7 +257,8 @@ def test_an_image_is_read_as_container_tools_read_it(image: str, host: str, repo
 
 def test_files_that_are_no_part_of_a_program_stay_out(tmp_path: Path):
     """By name at any depth, or by path."""
-    files(tmp_path, train="1", lib__a="1", lib__b="1", __pycache__x="1")
+    files(tmp_path, train="1", lib__a="1", lib__b="1")
+    files(tmp_path / "__pycache__", x="1")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("x")
     (tmp_path / "link.py").symlink_to("train.py")
