@@ -8,7 +8,7 @@ from typing import Any
 from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT)
 """A full device, and a user's quota of it."""
 
 
@@ -40,9 +40,12 @@ def _worded(text: str) -> str:
 
 def _as_command_error(error: Exception) -> CommandError | None:
     """The error as a user reads it; None where no user can cause it."""
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and error.errno in FULL:
         where = f"`{error.filename}`" if error.filename else "all of the output"
         return CommandError(f"cannot write {where}: {error.strerror}", "free some space there, and run the command again")
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        hint = "check the path: most file systems take names of 255 bytes"
+        return CommandError(f"no file can have the name `{str(error.filename)[:40]}...`: {error.strerror}", hint, code=MISUSE)
     # Looked up, not imported: a command that never loaded these modules cannot have met their errors.
     if "botocore.exceptions" in sys.modules:
         from operations.aws.errors import command_error
