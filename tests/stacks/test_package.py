@@ -104,7 +104,7 @@ def test_outputs_of_other_resources_and_secrets_are_refused_by_key():
     for path in ("network.zones[1]", "network.existing.vpcId", "tags"):
         assert f"`{path}` is an output of another resource, or a secret" in reasons
     # The engine prints the value of each property that it is told of.
-    assert not found.errors
+    assert found.errors == []
     assert "c4nary" not in reasons
     assert "Output[T]" not in reasons
 
