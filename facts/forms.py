@@ -235,6 +235,14 @@ LABEL_KEY = Form(
     lambda text: len(text.rpartition("/")[0]) <= 253,
 )
 LABEL_VALUE = Form("value of a label", _LABEL_NAME, "1 to 63 letters, digits, -, _ and .", "begin and end it with a letter or digit", 63)
+NAMESPACES = Form(
+    "name or pattern of namespaces",
+    r"[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?",
+    "1 to 63 lower-case letters, digits, - and *, which stands for any characters",
+    "write such as training, or team-* for all that begin so",
+    63,
+)
+"""Of the scope of an EKS access policy (EKS user guide, access-policies: "You can use wildcard characters for a namespace name")."""
 _STANDARD_RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods")
 RESOURCE_NAME = Form(
     "resource of Kubernetes",

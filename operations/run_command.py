@@ -1,16 +1,12 @@
 """Runs a command and prints the error that stops it on standard error, without a traceback where a user can cause it."""
 
-import errno
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from operations.control_characters import escaped
 from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
-from operations.streams import flush_output
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-"""A full device, and a user's quota of it."""
+from operations.streams import FULL, flush_output
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -43,9 +39,12 @@ def _worded(text: str) -> str:
 
 def _as_command_error(error: Exception) -> CommandError | None:
     """The error as a user reads it; None where no user can cause it."""
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and error.errno in FULL:
         where = f"`{error.filename}`" if error.filename else "all of the output"
         return CommandError(f"cannot write {where}: {error.strerror}", "free some space there, and run the command again")
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        hint = "check the path: most file systems take names of 255 bytes"
+        return CommandError(f"no file can have the name `{str(error.filename)[:40]}...`: {error.strerror}", hint, code=MISUSE)
     # Looked up, not imported: a command that never loaded these modules cannot have met their errors.
     if "botocore.exceptions" in sys.modules:
         from operations.aws.errors import command_error

@@ -4,6 +4,7 @@ The text is cut where the parser says that a value stands. What comes out is rea
 these changes; a file in which that cannot be done, such as one with anchors, is refused, with the lines to be typed by hand.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 import yaml
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
+from facts.yaml_text import is_text_only_in_quotes
 from operations.errors import CommandError
 from operations.stack_names import stack_path
 from operations.text_files import read_text, write_text
@@ -152,13 +154,15 @@ def _scalar(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"'
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text without quotes is read as this text: `1.30` alone would be a number, a date is refused."""
+    """Whether every reader takes a text without quotes for this text: `1.30` alone would be a number."""
+    if is_text_only_in_quotes(text):
+        return False
     try:
-        return bool(text) and not set(text) & set("#{}[],&*!|>'\"%@`") and read_yaml(f"key: {text}\n") == {"key": text}
+        return not set(text) & set("#{}[],&*!|>'\"%@`") and read_yaml(f"key: {text}\n") == {"key": text}
     except YamlError:
         return False
 

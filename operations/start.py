@@ -1,8 +1,10 @@
 """Starts `trn`. Nothing is loaded before it can say what stopped it: Ctrl-C also comes while modules are loaded."""
 
 import gc
+import os
 import signal
 import sys
+import warnings
 
 GARBAGE = (50_000, 20, 20)
 """When Python looks for garbage in circles. By default after each 700 objects, of which the SDKs make a million as they are loaded and
@@ -12,6 +14,9 @@ none is garbage: a rehearsed change took a quarter longer (measured 2026-11: 3.5
 def main() -> None:
     """Run `trn`."""
     gc.set_threshold(*GARBAGE)
+    # The SDKs warn of classes of their own as they are loaded. With PYTHONWARNINGS=error that would end each command, and what it starts.
+    warnings.simplefilter("ignore")
+    os.environ.pop("PYTHONWARNINGS", None)
     try:
         from operations.cli import main as run
 

@@ -1,7 +1,13 @@
 """The three standard streams, where whoever started the command closed one: `trn status <&-`, and some schedulers and init systems."""
 
+import errno
+import io
 import os
 import sys
+from typing import Any
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""A full device, and a user's quota of it."""
 
 
 def open_closed_streams() -> None:
@@ -21,6 +27,23 @@ def open_closed_streams() -> None:
         elif mode == "w":
             # A locale that lacks a character, such as those of a curve, is no reason to stop.
             getattr(sys, name).reconfigure(errors="backslashreplace")
+    if sys.stderr is sys.__stderr__:
+        # Progress that finds no room is no reason to stop: the result may be on another device.
+        file = io.BufferedWriter(_Lossy(2, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", line_buffering=True)
+
+
+class _Lossy(io.FileIO):
+    """A file on whose full device what is written is lost."""
+
+    def write(self, data: Any, /) -> int:
+        """As of any file."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            return memoryview(data).nbytes
 
 
 def flush_output() -> None:

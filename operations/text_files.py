@@ -2,6 +2,7 @@
 
 import errno
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import BinaryIO
 from operations.errors import MISUSE, CommandError
 
 STANDARD_INPUT = Path("-")
+WRITER_S = 5.0
+"""How long a pipe may wait for whoever writes to it, real seconds; who has it open already has all the time it needs."""
 LONGEST_LINE = 1 << 20
 """Bytes of one line that are looked at; what a program of training writes on one line has a few hundred."""
 
@@ -97,6 +100,14 @@ def bounded(file: BinaryIO, name: object, most_bytes: int, too_large: str) -> by
     return found
 
 
+def _opened_pipe(path: Path) -> BinaryIO:
+    """A pipe that something writes to. What comes later than WRITER_S is not waited for: without a writer the pipe reads as empty."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    select.select([number], [], [], WRITER_S)
+    os.set_blocking(number, True)
+    return os.fdopen(number, "rb")
+
+
 def _opened(path: Path, hint: str) -> BinaryIO:
     """A file, a pipe, or the null device as an empty file: another device has no end, and opening it can change what it does."""
     try:
@@ -104,7 +115,7 @@ def _opened(path: Path, hint: str) -> BinaryIO:
         is_null = stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev
         if not (is_null or any(of_kind(found.st_mode) for of_kind in (stat.S_ISREG, stat.S_ISFIFO, stat.S_ISDIR))):
             raise CommandError(f"{path} is neither a file nor a pipe", hint, code=MISUSE)
-        return path.open("rb")
+        return _opened_pipe(path) if stat.S_ISFIFO(found.st_mode) else path.open("rb")
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}", hint, code=MISUSE) from error
     except ValueError as error:

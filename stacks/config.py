@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pulumi
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from facts.mistakes import File, problems_of
 from facts.names import CLUSTER_NAME_WORDS
+from facts.problems import Problem, missing
 from facts.toolchains import TOOLCHAINS
 from stacks import rules
 from stacks.namespace import NAMESPACE
@@ -58,6 +59,8 @@ def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: b
     Raises ConfigurationError with every mistake: all that single keys get wrong, and all that keys get wrong together
     in the sections that are otherwise sound.
     """
+    if secrets := list(_secrets(configuration, stack)):
+        raise ConfigurationError(secrets, stack)
     try:
         settings = _validated(configuration)
     except ValidationError as error:
@@ -71,6 +74,25 @@ def parse_settings(configuration: Mapping[str, Any], stack: str, *, rehearsal: b
     if problems:
         raise ConfigurationError(problems, stack)
     return settings
+
+
+_SECURE = "secure"
+"""Only key of a value that is kept as a secret, as a stack file has it (pulumi/pulumi sdk/go/common/resource/config/value.go)."""
+
+
+def _secrets(value: Any, stack: str, path: str = "") -> Iterator[Problem]:
+    """Keys that are kept as secrets. What a cluster is made of is in names, tags and manifests, and so in each preview."""
+    if isinstance(value, Mapping) and set(value) == {_SECURE}:
+        wrong = f"`{path}` is kept as a secret, and previews, names and tags would show it"
+        yield missing(
+            path, wrong, hint=f"write the value itself where Pulumi.{stack}.yaml has `secure:`; no key of the cluster can be secret"
+        )
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _secrets(item, stack, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _secrets(item, stack, f"{path}[{index}]")
 
 
 _STAND_IN: Mapping[str, Any] = {"name": "stand-in", "region": "us-west-2", "network": {"zones": ["usw2-az1", "usw2-az2"]}}
@@ -87,7 +109,11 @@ def _pulumi_configuration() -> dict[str, Any]:
 
     pairs = {**pulumi_config.get_config_env(), **pulumi_config.CONFIG.get()}
     prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): _plain(value) for key, value in pairs.items() if key.startswith(prefix)}
+    return {
+        key.removeprefix(prefix): {_SECURE: ""} if pulumi_config.is_config_secret(key) else _plain(value)
+        for key, value in pairs.items()
+        if key.startswith(prefix)
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -55,10 +55,10 @@ class Package(Provider):
 
 
 def _refused(name: str, problems: Sequence[Problem]) -> pulumi.InputPropertiesError:
-    return pulumi.InputPropertiesError(
-        f"{name}: {len(problems)} of its inputs cannot be used; nothing of it was created",
-        [{"property_path": problem.path, "reason": str(problem)} for problem in problems],
-    )
+    """All that is wrong, as one text. Beside each property that it is told of, Pulumi's engine prints the value, a secret's too
+    (pulumi/pulumi pkg/resource/deploy/source_eval.go, errorToMessage). Without a list of them, even an empty one, the SDK fails."""
+    body = "\n\n".join(map(str, problems))
+    return pulumi.InputPropertiesError(f"{name}: {len(problems)} of its inputs cannot be used; nothing of it was created\n\n{body}", [])
 
 
 def _outputs(value: Any, path: str = "") -> Iterator[Problem]:

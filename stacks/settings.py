@@ -78,8 +78,8 @@ class AccessEntry(Section):
         "AmazonEKSClusterAdminPolicy"
     )
     """EKS access policy. The default may do everything in the cluster."""
-    namespaces: tuple[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$")], ...] = ()
-    """Namespaces the policy is limited to. Empty means the whole cluster."""
+    namespaces: tuple[Annotated[str, Formed(forms.NAMESPACES)], ...] = ()
+    """Namespaces the policy is limited to; `team-*` are all that begin so. Empty means the whole cluster."""
 
 
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]

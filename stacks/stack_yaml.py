@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from yaml import ScalarNode, events
+from yaml import events
 
 MAX_BYTES = 1_000_000
 """Largest stack file. Pulumi has no limit; a stack file of this program has some kilobytes."""
@@ -59,23 +59,6 @@ def read_yaml(text: str) -> Any:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
         raise YamlError(f"not valid YAML: {problem}", mark.line + 1 if mark else 0, "fix the line it names") from error
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes in quotes what another reader takes for a number or a date: PyYAML itself reads `1e3` as text, Pulumi does not."""
-
-
-def _write_text(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
-    is_other = any(form.fullmatch(text) for form in (_DECIMAL, _FLOAT, _NUMBER_IN_GO, _DATE))
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if is_other else None)
-
-
-_Dumper.add_representer(str, _write_text)
-
-
-def write_yaml(data: Any, width: int = 140) -> str:
-    """Text that `read_yaml` and Pulumi read as the same data. Keys stay in their order."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=width)
 
 
 @dataclass

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import yaml
-
 from addons.cluster import Cluster, NeuronGroup
 from addons.images import Values
 from addons.karpenter import KarpenterSettings
 from addons.manifests import TOLERATE_NEURON
 from facts.catalogue import NEURON_TYPES
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
+from facts.yaml_text import write_yaml
 
 FRAMEWORKS = (
     "batch/job",
@@ -45,7 +44,7 @@ def kueue_configuration(namespace: str) -> str:
         "manageJobsWithoutQueueName": False,
         "integrations": {"frameworks": list(FRAMEWORKS)},
     }
-    return yaml.safe_dump(configuration, sort_keys=False)
+    return write_yaml(configuration, width=80)
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,8 @@ class StackGroup(CommandGroup):
                 raise UsageProblem(str(problem), problem.hint, ctx) from problem
             named = ["--stack", chosen.stack] if chosen.stack is not None else []
             if chosen.command is None:
-                return self.parse_args(ctx, [*args[: len(args) - len(rest)], *named, *chosen.rest])
+                # Before all others: behind `--` there are no options.
+                return self.parse_args(ctx, [*named, *args[: len(args) - len(rest)], *chosen.rest])
             if other := [name for name in given if name != "stack"]:
                 wrong = f"`--{other[0].replace('_', '-')}` stands before `{chosen.command}`, which would not see it"
                 raise UsageProblem(
@@ -179,7 +180,7 @@ class StackGroup(CommandGroup):
             except Unplaced as problem:
                 raise UsageProblem(str(problem), problem.hint, ctx) from problem
             ctx.meta[IS_NAMED] = placed.is_named
-            args = [*args, "--stack", str(placed.stack)]
+            args = ["--stack", str(placed.stack), *args]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

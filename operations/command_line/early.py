@@ -1,9 +1,10 @@
-"""Refuses names that do not exist before anything large is loaded: nodes groups, faults, scenarios, files, a second stack.
+"""Refuses names that do not exist before anything large is loaded: nodes groups, faults, scenarios, files, a second stack; and numbers without end.
 
 What a command would refuse itself a second later, in the same words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from operations.stack_names import stack_path
 
 def refuse_early(command: str, given: Mapping[str, Any]) -> None:
     """Raises what the first of the arguments and options that names nothing deserves. `given`: all of them by name."""
+    for name, value in given.items():
+        if isinstance(value, float) and not isfinite(value):
+            option = f"--{name.replace('_', '-')}"
+            raise CommandError(f"`{option}` is `{value}`\n  allowed: a number that has an end", f"write such as {option} 8", code=MISUSE)
     for name, check in _CHECKS.items():
         if given.get(name):
             check(given[name], given, command)

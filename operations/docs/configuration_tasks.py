@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
+from facts.yaml_text import write_yaml
 
 
 @dataclass(frozen=True)
@@ -114,5 +114,5 @@ TASKS = (
 def task_lines() -> Iterator[str]:
     """The part of the page: a question, the lines of the file, and a sentence."""
     for task in TASKS:
-        text = yaml.safe_dump({f"trn:{key}": value for key, value in task.settings.items()}, sort_keys=False, default_flow_style=False)
+        text = write_yaml({f"trn:{key}": value for key, value in task.settings.items()})
         yield from (f"## {task.question}", "", "```yaml", "config:", *(f"  {line}" for line in text.splitlines()), "```", "", task.says, "")

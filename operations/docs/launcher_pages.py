@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from addons.registry import SWITCHED
+from facts.yaml_text import write_yaml
 from operations.jobs.job_file import read_account
 from operations.jobs.manifest import as_text
 from operations.jobs.rendering import Rendered, rendered
@@ -131,7 +132,7 @@ def _needs(launcher: Launcher) -> list[str]:
             "Nothing in the stack beside its Neuron nodes." if not lines else "No add-on of the stack.",
             *(["", *lines] if lines else []),
         ]
-    text = yaml.safe_dump({"trn:addons": switches(launcher)}, sort_keys=False, default_flow_style=False).rstrip()
+    text = write_yaml({"trn:addons": switches(launcher)}).rstrip()
     return ["In the stack file:", "", "```yaml", text, "```", *(["", *lines] if lines else [])]
 
 
@@ -141,7 +142,7 @@ def _shown(launcher: Launcher, keys: Mapping[str, Any], root: Path) -> list[str]
     why = f"The sample of [jobs.md](../jobs.md), but for {changed}." if changed else ""
     account = f" --account {ACCOUNT}" if launcher.name in OUTSIDE else ""
     without = "before it the object that carries the files" if launcher.resource is not None else "here without the text of files"
-    text = yaml.safe_dump(dict(keys), sort_keys=False, width=WIDTH).rstrip()
+    text = write_yaml(dict(keys), width=WIDTH).rstrip()
     return [
         *([why, ""] if why else []),
         "```yaml",

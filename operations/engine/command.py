@@ -63,7 +63,7 @@ def engine(
 
     pulumi = find_cli()
     requests = requested_faults(fault or ())
-    refuse_arguments(arguments)
+    refuse_arguments(arguments, stack)
     place = EngineFolder(folder.absolute()) if folder else practice_folder(stack)
     stack_file = read_stack_file(stack)
     refuse_secrets(stack_file)

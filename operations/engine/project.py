@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from facts.yaml_text import write_yaml
 from operations.stack_file import StackFile
 from operations.stack_names import StackFileError, project_root
 from stacks.config import REHEARSAL_VARIABLE
@@ -96,7 +97,7 @@ class EngineFolder:
         for path in (self.calls, self.events):
             path.unlink(missing_ok=True)
         settings = yaml.safe_load((stack_file.root / "Pulumi.yaml").read_text())
-        (self.project / "Pulumi.yaml").write_text(yaml.safe_dump(project_settings(settings, stack_file.root), sort_keys=False))
+        (self.project / "Pulumi.yaml").write_text(write_yaml(project_settings(settings, stack_file.root)))
         name = f"Pulumi.{stack_file.stack}.yaml"
         ours = self.project / name
         kept = ours.read_text() if ours.exists() else ""

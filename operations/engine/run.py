@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from operations.engine.check import claims, faults_met, summary, unanswered
@@ -23,6 +24,15 @@ LANGUAGE_HOST = "pulumi-language-python"
 _LOGGED = ("up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "import")
 """Commands that can log what they do."""
 _CHANGES_CONFIGURATION = ("cp", "refresh", "rm", "rm-all", "set", "set-all")
+_FORGETS = {
+    ("stack", "rename"): "the state would be of a stack that has no file",
+    ("stack", "init"): "it would be a second stack in the folder of the first",
+    ("stack", "migrate"): "the state would be in another backend",
+    ("state", "move"): "a part of the state would be of another stack",
+}
+"""Commands after which the simulated account has objects that belong to no stack that `trn` finds, and why. Others may go on: `stack rm`
+refuses a stack with resources, unless it is forced; `state delete` and `stack import` are how the CLI's own mistakes are repaired."""
+_FORCED = ("--force", "-f", "--force=true")
 
 
 @contextmanager
@@ -91,21 +101,34 @@ def refuse_targets(requests: Sequence[FaultRequest], stack_file: StackFile, fold
     Faults.of(requests).need_targets([*record_stack(stack_file), *(item.registration for item in there)])
 
 
-def refuse_arguments(arguments: Sequence[str]) -> None:
-    """Raises CommandError for what would leave this folder, or be lost with the next run."""
+def refuse_arguments(arguments: Sequence[str], stack: str) -> None:
+    """Raises CommandError for what would leave this folder, lose what is in it, or be lost with the next run."""
     for argument in arguments:
         if argument.split("=")[0] in ("--stack", "-s"):
-            raise CommandError("the stack is named before the `--`", f"trn engine NAME -- {arguments[0]} ...", code=MISUSE)
+            raise CommandError("the stack is named before the `--`", f"trn engine {stack} -- {arguments[0]} ...", code=MISUSE)
         if argument.split("=")[0] in ("--cwd", "-C"):
             raise CommandError(
                 "the project is the one in which trn is run", "change into its folder, and leave this option out", code=MISUSE
             )
-    if arguments[0] == "config" and len(arguments) > 1 and arguments[1] in _CHANGES_CONFIGURATION:
-        raise CommandError(
-            "the configuration comes from Pulumi.NAME.yaml at each run, and is never written",
-            "edit the file, or try a value for one run: trn engine -- up --config-path -c 'trn:nodeGroups.trn1-32xl.size=1'",
-            code=MISUSE,
-        )
+    words = [argument for argument in arguments if not argument.startswith("-")]
+    for pair in pairwise(words):
+        if pair[0] == "config" and pair[1] in _CHANGES_CONFIGURATION:
+            # `--config` of `up` has no keys below keys: with `--config-path` what it names replaces all of `trn:nodeGroups`.
+            raise CommandError(
+                f"the configuration comes from Pulumi.{stack}.yaml at each run, and is never written",
+                f"edit the file; what an edit would do: `trn rehearse change {stack} --set nodeGroups.trn1-32xl.size=1`",
+                code=MISUSE,
+            )
+        is_forced = pair in (("stack", "rm"), ("stack", "remove")) and bool(set(_FORCED) & set(arguments))
+        why = "nothing would know of the objects of the state" if is_forced else _FORGETS.get(pair)
+        if why is not None:
+            hint = (
+                f"`trn practice down {stack}` deletes all that it has; then rename Pulumi.{stack}.yaml, or copy it,"
+                " and run `trn practice up` with the new name"
+            )
+            raise CommandError(
+                f"a stack here is its file and the folder of its name: by `pulumi {' '.join(pair)}` {why}", hint, code=MISUSE
+            )
 
 
 def with_event_log(arguments: Sequence[str], events: Path) -> list[str]:

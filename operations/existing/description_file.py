@@ -6,9 +6,10 @@ from pydantic import ValidationError
 
 from facts.existing.description import Description
 from facts.mistakes import File, problems_of
+from facts.yaml_text import write_yaml
 from operations.errors import MISUSE, CommandError, CompleteError
 from operations.text_files import read_text
-from stacks.stack_yaml import YamlError, read_yaml, write_yaml
+from stacks.stack_yaml import YamlError, read_yaml
 
 MAX_BYTES = 1_000_000
 """Largest description; a VPC of 200 subnets, the most that a VPC has by default, has some hundred kilobytes."""

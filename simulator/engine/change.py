@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from facts.kubernetes_versions import minors_behind
 from simulator import costs, latencies
 from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
@@ -199,7 +200,15 @@ def _cluster(_state: AccountState, change: Change, old: Registration, gone: bool
         why = f" ({', '.join(change.because)})" if change.because else ""
         yield Caution("red", old.urn, f"the control plane is {_word(change)}{why}: all that runs in the cluster is lost")
     elif "version" in change.changed:
-        yield Caution("amber", old.urn, "the control plane is upgraded; it cannot be taken back")
+        before, after = str(old.inputs.get("version") or ""), str(change.new.inputs.get("version") or "") if change.new is not None else ""
+        if before and after and minors_behind(after, before) < 0:
+            key = f'`controlPlane.kubernetesVersion: "{before}"`'
+            wrong = (
+                f"EKS takes no control plane from {before} back to {after}: set {key}, without which a stack is of the program's default"
+            )
+            yield Caution("red", old.urn, wrong)
+        else:
+            yield Caution("amber", old.urn, "the control plane is upgraded; it cannot be taken back")
 
 
 def _volume(_state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:

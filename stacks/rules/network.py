@@ -9,7 +9,7 @@ from facts.address_blocks import address_count, associates, block_of, is_documen
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, near_regions, near_zone, zone_id_prefix, zone_ids
-from stacks.addresses import node_addresses
+from stacks.addresses import address_needs, node_addresses
 from stacks.cluster import Call, calls_of, cluster_of
 from stacks.settings import Settings
 
@@ -198,13 +198,16 @@ def addresses(settings: Settings) -> Iterator[Problem]:
     except ValueError:
         return  # reported already by the rules on zones and address space
     room = {subnets.zone_id: cidr.usable_addresses(subnets.node) for subnets in plan}
-    need = node_addresses(settings)
-    for zone_id, addresses_needed in need.items():
-        if addresses_needed > room[zone_id]:
-            wrong = f"the groups and pools of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"
-            yield Problem(
-                "network.podCidr",
-                settings.network.pod_cidr,
-                wrong,
-                hint="take a larger block (at most /16), lower maxSize or maxNodes, or use `efaLayout: efa-primary`",
-            )
+    for zone_id, addresses_needed in node_addresses(settings).items():
+        if addresses_needed <= room[zone_id]:
+            continue
+        wrong = f"the groups and pools of {zone_id} can grow to need {addresses_needed} addresses, their subnet has {room[zone_id]}"
+        largest = max((need for need in address_needs(settings) if need.zone_id == zone_id), key=lambda need: need.addresses)
+        most = (room[zone_id] - addresses_needed + largest.addresses) // largest.per_node
+        block = settings.network.pod_cidr
+        if most > 0:
+            hint = f"lower it, take a larger `network.podCidr` (at most /16, now {block}), or use `efaLayout: efa-primary`"
+            yield Problem(largest.key, largest.nodes, wrong, f"at most {most}, as the others are", hint)
+        else:
+            hint = "take a larger block (at most /16), lower maxSize or maxNodes, or use `efaLayout: efa-primary`"
+            yield Problem("network.podCidr", block, wrong, hint=hint)

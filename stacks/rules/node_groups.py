@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from addons.karpenter import KarpenterSettings
+from addons.versions import SUPPORTED_KUBERNETES
 from facts import ami_releases as published
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
@@ -148,10 +149,14 @@ def ami_releases(settings: Settings) -> Iterator[Problem]:
             kind = "standard" if base == "coreNodes" else "neuron"
             parameter = f"/aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/{kind}/recommended/release_version"
             hint = f"`aws ssm get-parameter --region {settings.region} --query Parameter.Value --name {parameter}` tells the newest"
+            is_default = group.kubernetes_version is None and "kubernetes_version" not in settings.control_plane.model_fields_set
+            which = f"{minor}, which it is without `controlPlane.kubernetesVersion`" if is_default else minor
+            if is_default and match is not None and match["minor"] in SUPPORTED_KUBERNETES:
+                hint = f'set `controlPlane.kubernetesVersion: "{match["minor"]}"`, or pin another release: {hint}'
             yield Problem(
                 f"{base}.releaseVersion",
                 release,
-                f"no AMI release of Kubernetes {minor}",
+                f"no AMI release of Kubernetes {which}",
                 f"{minor}.<patch>-<date>, such as {neuron_releases.AMI_RELEASES['1.35']}",
                 hint,
             )

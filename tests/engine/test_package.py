@@ -134,6 +134,34 @@ def test_its_mistakes_are_those_of_a_stack_file(tmp_path: Path):
         assert mine.made() == []
 
 
+PYTHON = """\
+import json
+import pulumi
+
+class Cluster(pulumi.ComponentResource):
+    def __init__(self, name, keys):
+        super().__init__("trn:index:TrainiumCluster", name, keys, remote=True)
+
+keys = json.loads(KEYS)
+zone = pulumi.Output.secret("c4nary-zone")
+Cluster("training", {**keys, "tags": {"team": pulumi.Output.secret("c4nary"), "cost": "a"}, "network": {**keys["network"], "cidr": zone}})
+"""
+
+
+def test_a_secret_that_is_refused_is_not_shown(tmp_path: Path):
+    """The engine prints the value of each property that a component names in an error, a secret's too."""
+    plugins = {"plugins": {"providers": [{"name": "trn", "path": str(ROOT)}]}}
+    with program(tmp_path, {"runtime": "python", **plugins}) as mine:
+        (mine.root / "__main__.py").write_text(PYTHON.replace("KEYS", repr(json.dumps(dev_configuration()))))
+        mine.pulumi("stack", "init", "dev")
+        for command in (("preview",), ("up", "--yes", "--skip-preview")):
+            text = mine.pulumi(*command, fails=True)
+            assert "`tags.team` is an output of another resource, or a secret" in text
+            assert "`network.cidr` is an output of another resource, or a secret" in text
+            assert "c4nary" not in text
+        assert mine.made() == []
+
+
 @needs_node
 def test_a_typescript_program_brings_the_cluster_up(tmp_path: Path):
     """By the typed SDK that Pulumi makes from the package's schema; the compiler refuses a key that is not there."""

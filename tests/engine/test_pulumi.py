@@ -37,6 +37,35 @@ def test_the_shipped_address_is_refused_before_any_resource(fresh: Engine):
     assert fresh.calls("Check", "Create") == []
 
 
+def test_a_secret_key_is_refused_and_not_shown(fresh: Engine):
+    """`pulumi config set --secret`: the CLI hands the value to the program in clear, and previews would show it among the resources."""
+    folder = fresh.folder
+    providers = Providers(folder, time_scale=0, faults=())
+    said = []
+    try:
+        variables = environment(folder, "dev", providers.attach())
+        folder.prepare(read_stack_file("dev", fresh.project))
+        del variables["PULUMI_STACK"]
+        for command in (
+            ["stack", "init", "dev"],
+            ["config", "set", "--secret", "--path", "trn:training.namespace", "c4nary"],
+            ["config", "set", "--secret", "--path", "trn:tags.team", "c4nary"],
+            ["preview", "--color", "never"],
+        ):
+            done = subprocess.run(
+                ["pulumi", "--non-interactive", *command], env=variables, cwd=folder.project, capture_output=True, text=True, check=False
+            )
+            said.append(done.stdout + done.stderr)
+    finally:
+        providers.stop()
+    assert done.returncode != 0
+    assert "2 mistakes in the configuration of stack `dev`; nothing was created" in said[-1]
+    assert "`training` is kept as a secret" in said[-1]
+    assert "`tags` is kept as a secret" in said[-1]
+    assert "c4nary" not in "".join(said)
+    assert fresh.calls("Check", "Create") == []
+
+
 def test_the_users_project_is_not_written_to(brought_up: Engine):
     """Pulumi would put a salt into the stack file."""
     written = {path.relative_to(brought_up.project) for path in brought_up.project.rglob("*") if "__pycache__" not in path.parts}

@@ -57,6 +57,7 @@ GOOD: dict[str, tuple[Form, tuple[str, ...]]] = {
     "zone": (forms.TIME_ZONE, ("UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5")),
     "karpenter": (forms.AMI_VERSION, ("v20260505", "v20240229")),
     "label": (forms.LABEL_KEY, ("team", "example.com/team", "a/b.c_d-e", f"{'d' * 253}/{'n' * 63}")),
+    "namespaces": (forms.NAMESPACES, ("training", "dev-*", "*-dev", "*", "n" * 63)),
     "value": (forms.LABEL_VALUE, ("x", "a.b_c-d", "v" * 63)),
     "resource": (
         forms.RESOURCE_NAME,
@@ -99,6 +100,7 @@ BAD: dict[str, tuple[Form, tuple[str, ...]]] = {
     "path of roles": (forms.IAM_PATH, ("", "teams", "/teams", "teams/", "//", "/a b/", "/aws-service-role/x/", "/" + "p" * 511 + "/")),
     "security group": (forms.SECURITY_GROUP_ID, ("sg-", "lustre", "subnet-0a1b2c3d", "sg-0123456789abcdefg")),
     "file system": (forms.FILE_SYSTEM_ID, ("fs-", "fs-shared", "fsvol-0123456789abcdef0", "fs-0123456789abcdefg")),
+    "namespaces": (forms.NAMESPACES, ("", "Dev-*", "-dev", "dev-", "dev.*", "n" * 64, "dev *")),
     "mount name": (forms.MOUNT_NAME, ("", "/fsx", "abcdefghi", "a b")),
     "subnet": (forms.SUBNET_ID, ("subnet-", "subnet-a", "vpc-0a1b2c3d", "subnet-0123456789abcdefg", "subnet-0a1b2c3d\n")),
     "key": (

@@ -11,6 +11,13 @@ import pytest
 from operations import cli, start
 from operations.errors import INTERRUPTION
 
+LOADED = """
+import atexit, os, sys, warnings
+def said():
+    warnings.warn("old", DeprecationWarning)
+    sys.stderr.write("no filter, " + os.environ.get("PYTHONWARNINGS", "no variable"))
+atexit.register(said)
+"""
 FROM_HERE = "import sys; sys.argv = ['trn', *sys.argv[1:]]; from operations.start import main; main()"
 
 
@@ -22,6 +29,15 @@ def test_ctrl_c_while_modules_are_loaded_is_one_line(tmp_path: Path):
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(start.__file__).parent.parent}"}
     done = subprocess.run([sys.executable, "-c", FROM_HERE], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", INTERRUPTION)
+
+
+def test_warnings_of_the_sdks_stop_nothing():
+    """They are about classes of their own, which the user of a command cannot change: with PYTHONWARNINGS=error each command failed."""
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{LOADED}{FROM_HERE}", "--version"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert (done.returncode, done.stderr) == (0, "no filter, no variable")
 
 
 def test_ctrl_c_at_the_very_end_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

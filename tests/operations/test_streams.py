@@ -1,6 +1,7 @@
 """Standard streams that are closed, or full: one line that says so, and no traceback."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -71,6 +72,17 @@ def test_help_that_does_not_fit_is_an_error_without_a_traceback(arguments: tuple
     assert done.returncode == 1
     assert done.stderr.startswith("error: cannot write all of the output: No space left on device\n\nhint: ")
     assert len(done.stderr.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(("lint", "/dev/null", "--json", "-"), 0), (("lint", "/nowhere"), 2)])
+@BUFFERS
+def test_a_full_standard_error_loses_what_is_said_and_nothing_else(environment: dict[str, str], arguments: tuple[str, ...], code: int):
+    """The result goes to another device: `trn rehearse --json - 2>/dev/full` ended with 1 and an empty file."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", START, *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False, cwd=ROOT, env=environment)
+    assert done.returncode == code
+    assert code or json.loads(done.stdout) is not None
 
 
 @BUFFERS

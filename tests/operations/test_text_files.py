@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from operations import text_files
 from operations.cli import app
 from operations.errors import CommandError
 from operations.jobs.watch import source
@@ -82,6 +83,31 @@ def pipe_of(content: bytes, path: Path) -> Path:
 def test_a_pipe_is_read(tmp_path: Path):
     """`trn submit <(sed s/2/4/ job.yaml)` works, with the mark that some editors write."""
     assert read_text(pipe_of(b"\xef\xbb\xbfname: bert\n", tmp_path / "pipe"), 100, "") == "name: bert\n"
+
+
+def test_a_pipe_that_nothing_writes_to_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A command that waits for ever cannot say what it waits for."""
+    monkeypatch.setattr(text_files, "WRITER_S", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+    assert read_text(tmp_path / "pipe", 100, "") == ""
+
+
+def test_a_pipe_that_is_open_has_the_time_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`trn submit <(make-job)`: the shell has opened it, and what makes the job may take long."""
+    monkeypatch.setattr(text_files, "WRITER_S", 0.0)
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    # Both ways: neither side waits for the other.
+    held = os.open(path, os.O_RDWR)
+
+    def write() -> None:
+        os.write(held, b"name: bert\n")
+        os.close(held)
+
+    writer = threading.Timer(0.2, write)
+    writer.start()
+    assert read_text(path, 100, "") == "name: bert\n"
+    writer.join()
 
 
 def test_a_pipe_is_bounded(tmp_path: Path):

@@ -1,12 +1,14 @@
 """Reading the configuration: what is accepted, and how each mistake is reported."""
 
+import json
 from typing import Any
 
 import pulumi
 import pytest
+from pulumi.runtime import config as pulumi_config
 
 from facts.neuron_releases import AMI_RELEASES
-from stacks.config import parse_settings
+from stacks.config import load_settings, parse_settings
 from stacks.problems import ConfigurationError
 from tests.support import dev_configuration, merged
 
@@ -22,6 +24,40 @@ def test_the_shipped_stack_file_is_valid_in_a_rehearsal():
     """It is the first thing a newcomer runs."""
     settings = parse_settings(dev_configuration(), "dev", rehearsal=True)
     assert settings.node_groups["trn1-32xl"].size == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"training": {"namespace": {"secure": "v1:c4nary"}}}, "training.namespace"),
+        ({"tags": {"team": {"secure": "v1:c4nary"}, "cost": "a"}}, "tags.team"),
+        ({"network": {"zones": ["usw2-az4", {"secure": "v1:c4nary"}]}}, "network.zones[1]"),
+        ({"name": {"secure": "v1:c4nary"}}, "name"),
+    ],
+)
+def test_a_key_of_a_stack_file_that_is_secret_is_refused(changes: dict[str, Any], path: str):
+    """And is not shown: names, tags and manifests with it would be in each preview."""
+    (text,) = mistakes(merged(dev_configuration(), **changes))
+    assert text.startswith(f"error: `{path}` is kept as a secret, and previews, names and tags would show it\n\nhint: ")
+    assert "c4nary" not in text
+
+
+def test_a_key_that_pulumi_hands_over_as_secret_is_refused(monkeypatch: pytest.MonkeyPatch):
+    """The CLI gives the program the value in clear, and beside it the names of the keys that are secret."""
+    pairs = {f"trn:{key}": value if isinstance(value, str) else json.dumps(value) for key, value in dev_configuration().items()}
+    monkeypatch.setenv("TRN_REHEARSAL", "1")
+    monkeypatch.setenv("PULUMI_CONFIG", "{}")
+    before = pulumi_config.CONFIG.get(), sorted(pulumi_config._SECRET_KEYS.get())
+    try:
+        pulumi_config.set_all_config({**pairs, "trn:tags": '{"team": "c4nary"}', "other:key": "x"}, ["trn:tags", "other:key"])
+        with pytest.raises(ConfigurationError) as refusal:
+            load_settings()
+        pulumi_config.set_all_config({**pairs, "other:key": "x"}, ["other:key"])
+        assert load_settings().name == "trainium-dev"
+    finally:
+        pulumi_config.set_all_config(*before)
+    assert [problem.path for problem in refusal.value.problems] == ["tags"]
+    assert "c4nary" not in str(refusal.value)
 
 
 def test_the_shipped_stack_file_is_refused_by_a_real_run():

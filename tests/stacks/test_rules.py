@@ -295,6 +295,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "driver too old for the image": (group(releaseVersion=f"1.35.1-{first_ami_date((2, 26, 10, 0))}"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
+    "more nodes than a subnet holds": (
+        group(size=2000),
+        "addresses, their subnet has 16379, `nodeGroups.g.size` is `2000`\n  allowed: at most 59, as the others are",
+    ),
+    "more nodes than a subnet holds, at most": (group(maxSize=100), "`nodeGroups.g.maxSize` is `100`"),
     "backup of what S3 holds": (
         {"storage": {"lustre": {"finalBackup": True, "dataRepository": {"s3Uri": "s3://data-bucket"}}}},
         "`storage.lustre.finalBackup` is `true`",
@@ -627,6 +632,20 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "bounds of CoreDNS": ({"addons": {"coreDns": {"minReplicas": 20}}}, "more replicas at least than at most"),
     "the program's own tag": ({"tags": {"trn:cluster": "x"}}, "a reserved tag"),
 }
+
+
+def test_an_ami_of_the_kubernetes_that_a_missing_key_named_is_answered_about_the_key():
+    """The release is as it was; what changed is the version, to the program's default."""
+    configuration = dev_configuration()
+    del configuration["controlPlane"]["kubernetesVersion"]
+    configuration |= group(releaseVersion=AMI_RELEASES["1.36"])
+    with pytest.raises(ConfigurationError) as caught:
+        parse_settings(configuration, "dev", rehearsal=True)
+    said = (
+        "error: no AMI release of Kubernetes 1.35, which it is without `controlPlane.kubernetesVersion`, `nodeGroups.g.releaseVersion` is"
+    )
+    assert said in str(caught.value)
+    assert 'hint: set `controlPlane.kubernetesVersion: "1.36"`, or pin another release' in str(caught.value)
 
 
 @pytest.mark.parametrize("case", BROKEN)

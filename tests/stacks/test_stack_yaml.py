@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from facts.yaml_text import write_yaml
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
-from stacks.stack_yaml import MAX_DEPTH, YamlError, read_yaml, write_yaml
+from stacks.stack_yaml import MAX_DEPTH, YamlError, read_yaml
 from tests.stacks.odd_yaml import READ, REFUSED
 from tests.support import ROOT
 

@@ -6,9 +6,8 @@ Keys as in aws-parallelcluster 3.16, whose own schema a test of the `frameworks`
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
 from facts.problems import Problem
+from facts.yaml_text import write_yaml
 from training.account import Account, needed
 from training.job import Job
 from training.launchers import sbatch
@@ -29,7 +28,7 @@ def documents(job: Job, site: Site) -> list[Document]:
     account = found.site.account
     assert account is not None
     name, script = f"{site.cluster}-slurm", f"{job.name}.sbatch"
-    text = yaml.safe_dump(configuration(found, account), sort_keys=False, width=140)
+    text = write_yaml(configuration(found, account))
     create = f"pcluster create-cluster --cluster-name {name} --region {site.region} --cluster-configuration {name}.yaml"
     return [
         Document(f"{name}.yaml", text, create),

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
 from rich.table import Table
 
+from facts.yaml_text import write_yaml
 from operations.output import STANDARD_OUTPUT, errors, results, write_json
 from simulator.report.drawing.text import plural
 from stacks.addon_table import Row, addon_rows, mirror_list, mirror_values, without_image
@@ -56,5 +56,5 @@ def print_images(settings: Settings, registry: str | None, json_file: Path | Non
         note = f"no image of {toolchain.name} is published, which these nodes can run: build one from {toolchain.build_from}"
         errors().print(note, markup=False, soft_wrap=True)
     if registry:
-        out.write(f"\n# The key that points all charts and manifests there:\n{yaml.safe_dump(key, sort_keys=False)}")
-        out.write(f"\n# What it sets, by chart:\n{yaml.safe_dump(values, sort_keys=False)}")
+        out.write(f"\n# The key that points all charts and manifests there:\n{write_yaml(key)}")
+        out.write(f"\n# What it sets, by chart:\n{write_yaml(values)}")

@@ -9,6 +9,7 @@ from urllib.parse import quote as url_quoted
 
 import yaml
 
+from facts.yaml_text import write_yaml
 from operations.cluster.bundle.secrets import (
     LONG,
     REDACTED,
@@ -90,7 +91,7 @@ class Redactor:
             return json.dumps(self.value(inner), ensure_ascii=False)
         if name.endswith("YAML") and (inner := _parsed_yaml(value)) is not None:
             # Aliases can make a small text endlessly large.
-            return REDACTED if _ALIAS.search(value) else yaml.safe_dump(self.value(inner))
+            return REDACTED if _ALIAS.search(value) else write_yaml(self.value(inner))
         return self.text(value)
 
     def everywhere(self, text: str) -> str:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from facts.catalogue import NEURON_TYPES
 from facts.neuron_releases import AMI_RELEASES
 from facts.toolchains import DEFAULT_TOOLCHAIN, running_on
+from facts.yaml_text import is_text_only_in_quotes
 from operations.cluster.init.offers import CAPACITY
 from operations.cluster.init.questions import ADDONS, EXAMPLE_BLOCK
 
 RELEASE = AMI_RELEASES["1.35"]
 """AMI release on which the image of the default toolchain starts: newer drivers do not run it."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*|\d{1,3}(\.\d{1,3}){3}/\d{1,2}")
-"""Values that YAML 1.1 reads as text without quotes, but for its words."""
-_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""Values without a character that means something to YAML."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Answers:
 
 def quoted(value: str) -> str:
     """A value as YAML text, in quotes where YAML would read something else: a cluster called `no` is not false."""
-    return value if _PLAIN.fullmatch(value) and value.lower() not in _YAML_WORDS else json.dumps(value)
+    return value if _PLAIN.fullmatch(value) and not is_text_only_in_quotes(value) else json.dumps(value)
 
 
 def quoted_list(values: Iterable[str]) -> str:

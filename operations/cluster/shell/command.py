@@ -7,6 +7,9 @@ import typer
 from operations.command_line import completion
 from operations.options import ClusterName, JsonFile, Stack, StateFile
 
+LONGEST_H = 596_523
+"""Kubernetes takes no `activeDeadlineSeconds` of a pod beyond 2147483647."""
+
 
 def shell(
     stack: Stack,
@@ -16,7 +19,9 @@ def shell(
     ] = None,
     neuron: Annotated[bool, typer.Option("--neuron", help="With all devices of a Neuron node, in AWS's training image.")] = False,
     image: Annotated[str | None, typer.Option("--image", help="Image of the pod. Else a small one with Python.")] = None,
-    hours: Annotated[float, typer.Option("--hours", min=0.1, help="The pod ends after this time, even if this machine is lost.")] = 8,
+    hours: Annotated[
+        float, typer.Option("--hours", min=0.1, max=LONGEST_H, help="The pod ends after this time, even if this machine is lost.")
+    ] = 8,
     state: StateFile = None,
     name: ClusterName = "",
     json_file: JsonFile = None,

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from facts.yaml_text import write_yaml
 from operations.access import access
 from operations.aws.api import Api
 from operations.aws.identity import caller, principal_arn
@@ -22,7 +23,6 @@ from operations.rehearse.summary import print_lines
 from operations.stack_file import StackFile, project_of, read_stack_file
 from operations.text_files import write_text
 from stacks.namespace import NAMESPACE
-from stacks.stack_yaml import write_yaml
 
 _HINT = "make room there, or change into a folder that you may write to"
 

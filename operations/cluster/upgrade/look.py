@@ -145,22 +145,26 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def standing_of(found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str) -> Standing:
+def standing_of(
+    found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str, is_default: bool = False
+) -> Standing:
     """How far the cluster is.
 
-    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change.
+    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change;
+    `is_default`: the file has no such key.
     Raises CommandError where the file does not fit the cluster, or holds changes that are no part of an upgrade.
     """
     plane, key = found.control_plane, "controlPlane.kubernetesVersion"
     ahead = minors_behind(in_file, plane)
+    says = f"the stack file has no `{key}`, which means {in_file}" if is_default else f"the stack file says {in_file}"
     if ahead < 0:
         raise CommandError(
-            f"the control plane of {cluster} is of {plane}, the stack file says {in_file}: it was upgraded elsewhere, and is never downgraded",
+            f"the control plane of {cluster} is of {plane}, {says}: it was upgraded elsewhere, and is never downgraded",
             f'set `{key}: "{plane}"` and the nodes\' `kubernetesVersion` to what they run, then run this again',
             code=MISUSE,
         )
     if ahead > 1:
-        wrong = f"the stack file says {in_file}, the control plane of {cluster} is of {plane}: EKS takes one minor at a time"
+        wrong = f"{says}, the control plane of {cluster} is of {plane}: EKS takes one minor at a time"
         raise CommandError(wrong, f'set `{key}: "{plane}"` again; this command writes each minor in its turn', code=MISUSE)
     if ahead == 1:
         # A run was stopped at this control plane; what came before it had ended.

@@ -59,7 +59,10 @@ def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str
         notes.append(warned("stack file", f"{plane} leaves standard support", do))
     elif 0 <= minors_behind(plane, found.control_plane) <= 1:
         waiting = pending(access().pulumi(stack_file.stack), stack_file)
-    standing = standing_of(found, plane, late, [shown(effect) for effect in waiting], cluster=settings.name)
+    standing = standing_of(
+        found, plane, late, [shown(effect) for effect in waiting], cluster=settings.name,
+        is_default="kubernetes_version" not in settings.control_plane.model_fields_set,
+    )  # fmt: skip
     refuse_foreign(waiting, stack_file)
     planned = steps(standing, target, lambda group, minor: release_for(group, minor, settings))
     is_resumed = (

@@ -165,5 +165,5 @@ def one_minor_at_a_time(state: AccountState, request: Registration) -> Refusal |
         "InvalidParameterException",
         f"Unsupported Kubernetes minor version update from {old} to {new}",
         f"the control plane is of {old}",
-        "go one minor at a time, `pulumi up` between; a newer one cannot be taken back",
+        f"set `controlPlane.kubernetesVersion`, without which a stack is of the program's default: from {old} one minor at a time, never back",
     )

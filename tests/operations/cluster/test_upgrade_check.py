@@ -183,6 +183,15 @@ def test_how_far_a_stopped_run_came(in_file: str, late: list[str], waiting: list
         assert standing_of(there, in_file, late, waiting, cluster=CLUSTER).unfinished == expected
 
 
+def test_a_minor_that_a_missing_key_stands_for_is_answered_about_the_key():
+    """The stack file says nothing: what it says cannot be put right."""
+    there = Found("1.36", (Group("core", ("coreNodes",), "1.36", None, False),), ())
+    with pytest.raises(CommandError, match="the stack file has no `controlPlane") as refusal:
+        standing_of(there, "1.35", [], [], cluster=CLUSTER, is_default=True)
+    assert "has no `controlPlane.kubernetesVersion`, which means 1.35: it was upgraded elsewhere" in str(refusal.value)
+    assert 'set `controlPlane.kubernetesVersion: "1.36"`' in refusal.value.hint
+
+
 def test_a_pinned_group_keeps_the_day_or_takes_the_nearest_that_its_image_starts_on():
     """A release of the same day has the same driver; 1.36 has none so old, and its first still starts images of SDK 2.30."""
     pinned = Group("trn1-32xl", ("nodeGroups", "trn1-32xl"), "1.34", "1.34.7-20260505", True)

@@ -31,6 +31,8 @@ ARGUMENTS |= {
     "COMMAND": ("--", "ls"),
 }
 """A word for each argument."""
+LONG = "a" * 256
+"""File systems take names of 255 bytes."""
 ALL = ("trn rehearse", *COMMANDS)
 WRITE_A_STACK = ("trn init", "trn import")
 ABOUT_A_STACK = tuple(name for name in ALL if name == "trn rehearse" or (COMMANDS[name].has_stack and name not in WRITE_A_STACK))
@@ -95,6 +97,35 @@ def test_a_command_that_there_is_not_is_misuse(name: str):
     """With the nearest, or where all are listed."""
     result = trn(*name.split()[1:])
     assert (result.exit_code, is_one_error(result)) == (2, True)
+
+
+@pytest.mark.parametrize("words", [["rehearse", "--", "dve"], ["rehearse", "-q", "--", "dve"], ["rehearse", "--", "crash", "dve"]])
+def test_the_end_of_the_options_may_stand_before_the_stack(words: list[str]):
+    """It was handed on with the stack behind it as an option, which it then was not, and again, without end."""
+    result = trn(*words)
+    assert (result.exit_code, is_one_error(result), "did you mean `dev`?" in result.stderr) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["submit", "dev", LONG], ["lint", LONG], ["watch", "dev", "--log", LONG],
+        ["rehearse", "dev", "--scenario", LONG], ["rehearse", "dev", "--existing", LONG], ["image", "push", "dev", LONG],
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_misuse(words: list[str]):
+    """The operating system refuses to look for it."""
+    result = trn(*words)
+    assert (result.exit_code, is_one_error(result), "File name too long" in result.stderr) == (2, True, True), result.output
+
+
+@pytest.mark.parametrize("words", [["cost", "dev", "--hours"], ["shell", "dev", "--hours"], ["rehearse", "calendar", "dev", "--hours"]])
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_a_number_without_an_end_is_misuse(words: list[str], value: str):
+    """A training of so many hours has no price."""
+    result = trn(*words, value)
+    assert (result.exit_code, is_one_error(result), "--hours" in result.stderr) == (2, True, True)
+    assert value == "nan" or words[0] == "shell" or "error: `--hours` is `inf`\n  allowed: " in result.stderr
 
 
 @pytest.mark.parametrize("name", ABOUT_A_STACK)

@@ -203,7 +203,22 @@ def test_a_cli_without_its_language_host_is_reported_apart(project: Path, tmp_pa
         (["up", "-s=prod"], "the stack is named before the `--`"),
         (["up", "-C", "/"], "the project is the one in which trn is run"),
         (["up", "--cwd=/"], "the project is the one in which trn is run"),
-        (["config", "set", "trn:name", "x"], "the configuration comes from Pulumi.NAME.yaml at each run"),
+        (["config", "set", "trn:name", "x"], "the configuration comes from Pulumi.dev.yaml at each run"),
+        (
+            ["stack", "rename", "prod"],
+            "a stack here is its file and the folder of its name: by `pulumi stack rename` the state would be of a stack",
+        ),
+        (
+            ["-v", "9", "stack", "--logflow", "rename", "prod"],
+            "a stack here is its file and the folder of its name: by `pulumi stack rename`",
+        ),
+        (["stack", "init", "prod"], "a stack here is its file and the folder of its name: by `pulumi stack init`"),
+        (["stack", "migrate"], "a stack here is its file and the folder of its name: by `pulumi stack migrate`"),
+        (["state", "move", "--dest", "x", VPC], "a stack here is its file and the folder of its name: by `pulumi state move`"),
+        (
+            ["stack", "rm", "--yes", "--force"],
+            "a stack here is its file and the folder of its name: by `pulumi stack rm` nothing would know",
+        ),
     ],
 )
 def test_arguments_that_would_leave_the_folder_are_refused(project: Path, arguments: list[str], wrong: str):
@@ -217,10 +232,27 @@ def test_arguments_that_would_leave_the_folder_are_refused(project: Path, argume
 
 def test_reading_the_configuration_is_allowed():
     """Only writing it is not."""
-    refuse_arguments(("config", "get", "trn:name"))
-    refuse_arguments(("config",))
+    refuse_arguments(("config", "get", "trn:name"), "dev")
+    refuse_arguments(("config",), "dev")
     with pytest.raises(CommandError):
-        refuse_arguments(("config", "rm", "trn:name"))
+        refuse_arguments(("config", "rm", "trn:name"), "dev")
+
+
+@pytest.mark.parametrize("arguments", [("stack",), ("stack", "rm", "--yes"), ("stack", "export"), ("state", "delete", VPC), ("up", "-f")])
+def test_what_keeps_the_stack_is_allowed(arguments: tuple[str, ...]):
+    """`stack rm` refuses a stack with resources by itself; one resource of a state is what its user names."""
+    refuse_arguments(arguments, "dev")
+
+
+def test_the_hint_that_stands_in_for_writing_the_configuration_works_as_it_is_typed(project: Path):
+    """It named `up --config-path -c 'trn:nodeGroups.trn1-32xl.size=1'`, by which the CLI replaces all of `trn:nodeGroups`."""
+    with pytest.raises(CommandError) as refusal:
+        refuse_arguments(("config", "set", "--path", "trn:nodeGroups.trn1-32xl.size", "1"), "dev")
+    typed = refusal.value.hint.split("`")[1]
+    done = runner.invoke(app, typed.split()[1:])
+    assert done.exit_code == 1, "a node goes, which is red"
+    assert "NodeGroup trn1-32xl: scalingConfig.desiredSize" in done.output
+    assert project.exists()
 
 
 def test_commands_without_events_get_no_flag():

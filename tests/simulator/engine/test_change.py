@@ -72,6 +72,19 @@ def test_new_limits_of_an_autoscaled_group_name_the_size_that_pulumi_knows():
     assert rehearse_change(having, named, seed=0).cautions == []
 
 
+def test_a_control_plane_that_a_missing_key_would_take_back_names_the_key():
+    """The stack file lost `kubernetesVersion`, and the program's default is older than what runs: EKS refuses, and no other key changed."""
+    configuration = dev_configuration()
+    groups = {name: {"releaseVersion": AMI_RELEASES["1.36"]} for name in configuration["nodeGroups"]}
+    having = record_stack(merged(configuration, controlPlane={"kubernetesVersion": "1.36"}, nodeGroups=groups))
+    del configuration["controlPlane"]["kubernetesVersion"]
+    changed = rehearse_change(having, record_stack(configuration), seed=0)
+    said = 'EKS takes no control plane from 1.36 back to 1.35: set `controlPlane.kubernetesVersion: "1.36"`, without which'
+    assert [caution.severity for caution in changed.cautions if said in caution.text] == ["red"]
+    (step,) = (step for step in changed.phase.steps.values() if step.error is not None and "minor version" in step.error)
+    assert "`controlPlane.kubernetesVersion`" in str(step.refusal and step.refusal.fix)
+
+
 def test_a_larger_group_grows_in_place():
     """Nothing else moves, and nothing stops."""
     changed = change(nodeGroups={TRAIN: {"size": 4}})
