@@ -1,5 +1,6 @@
 """Runs a command and prints the error that stops it on standard error, without a traceback where a user can cause it."""
 
+import errno
 import sys
 from collections.abc import Callable
 from typing import Any
