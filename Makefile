@@ -6,14 +6,18 @@ STAMP := $(VENV)/.installed
 DOCS_VENV := .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 
-.PHONY: rehearse test test-kubernetes test-frameworks check check-types check-style bench mutants state docs docs-site clean train-demo venv
+.PHONY: rehearse test test-long test-kubernetes test-frameworks check check-types check-style bench mutants state docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse $(or $(STACK),dev)
 
 # The tests of a file run in one process, which keeps what they share. TESTS=tests/facts for some of them.
 test: $(STAMP)
-	@$(BIN)/pytest -n 2 --dist loadfile -m "not engine and not helm and not kubernetes and not browser and not frameworks" $(TESTS)
+	@$(BIN)/pytest -n 2 --dist loadfile -m "not long and not engine and not helm and not kubernetes and not browser and not frameworks" $(TESTS)
+
+# What takes minutes, in full: of each the tests above try a fixed part.
+test-long: $(STAMP)
+	@$(BIN)/pytest -n 2 -m "long and not engine and not helm and not kubernetes and not browser and not frameworks" $(TESTS)
 
 # Three real control planes (half of the time their tests wait, not compute), built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)

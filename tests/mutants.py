@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 EDGE_FOLDERS = ("components", "addons", "stacks")
 FOLDERS = ("components", "addons", "stacks", "facts", "simulator", "operations")
 EDGE_TESTS = ("tests/stacks/test_edges.py", "tests/stacks/test_addon_edges.py")
-DEFAULT_TIER = "not engine and not helm and not kubernetes and not browser and not frameworks"
+DEFAULT_TIER = "not long and not engine and not helm and not kubernetes and not browser and not frameworks"
 PROGRAM_TESTS = (*EDGE_TESTS, "tests/stacks", "tests/addons")
 SECONDS_PER_RUN = 600
 """A change that makes the tests run for longer than this has been noticed."""
