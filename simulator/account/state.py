@@ -4,15 +4,19 @@ Nothing here decides what is allowed (`judge`) or what follows from a change (`c
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from simulator.account.allowances import Allowances, Job
+from simulator.account.ledger import Ledger
 from simulator.account.neighbours import Entry
 from simulator.account.objects import CloudObject, Status, Stray
 from simulator.recording import Registration
+
+Amounts = Callable[["AccountState", CloudObject], Mapping[Hashable, int]]
+"""What an object has, for a ledger."""
 
 
 @dataclass
@@ -34,10 +38,18 @@ class AccountState:
     now: datetime | None = None
     """The day and time that it is in the account; None where nothing depends on it."""
     _objects: dict[str, dict[str, CloudObject]] = field(default_factory=dict)
+    _ledgers: dict[str, dict[Amounts, Ledger]] = field(default_factory=dict, repr=False, compare=False)
+    """By type of their objects."""
+    _void: dict[str, set[str]] = field(default_factory=dict, repr=False, compare=False)
+    """Type to the types of whose objects some ledger rests on it."""
+
+    def __post_init__(self) -> None:
+        for item in self:
+            item.changed = self._changed
 
     def copy(self) -> "AccountState":
         """An independent account with the same content."""
-        objects = {kind: {key: replace(item) for key, item in there.items()} for kind, there in self._objects.items()}
+        objects = {kind: {key: replace(item, changed=None) for key, item in there.items()} for kind, there in self._objects.items()}
         return AccountState(
             self.allowances,
             self.job,
@@ -84,6 +96,8 @@ class AccountState:
         """The object is gone; it must exist."""
         gone = self._objects.get(registration.type, {}).pop(registration.id, None)
         assert gone is not None, f"{registration.type} {registration.id} does not exist"
+        gone.changed = None
+        self._enter(gone, there=False)
 
     def schedule(self, registration: Registration) -> None:
         """The object can no longer be used, and is deleted in some days; it must exist."""
@@ -103,6 +117,36 @@ class AccountState:
         """All objects, for a bill."""
         return [item.registration for item in self]
 
+    def ledger(self, resource_type: str, amounts: Amounts, *, rests_on: tuple[str, ...] = ()) -> Ledger:
+        """Sums over all objects of a type. `rests_on`: types of further objects that the amounts depend on."""
+        kept = self._ledgers.setdefault(resource_type, {})
+        if amounts not in kept:
+            kept[amounts] = Ledger(rests_on)
+            for other in rests_on:
+                self._void.setdefault(other, set()).add(resource_type)
+            for item in self.existing(resource_type):
+                kept[amounts].enter(item.registration.id, amounts(self, item))
+        return kept[amounts]
+
+    def holders(self, resource_type: str, amounts: Amounts, key: Hashable) -> list[CloudObject]:
+        """Objects of a type that have some of it, the first to have it first."""
+        return [self._objects[resource_type][which] for which in self.ledger(resource_type, amounts).holders(key)]
+
     def _set(self, item: CloudObject) -> CloudObject:
-        self._objects.setdefault(item.registration.type, {})[item.registration.id] = item
+        there = self._objects.setdefault(item.registration.type, {})
+        before = there.get(item.registration.id)
+        if before is not None:
+            before.changed = None
+        there[item.registration.id] = item
+        item.changed = self._changed
         return item
+
+    def _changed(self, item: CloudObject) -> None:
+        self._enter(item, there=True)
+
+    def _enter(self, item: CloudObject, *, there: bool) -> None:
+        which = item.registration
+        for amounts, ledger in self._ledgers.get(which.type, {}).items():
+            ledger.enter(which.id, amounts(self, item) if there else {})
+        for resting in self._void.pop(which.type, ()):
+            self._ledgers[resting] = {key: ledger for key, ledger in self._ledgers[resting].items() if which.type not in ledger.rests_on}
