@@ -140,15 +140,18 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
 
 def _scheduled_size(recording: Recording, group: Registration) -> int | None:
     """The largest size that a schedule gives to a group; None for a group without schedules."""
-    return recording.once("scheduled sizes", lambda: _largest_sizes(recording)).get(group.inputs["nodeGroupName"])
+    return recording.once("scheduled sizes", lambda: _largest_sizes(recording)).get(
+        (group.inputs["clusterName"], group.inputs["nodeGroupName"])
+    )
 
 
-def _largest_sizes(recording: Recording) -> dict[str, int]:
-    """The largest size that schedules give, by group."""
-    found: dict[str, int] = {}
+def _largest_sizes(recording: Recording) -> dict[tuple[str, str], int]:
+    """The largest size that schedules give, by cluster and group."""
+    found: dict[tuple[str, str], int] = {}
     for asked in map(sizing_of, recording.of_type(SCHEDULE.token)):
         if asked is not None:
-            found[asked.group] = max(asked.size, found.get(asked.group, 0))
+            which = (asked.cluster, asked.group)
+            found[which] = max(asked.size, found.get(which, 0))
     return found
 
 

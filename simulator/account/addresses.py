@@ -44,5 +44,5 @@ def room(subnet: Registration) -> int:
 
 def free(state: AccountState, subnet: Registration) -> int:
     """Addresses that are left beside all nodes and other interfaces; never below zero."""
-    others = sum(1 for item in view.interfaces(state) if item.subnet_id == subnet.id and not item.what.startswith(_OF_NODES))
+    others = sum(1 for item in view.interfaces(state.whole) if item.subnet_id == subnet.id and not item.what.startswith(_OF_NODES))
     return max(0, room(subnet) - of_nodes(state, subnet.id) - others)

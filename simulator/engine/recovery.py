@@ -60,11 +60,7 @@ def refresh(state: State, world: World) -> None:
     """Drop from the state what is no longer there."""
     for urn, held in list(state.held.items()):
         registration = held.registration
-        if (
-            registration.custom
-            and not registration.type.startswith("pulumi:providers:")
-            and world.state.find(registration.type, registration.id) is None
-        ):
+        if registration.custom and not registration.type.startswith("pulumi:providers:") and world.state.of(registration) is None:
             state.forget(urn)
 
 

@@ -136,7 +136,7 @@ def capacity_in_zone(state: AccountState, request: Registration) -> Refusal | No
     free = {zone_id: count for (name, zone_id), count in state.allowances.capacity.items() if name == instance.name}
     if not free:
         return None
-    held = (existing.registration for existing in state.existing(kinds.NODE_GROUP) if existing.status != "failed")
+    held = (existing.registration for existing in state.whole.existing(kinds.NODE_GROUP) if existing.status != "failed")
     for group in held:
         drawn = _bought(state, group) in ("ON_DEMAND", bought) and view.instance_type_of(state, group) == instance
         if drawn and group.id != request.id:

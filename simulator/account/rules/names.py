@@ -16,7 +16,8 @@ def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     said, asked = wording(request.type, request.inputs), identity(request)
     if said is None or asked is None:
         return None
-    existing = next(iter(state.holders(request.type, _identity, asked)), None)
+    held = state.holders(request.type, _identity, asked)
+    existing = next((item for item in held if item.registration.cluster in ("", request.cluster) or not request.cluster), None)
     if existing is None:
         return None
     other = existing.registration
