@@ -71,7 +71,10 @@ def _cluster(recording: Recording, registration: Registration) -> Needs:
 
 def _node_group(recording: Recording, registration: Registration) -> Needs:
     clusters = _by_id(recording, kinds.CLUSTER, [registration.inputs["clusterName"]])
-    return [*clusters, *_by_id(recording, kinds.SUBNET, registration.inputs["subnetIds"])], recording.of_type(kinds.NAT_GATEWAY)
+    subnets = _by_id(recording, kinds.SUBNET, registration.inputs["subnetIds"])
+    vpcs = {subnet.inputs["vpcId"] for subnet in subnets}
+    beside = {subnet.id for subnet in recording.of_type(kinds.SUBNET) if subnet.inputs["vpcId"] in vpcs}
+    return [*clusters, *subnets], [item for item in recording.of_type(kinds.NAT_GATEWAY) if item.inputs["subnetId"] in beside]
 
 
 def _clusters(recording: Recording, registration: Registration) -> list[Registration]:
@@ -111,7 +114,8 @@ def _file_system(recording: Recording, registration: Registration) -> Needs:
 def _custom(recording: Recording, registration: Registration) -> Needs:
     """Any chart that brings the kind will do, and with it the webhook that lets the object in."""
     kind = kinds.object_kind(registration.type)
-    bringing = [item for item in (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON)) if brings_kind(item, kind)]
+    found = (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON))
+    bringing = [item for item in found if brings_kind(item, kind) and registration.cluster in ("", cluster_of(item))]
     return _clusters(recording, registration), bringing
 
 
