@@ -17,7 +17,7 @@ def cluster_of(registration: Registration) -> str:
     if registration.type == kinds.CLUSTER:
         return str(registration.inputs["name"])
     over = (registration.inputs.get("eksConfiguration") or {}).get("eksClusterArn", "")
-    return str(registration.inputs.get("clusterName") or over.rpartition("/")[2])
+    return str(registration.inputs.get("clusterName") or over.partition(":cluster/")[2])
 
 
 def seen_by(state: AccountState, registration: Registration) -> AccountState:
