@@ -788,3 +788,22 @@ def test_a_chart_without_a_contract_is_refused_with_the_place_for_one():
     unknown = extra(kinds.RELEASE, "podinfo", {"chart": "podinfo", "name": "podinfo", "namespace": "default"})
     with pytest.raises(UnknownType, match=r"addons/NAME/contracts/podinfo\.yaml"):
         chart_of(unknown)
+
+
+def test_one_group_that_allows_itself_is_enough_for_efa():
+    """Beside it may be a group of others, for clients of their file system, which has no such rules."""
+    world = standing()
+    carried = only(kinds.LAUNCH_TEMPLATE, TRAIN).inputs["networkInterfaces"][0]["securityGroups"]
+    with_template(world, networkInterfaces=interfaces((0, 0, "efa"), securityGroups=[*carried, "sg-of-others"]))
+    assert RULES["efa-self-rules"].check(world.state, group()) is None
+    without(world, _self_rule("nodes-to-self"))
+    assert RULES["efa-self-rules"].check(world.state, group()) is not None
+
+
+def test_the_cni_takes_one_interface_of_addresses_in_advance():
+    """Two nodes, each with the interface of its pods and a warm one, of 50 addresses each; the EFA interfaces have none of the CNI's."""
+    world = standing()
+    with_template(world, networkInterfaces=interfaces((0, 0, "interface"), (0, 1, "efa-only"), (1, 1, "efa-only")))
+    assert addresses.of_group(world.state, group()) == 2 * (1 + 1) * 50
+    with_template(world, networkInterfaces=interfaces((0, 0, "efa"), (1, 1, "efa")))
+    assert addresses.of_group(world.state, group()) == 2 * (2 + 1) * 50
