@@ -124,8 +124,8 @@ class AccountState:
         self.strays[stray.name if same is None or same.cluster == stray.cluster else f"{stray.name} of {stray.cluster}"] = stray
 
     def drop_stray(self, stray: Stray) -> None:
-        """It is gone."""
-        for name in [name for name, item in self.strays.items() if item is stray]:
+        """It is gone; one of its name and cluster need not be there."""
+        for name in [name for name, item in self.strays.items() if (item.name, item.cluster) == (stray.name, stray.cluster)]:
             del self.strays[name]
 
     def leftovers(self) -> list[tuple[str, str]]:
