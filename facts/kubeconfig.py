@@ -32,3 +32,11 @@ def kubeconfig(name: str, region: str, endpoint: str, certificate_authority: str
 def kubeconfig_json(name: str, region: str, endpoint: str, certificate_authority: str) -> str:
     """The same as text."""
     return json.dumps(kubeconfig(name, region, endpoint, certificate_authority), sort_keys=True)
+
+
+def cluster_of(text: str) -> str:
+    """Name of the cluster of a kubeconfig that `kubeconfig_json` made; empty for any other text."""
+    try:
+        return str(json.loads(text)["current-context"])
+    except (ValueError, KeyError, TypeError):
+        return ""

@@ -11,6 +11,7 @@ from ipaddress import IPv4Network
 from simulator import latencies
 from simulator.account import kinds
 from simulator.account.charts import brings_kind, chart_of, needs_node
+from simulator.account.one_cluster import cluster_of
 from simulator.recording import Indexed, Recording, Registration
 
 
@@ -41,7 +42,7 @@ def _needs(recording: Recording, registration: Registration) -> Needs:
     if rule is not None:
         return rule(recording, registration)
     if kinds.is_kubernetes(registration.type):
-        return _custom(recording, registration) if kinds.is_custom_resource(registration.type) else (recording.of_type(kinds.CLUSTER), [])
+        return _custom(recording, registration) if kinds.is_custom_resource(registration.type) else (_clusters(recording, registration), [])
     return [], []
 
 
@@ -70,28 +71,39 @@ def _cluster(recording: Recording, registration: Registration) -> Needs:
 
 def _node_group(recording: Recording, registration: Registration) -> Needs:
     clusters = _by_id(recording, kinds.CLUSTER, [registration.inputs["clusterName"]])
-    return [*clusters, *_by_id(recording, kinds.SUBNET, registration.inputs["subnetIds"])], recording.of_type(kinds.NAT_GATEWAY)
+    subnets = _by_id(recording, kinds.SUBNET, registration.inputs["subnetIds"])
+    vpcs = {subnet.inputs["vpcId"] for subnet in subnets}
+    beside = {subnet.id for subnet in recording.of_type(kinds.SUBNET) if subnet.inputs["vpcId"] in vpcs}
+    return [*clusters, *subnets], [item for item in recording.of_type(kinds.NAT_GATEWAY) if item.inputs["subnetId"] in beside]
 
 
-def _untainted(recording: Recording) -> list[Registration]:
-    return [item for item in recording.of_type(kinds.NODE_GROUP) if not item.inputs.get("taints")]
+def _clusters(recording: Recording, registration: Registration) -> list[Registration]:
+    """The cluster that keeps an object; all where that is not known."""
+    return [item for item in recording.of_type(kinds.CLUSTER) if registration.cluster in ("", item.id)]
+
+
+def _untainted(recording: Recording, registration: Registration) -> list[Registration]:
+    wanted = cluster_of(registration)
+    groups = recording.of_type(kinds.NODE_GROUP)
+    return [item for item in groups if not item.inputs.get("taints") and wanted in ("", item.inputs["clusterName"])]
 
 
 def _addon(recording: Recording, registration: Registration) -> Needs:
-    nodes = _untainted(recording) if needs_node(registration) else []
+    nodes = _untainted(recording, registration) if needs_node(registration) else []
     return _by_id(recording, kinds.CLUSTER, [registration.inputs["clusterName"]]), nodes
 
 
 def _release(recording: Recording, registration: Registration) -> Needs:
     chart = chart_of(registration)
     needed = chart.needs if chart is not None else ""
-    nodes = _untainted(recording) if needs_node(registration) else []
-    return [*recording.of_type(kinds.CLUSTER), *_releases(recording, needed)], nodes
+    nodes = _untainted(recording, registration) if needs_node(registration) else []
+    return [*_clusters(recording, registration), *_releases(recording, registration, needed)], nodes
 
 
-def _releases(recording: Recording, chart: str) -> list[Registration]:
-    """Releases of the chart without whose kinds another cannot start."""
-    return [release for release in recording.of_type(kinds.RELEASE) if release.inputs["name"] == chart]
+def _releases(recording: Recording, registration: Registration, chart: str) -> list[Registration]:
+    """Releases of the chart without whose kinds another of its cluster cannot start."""
+    found = (release for release in recording.of_type(kinds.RELEASE) if release.inputs["name"] == chart)
+    return [release for release in found if release.cluster == registration.cluster]
 
 
 def _file_system(recording: Recording, registration: Registration) -> Needs:
@@ -102,24 +114,26 @@ def _file_system(recording: Recording, registration: Registration) -> Needs:
 def _custom(recording: Recording, registration: Registration) -> Needs:
     """Any chart that brings the kind will do, and with it the webhook that lets the object in."""
     kind = kinds.object_kind(registration.type)
-    bringing = [item for item in (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON)) if brings_kind(item, kind)]
-    return recording.of_type(kinds.CLUSTER), bringing
+    found = (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON))
+    bringing = [item for item in found if brings_kind(item, kind) and registration.cluster in ("", cluster_of(item))]
+    return _clusters(recording, registration), bringing
 
 
 def _volume(recording: Recording, registration: Registration) -> Needs:
     return [
-        *recording.of_type(kinds.CLUSTER),
+        *_clusters(recording, registration),
         *_by_id(recording, kinds.FILE_SYSTEM, [registration.inputs["spec"]["csi"]["volumeHandle"]]),
     ], []
 
 
 def _claim(recording: Recording, registration: Registration) -> Needs:
     name = registration.inputs["spec"].get("volumeName")
-    return [volume for volume in recording.of_type(kinds.VOLUME) if volume.inputs["metadata"]["name"] == name], []
+    volumes = (volume for volume in recording.of_type(kinds.VOLUME) if volume.cluster == registration.cluster)
+    return [volume for volume in volumes if volume.inputs["metadata"]["name"] == name], []
 
 
 def _deployment(recording: Recording, registration: Registration) -> Needs:
-    return recording.of_type(kinds.CLUSTER), _untainted(recording)
+    return _clusters(recording, registration), _untainted(recording, registration)
 
 
 _RULES: Mapping[str, Callable[[Recording, Registration], Needs]] = {

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from facts.catalogue import NEURON_TYPES, SOURCES, InstanceType, instance_type
 from facts.prices import PRICES, hourly
+from facts.resources.ec2_compute import LAUNCH_TEMPLATE
 from facts.resources.eks_nodes import NODE_GROUP
 from facts.resources.kubernetes import NODE_CLASS, NODE_POOL
 from facts.resources.resource_type import ByInstances, Listed
 from facts.resources.scheduler import SCHEDULE
 from facts.resources.table import TYPES
 from simulator.cost_figures import Amount, Figures, figure
-from simulator.recording import Recording, Registration
+from simulator.recording import Indexed, Recording, Registration
 from simulator.size_schedules import sizing_of
 
 _SIZES = frozenset({"scalingConfig", "scalingConfig.desiredSize"})
@@ -55,6 +56,7 @@ class CostItem:
 
 def items(recording: Recording) -> list[CostItem]:
     """All lines that cost something in one situation or another, highest price first."""
+    recording = Indexed(recording)
     found = [item for registration in recording.resources() for item in _lines(recording, registration) if not item.is_nothing]
     return sorted(found, key=lambda item: (-(item.now.usd_per_hour or 0), -(item.full_size.usd_per_hour or 0), item.urn, item.what))
 
@@ -138,8 +140,19 @@ def _node_group(recording: Recording, registration: Registration) -> Iterator[Co
 
 def _scheduled_size(recording: Recording, group: Registration) -> int | None:
     """The largest size that a schedule gives to a group; None for a group without schedules."""
-    asked = (sizing_of(item) for item in recording.of_type(SCHEDULE.token))
-    return max((each.size for each in asked if each is not None and each.group == group.inputs["nodeGroupName"]), default=None)
+    return recording.once("scheduled sizes", lambda: _largest_sizes(recording)).get(
+        (group.inputs["clusterName"], group.inputs["nodeGroupName"])
+    )
+
+
+def _largest_sizes(recording: Recording) -> dict[tuple[str, str], int]:
+    """The largest size that schedules give, by cluster and group."""
+    found: dict[tuple[str, str], int] = {}
+    for asked in map(sizing_of, recording.of_type(SCHEDULE.token)):
+        if asked is not None:
+            which = (asked.cluster, asked.group)
+            found[which] = max(asked.size, found.get(which, 0))
+    return found
 
 
 def _bought(instance: InstanceType, *, from_block: bool, spot: bool, by: str = "") -> _Bought:
@@ -150,8 +163,8 @@ def _bought(instance: InstanceType, *, from_block: bool, spot: bool, by: str = "
 
 
 def _template_of(recording: Recording, registration: Registration) -> Registration:
-    template_id = registration.inputs["launchTemplate"]["id"]
-    return next(item for item in recording.of_type("aws:ec2/launchTemplate:LaunchTemplate") if item.id == template_id)
+    templates = recording.once("templates", lambda: {item.id: item for item in recording.of_type(LAUNCH_TEMPLATE.token)})
+    return templates[registration.inputs["launchTemplate"]["id"]]
 
 
 def _node_pool(recording: Recording, registration: Registration) -> Iterator[CostItem]:

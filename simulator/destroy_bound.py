@@ -59,28 +59,33 @@ def _naming(recording: Recording, key: str, name: object, *types: str) -> Holder
 def _of_cluster(recording: Recording, cluster: Registration) -> Holders:
     """Its node groups, and all that is deleted through its API server."""
     yield from _naming(recording, "clusterName", cluster.id, kinds.NODE_GROUP)
-    yield from (item for item in recording.resources() if kinds.is_kubernetes(item.type))
+    yield from _kept_by(recording, cluster.id)
+
+
+def _kept_by(recording: Recording, cluster: str) -> Holders:
+    """All that the API server of a cluster keeps, and what nothing says of by which it is kept."""
+    return (item for item in recording.resources() if kinds.is_kubernetes(item.type) and item.cluster in ("", cluster))
 
 
 def _of_group(recording: Recording, group: Registration) -> Holders:
     """Releases whose deletion runs a Job, and objects whose finalizer a pod takes off: both need a node."""
     if group.inputs.get("taints"):
         return
-    yield from (item for item in recording.of_type(kinds.RELEASE) if runs_delete_jobs(item))
-    yield from (item for item in recording.resources() if _waits_for_controller(item))
+    for item in _kept_by(recording, group.inputs["clusterName"]):
+        if _waits_for_controller(item) or runs_delete_jobs(item):
+            yield item
 
 
 def _waits_for_controller(item: Registration) -> bool:
-    return (
-        kinds.is_kubernetes(item.type) and kinds.is_custom_resource(item.type) and kinds.object_kind(item.type) in kinds_with_finalizers()
-    )
+    return kinds.is_custom_resource(item.type) and kinds.object_kind(item.type) in kinds_with_finalizers()
 
 
 def _of_release(recording: Recording, release: Registration) -> Holders:
     """Objects whose finalizer it alone takes off."""
     chart = chart_of(release)
     finalizers = chart.finalizers if chart is not None else ()
-    return (item for item in recording.resources() if kinds.is_kubernetes(item.type) and kinds.object_kind(item.type) in finalizers)
+    kept = _kept_by(recording, release.cluster) if release.cluster else recording.resources()
+    return (item for item in kept if kinds.is_kubernetes(item.type) and kinds.object_kind(item.type) in finalizers)
 
 
 def _of_subnet(recording: Recording, subnet: Registration) -> Holders:
@@ -137,7 +142,9 @@ _RULES: Mapping[str, Callable[[Recording, Registration], Holders]] = {
     kinds.NODE_GROUP: _of_group,
     kinds.RELEASE: _of_release,
     kinds.VOLUME: lambda recording, item: (
-        claim for claim in recording.of_type(kinds.CLAIM) if claim.inputs["spec"].get("volumeName") == item.inputs["metadata"]["name"]
+        claim
+        for claim in recording.of_type(kinds.CLAIM)
+        if (claim.cluster, claim.inputs["spec"].get("volumeName")) == (item.cluster, item.inputs["metadata"]["name"])
     ),
     kinds.ROLE: lambda recording, item: _naming(recording, "role", item.inputs["name"], kinds.ROLE_POLICY, kinds.ROLE_ATTACHMENT),
 }

@@ -6,6 +6,7 @@ from simulator import latencies
 from simulator.account import kinds, view
 from simulator.account.faults import FaultKind
 from simulator.account.objects import Stray
+from simulator.account.one_cluster import seen_by
 from simulator.account.world import World
 from simulator.recording import Registration
 
@@ -54,7 +55,7 @@ def _incident(world: World, group: Registration, kind: FaultKind, seed: int) -> 
         return Incident(kind.name, group, what, SPOT_NOTICE_S + boot, job)
     repairs = bool(group.inputs.get("nodeRepairConfig", {}).get("enabled"))
     if kind.name == "neuron-device-failed":
-        return Incident(kind.name, group, *_broken_device(world, name, repairs, boot), job)
+        return Incident(kind.name, group, *_broken_device(world, group, repairs, boot), job)
     if not repairs:
         return Incident(kind.name, group, f"a node of {name} stops answering; {REPAIR_OFF}", None, job)
     return Incident(
@@ -66,13 +67,13 @@ def _incident(world: World, group: Registration, kind: FaultKind, seed: int) -> 
     )
 
 
-def _broken_device(world: World, group: str, repairs: bool, boot: float) -> tuple[str, float | None]:
+def _broken_device(world: World, group: Registration, repairs: bool, boot: float) -> tuple[str, float | None]:
     """What follows from a device that fails, and seconds until the group has all its nodes again.
 
     Source: EKS user guide, node-repair and node-health: the monitoring agent finds it, node repair acts on the agent's condition.
     """
-    head = f"a Neuron device on a node of {group} fails, its workers end"
-    if not view.has_addon(world.state, MONITORING_AGENT):
+    head = f"a Neuron device on a node of {group.inputs['nodeGroupName']} fails, its workers end"
+    if not view.has_addon(seen_by(world.state, group), MONITORING_AGENT):
         unseen = "the node stays ready, and the gang starts on it again and again: nothing marks it without `addons.nodeMonitoring.enabled`"
         return f"{head}; {unseen}", None
     if not repairs:
@@ -97,7 +98,9 @@ def _karpenter_node(world: World, cluster: Registration) -> Stray:
 
 
 def _in_nodes_subnets(world: World, cluster: Registration, name: str, what: str, usd_per_hour: float) -> Stray:
-    subnets = sorted({subnet for group in view.node_groups(world.state) for subnet in view.listed(group.inputs.get("subnetIds"))})[:1]
+    subnets = sorted(
+        {subnet for group in view.node_groups(seen_by(world.state, cluster)) for subnet in view.listed(group.inputs.get("subnetIds"))}
+    )[:1]
     return Stray(name, what, cluster.urn, tuple(subnets), usd_per_hour=usd_per_hour, cluster=str(cluster.inputs["name"]))
 
 

@@ -35,6 +35,8 @@ class Registration:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     external: bool = False
     """Whether the program reads what others made. Such a thing is in the state and never made, changed or deleted: `custom` is False."""
+    cluster: str = ""
+    """Name of the EKS cluster whose API server keeps it; empty for what lives in no cluster, and where that is not known."""
 
 
 @dataclass

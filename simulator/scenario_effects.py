@@ -7,7 +7,7 @@ from simulator.account import kinds, places
 from simulator.account.allowances import Allowances
 from simulator.account.state import AccountState
 from simulator.faults_syntax import FaultSyntaxError
-from simulator.recording import Recording, Registration
+from simulator.recording import Recording
 
 
 def words(name: str, says: str, allowances: Allowances, faults: list[str]) -> list[str]:
@@ -39,22 +39,20 @@ def need_requests(capacity: Mapping[tuple[str, str], int], recording: Recording,
 
 
 def _asked(recording: Recording, before: AccountState) -> Iterator[tuple[str, str]]:
-    """Instance type and zone of everything that asks EC2 for instances."""
+    """Instance type and zone of everything that asks EC2 for instances that are free: a reservation, or a block, has its own."""
     made = {item.id: item for item in recording.of_type(kinds.SUBNET)}
+    templates = {item.id: item.inputs for item in recording.of_type(kinds.LAUNCH_TEMPLATE)}
     for group in recording.of_type(kinds.NODE_GROUP):
+        template = templates.get(group.inputs["launchTemplate"]["id"], {})
+        if template.get("capacityReservationSpecification") or group.inputs.get("capacityType") == "CAPACITY_BLOCK":
+            continue
         for subnet_id in group.inputs["subnetIds"]:
             subnet = made.get(subnet_id) or places.subnet(before, subnet_id)
             if subnet is not None:
-                yield _type_of(recording, group), str(subnet.inputs["availabilityZoneId"])
+                yield str(group.inputs["instanceTypes"][0]), str(subnet.inputs["availabilityZoneId"])
     for pool in recording.of_type(kinds.NODE_POOL):
         wanted = {item["key"]: item["values"] for item in pool.inputs["spec"]["template"]["spec"]["requirements"]}
+        if wanted.get("karpenter.sh/capacity-type") == ["reserved"]:
+            continue
         for instance_type in wanted.get("node.kubernetes.io/instance-type", ()):
             yield instance_type, wanted["topology.k8s.aws/zone-id"][0]
-
-
-def _type_of(recording: Recording, group: Registration) -> str:
-    """A group from a capacity block has its type in the launch template."""
-    if group.inputs.get("instanceTypes"):
-        return str(group.inputs["instanceTypes"][0])
-    template_id = group.inputs["launchTemplate"]["id"]
-    return next(str(item.inputs["instanceType"]) for item in recording.of_type(kinds.LAUNCH_TEMPLATE) if item.id == template_id)

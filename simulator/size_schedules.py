@@ -12,6 +12,7 @@ CALL = ":scheduler:::aws-sdk:eks:updateNodegroupConfig"
 class Sizing(NamedTuple):
     """One call of EKS."""
 
+    cluster: str
     group: str
     size: int
 
@@ -22,4 +23,4 @@ def sizing_of(schedule: Registration) -> Sizing | None:
     if not str(target["arn"]).endswith(CALL):
         return None
     asked = json.loads(target["input"])
-    return Sizing(str(asked["NodegroupName"]), int(asked["ScalingConfig"]["DesiredSize"]))
+    return Sizing(str(asked["ClusterName"]), str(asked["NodegroupName"]), int(asked["ScalingConfig"]["DesiredSize"]))

@@ -12,9 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from addons.registry import SWITCHED
-from facts.catalogue import NEURON_TYPES, known_zone_ids
-from facts.neuron_releases import AMI_RELEASES
-from facts.regions import zone_id_prefix
 from operations.jobs.job_file import read_job
 from operations.jobs.site import site_of
 from operations.program import settings_of
@@ -30,13 +27,15 @@ from simulator.engine.run import Engine, Kill
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.engine.state import State
 from simulator.recording import Recording
-from simulator.rehearsal import Stack, rehearse
+from simulator.rehearsal import Rehearsal, Stack, rehearse
+from simulator.report.drawing.page import page_html
+from simulator.report.drawing.timeline import timeline_svg
 from stacks.config import REHEARSAL_VARIABLE
 from tests.operations.cluster.random_accounts import touched
 from tests.operations.cluster.stopped import Died, whole, wrong_after
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
-from tests.support import ROOT, dev_configuration
+from tests.support import ROOT, dev_configuration, with_groups
 from training.check import problems
 from training.launchers import launchers
 
@@ -61,7 +60,7 @@ def main() -> None:
     print(
         f"record dev stack: {first:.2f} s first, {again:.2f} s again, {_peak_mb() - before:.0f} MB beyond imports ({before:.0f} MB), {len(recording)} resources"
     )
-    many, large = _timed(lambda: _record(_with_groups(40)))
+    many, large = _timed(lambda: _record(with_groups(40)))
     print(f"record 40 node groups: {many:.2f} s, {len(large)} resources")
     rehearsed, _ = _timed(lambda: _life(recording, 0))
     print(f"schedule up and destroy: {1000 * rehearsed:.0f} ms")
@@ -111,12 +110,22 @@ def _record(configuration: dict[str, Any]) -> Recording:
 
 
 def _growth() -> None:
-    """Rehearsals of larger and larger stacks: time, and memory beyond what there was."""
+    """Rehearsals of larger and larger stacks: time, and memory beyond what there was; and what a resource costs in a small and a large one."""
+    each: dict[int, float] = {}
     for groups in (20, 60, 170, 400, 1000):
         before = _peak_mb()
-        seconds, made = _timed(lambda groups=groups: rehearse(_stack(_with_groups(groups, "trn1.2xlarge"))))
+        seconds, made = _timed(lambda groups=groups: _rehearsed(groups))
         count = made.report.program.resources
+        each[groups] = 1000 * seconds / count
         print(f"rehearse {groups} node groups, {count} resources: {seconds:.1f} s, peak {_peak_mb() - before:.0f} MB more")
+    print(f"per resource: {each[60]:.2f} ms of 60 node groups, {each[1000]:.2f} ms of 1,000, ratio {each[1000] / each[60]:.2f}")
+
+
+def _rehearsed(groups: int) -> Rehearsal:
+    """A rehearsal and its files, as `trn rehearse` makes them."""
+    made = rehearse(_stack(with_groups(groups, "trn1.2xlarge")))
+    assert all((made.report.as_json(), timeline_svg(made.report), page_html(made.report, made.recording)))
+    return made
 
 
 def _stack(configuration: dict[str, Any]) -> Stack:
@@ -196,25 +205,6 @@ def _import_everything() -> None:
     loaded += [pulumi_kubernetes.helm.v3.Release, pulumi_kubernetes.core.v1.Service, pulumi_kubernetes.apps.v1.StatefulSet]
     loaded += [pulumi_kubernetes.storage.v1.StorageClass, pulumi_kubernetes.apiextensions.CustomResource]
     assert all(loaded)
-
-
-def _with_groups(count: int, instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
-    """The dev stack with other groups, one node each: the subnet of a zone has addresses for 268 small nodes.
-
-    Only types that no zone is known for are spread over four.
-    """
-    configuration = dev_configuration()
-    zones = configuration["network"]["zones"]
-    if not known_zone_ids(NEURON_TYPES[instance_type], zone_id_prefix(configuration["region"])):
-        zones = configuration["network"]["zones"] = [f"{zone_id_prefix(configuration['region'])}-az{number}" for number in range(1, 5)]
-    configuration["nodeGroups"] = {
-        f"group-{index}": {
-            "instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"], "size": 1, "maxSize": 1,
-            "zoneIds": [zones[index % len(zones)] if len(zones) == 4 else zones[0]],
-        }
-        for index in range(count)
-    }  # fmt: skip
-    return configuration
 
 
 def _timed(work: Callable[[], Any]) -> tuple[float, Any]:

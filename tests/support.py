@@ -9,6 +9,9 @@ from typing import Any
 
 import yaml
 
+from facts.catalogue import NEURON_TYPES, known_zone_ids
+from facts.neuron_releases import AMI_RELEASES
+from facts.regions import zone_id_prefix
 from operations.stack_file import as_pulumi
 from simulator.doors.recorder import program_at
 from simulator.recording import Recording
@@ -53,3 +56,22 @@ def merged(base: dict[str, Any], **changes: Any) -> dict[str, Any]:
     for key, value in changes.items():
         copied[key] = merged(copied[key], **value) if isinstance(value, dict) and isinstance(copied.get(key), dict) else value
     return copied
+
+
+def with_groups(count: int, instance_type: str = "trn1.32xlarge") -> dict[str, Any]:
+    """The dev stack with other groups, one node each: the subnet of a zone has addresses for 268 small nodes.
+
+    Only types that no zone is known for are spread over four.
+    """
+    configuration = dev_configuration()
+    zones = configuration["network"]["zones"]
+    if not known_zone_ids(NEURON_TYPES[instance_type], zone_id_prefix(configuration["region"])):
+        zones = configuration["network"]["zones"] = [f"{zone_id_prefix(configuration['region'])}-az{number}" for number in range(1, 5)]
+    configuration["nodeGroups"] = {
+        f"group-{index}": {
+            "instanceType": instance_type, "releaseVersion": AMI_RELEASES["1.35"], "size": 1, "maxSize": 1,
+            "zoneIds": [zones[index % len(zones)] if len(zones) == 4 else zones[0]],
+        }
+        for index in range(count)
+    }  # fmt: skip
+    return configuration

@@ -1,7 +1,10 @@
 """How many addresses of a subnet are taken, and how many are left."""
 
+from collections.abc import Hashable, Mapping
+
 from facts.cidr import usable_addresses
 from simulator.account import kinds, places, view
+from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
 from simulator.recording import Registration
 
@@ -24,6 +27,16 @@ def of_group(state: AccountState, group: Registration) -> int:
     return per_subnet * (serving + warm) * instance.ipv4_per_interface
 
 
+def of_nodes(state: AccountState, subnet_id: str, *, beside: str = "") -> int:
+    """Addresses of a subnet that nodes take; `beside`: id of a group that is left out."""
+    return state.ledger(kinds.NODE_GROUP, _by_subnet, rests_on=(kinds.LAUNCH_TEMPLATE,)).total(subnet_id, beside=beside)
+
+
+def _by_subnet(state: AccountState, existing: CloudObject) -> Mapping[Hashable, int]:
+    group = existing.registration
+    return {} if existing.status == "failed" else dict.fromkeys(group.inputs["subnetIds"], of_group(state, group))
+
+
 def room(subnet: Registration) -> int:
     """Addresses of a subnet: those that were free when it was described, where others keep it; else all that AWS does not keep."""
     return int(subnet.outputs.get(places.FREE, usable_addresses(subnet.inputs["cidrBlock"])))
@@ -31,7 +44,5 @@ def room(subnet: Registration) -> int:
 
 def free(state: AccountState, subnet: Registration) -> int:
     """Addresses that are left beside all nodes and other interfaces; never below zero."""
-    groups = (item.registration for item in state.existing(kinds.NODE_GROUP) if item.status != "failed")
-    of_nodes = sum(of_group(state, group) for group in groups if subnet.id in group.inputs["subnetIds"])
-    others = sum(1 for item in view.interfaces(state) if item.subnet_id == subnet.id and not item.what.startswith(_OF_NODES))
-    return max(0, room(subnet) - of_nodes - others)
+    others = sum(1 for item in view.interfaces(state.whole) if item.subnet_id == subnet.id and not item.what.startswith(_OF_NODES))
+    return max(0, room(subnet) - of_nodes(state, subnet.id) - others)

@@ -7,6 +7,7 @@ from facts.resources import autoscaling, fsx, sns, sqs
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of
 from simulator.account.objects import Stray
+from simulator.account.one_cluster import seen_by
 from simulator.account.state import AccountState
 from simulator.recording import Registration
 
@@ -35,7 +36,7 @@ def of_deletion(state: AccountState, gone: Registration) -> None:
     """Apply all consequences of a deletion that has just ended."""
     for consequence in CONSEQUENCES:
         if gone.type in consequence.types:
-            consequence.apply(state, gone)
+            consequence.apply(seen_by(state, gone), gone)
 
 
 @_consequence(kinds.NODE_GROUP, source="pulumi/pulumi-eks#1226; terraform-aws-modules/terraform-aws-eks#2048")
@@ -60,8 +61,8 @@ def all_that_the_cluster_stored_goes(state: AccountState, gone: Registration) ->
     ]
     group = (gone.outputs.get("vpcConfig") or {}).get("clusterSecurityGroupId")
     _remove_all(state, [*held, *_naming(state, "securityGroupId", group, kinds.INGRESS, kinds.EGRESS)])
-    for name in [name for name in state.strays if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
-        del state.strays[name]
+    for stray in [stray for name, stray in state.strays.items() if name.startswith(("crd ", "namespace ", "pod on ", "access entry "))]:
+        state.drop_stray(stray)
 
 
 _PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -114,8 +115,7 @@ def backups_stay(state: AccountState, gone: Registration) -> None:
 @_consequence(kinds.LOG_GROUP, source="EKS user guide, control-plane-logs")
 def log_group_returns(state: AccountState, gone: Registration) -> None:
     """A control plane that is still there creates its log group again, and the new one never expires."""
-    found = view.cluster(state)
-    if found is not None and gone.inputs["name"] == f"/aws/eks/{found.registration.id}/cluster":
+    if any(gone.inputs["name"] == f"/aws/eks/{found.registration.id}/cluster" for found in state.existing(kinds.CLUSTER)):
         state.add_stray(Stray(f"log group {gone.id}", f"log group {gone.id}, which EKS created again and which never expires", gone.urn))
 
 

@@ -3,6 +3,7 @@
 from functools import cache
 
 from simulator.account.faults import Faults
+from simulator.account.one_cluster import seen_by
 from simulator.account.rule import Refusal, Rule, Stage, named
 from simulator.account.rules import (
     batch,
@@ -49,7 +50,8 @@ def refusal_of(state: AccountState, faults: Faults, stage: Stage, registration: 
     struck = faults.strike(stage, registration)
     if struck is not None:
         return struck
-    refusals = (rule.check(state, registration) for rule in rules_for(stage, registration.type))
+    seen = seen_by(state, registration)
+    refusals = (rule.check(seen, registration) for rule in rules_for(stage, registration.type))
     return next((refusal for refusal in refusals if refusal is not None), None)
 
 
@@ -58,7 +60,7 @@ def findings(state: AccountState) -> list[tuple[Registration, str, Refusal]]:
     found: list[tuple[Registration, str, Refusal]] = []
     for item in sorted(state, key=lambda item: item.registration.urn):
         for rule in rules_for("verify", item.registration.type):
-            refusal = rule.check(state, item.registration)
+            refusal = rule.check(seen_by(state, item.registration), item.registration)
             if refusal is not None:
                 found.append((item.registration, rule.name, refusal))
     return found

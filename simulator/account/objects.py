@@ -1,7 +1,8 @@
 """What can exist in the account: objects of the program's resources, and strays, which belong to no resource of the program."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from simulator.recording import Registration
 
@@ -17,6 +18,15 @@ class CloudObject:
     status: Status
     was: Status = "ready"
     """Its status before its deletion was asked for."""
+    changed: "Callable[[CloudObject], None] | None" = field(default=None, repr=False, compare=False)
+    """Called after each change of it, by the account that it is in."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        # The last to be set: a new object is in no account.
+        changed = self.__dict__.get("changed")
+        if changed is not None:
+            changed(self)
 
     @property
     def what(self) -> str:

@@ -40,7 +40,7 @@ class World:
 
     def settle(self, registration: Registration) -> Refusal | None:
         """Let what is being created become ready, unless a fault or a rule prevents it."""
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         if item is None:
             return None
         refusal = judge.refusal_of(self.state, self.faults, "settle", registration)
@@ -50,7 +50,7 @@ class World:
 
     def abandon(self, registration: Registration, refusal: Refusal) -> None:
         """The caller no longer waits for what did not become ready."""
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         if item is None:
             return
         if refusal.leaves == "nothing":
@@ -65,7 +65,7 @@ class World:
         refusal = judge.refusal_of(self.state, self.faults, "update", new)
         if refusal is None and self.cluster is not None:
             refusal = self.cluster.update(new)
-        item = self.state.find(old.type, old.id)
+        item = self.state.of(old)
         if refusal is None and item is not None:
             item.registration = replace(new, id=old.id)
             if item.status == "unready":
@@ -79,14 +79,14 @@ class World:
         refusal = judge.refusal_of(self.state, self.faults, "delete", registration)
         if refusal is None and self.cluster is not None:
             refusal = self.cluster.delete(registration)
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         if refusal is None and item is not None:
             item.status, item.was = "deleting", item.was if item.status == "deleting" else item.status
         return refusal
 
     def finish_delete(self, registration: Registration) -> None:
         """The end of a deletion, with its consequences."""
-        if registration.options.get("retainOnDelete") or self.state.find(registration.type, registration.id) is None:
+        if registration.options.get("retainOnDelete") or self.state.of(registration) is None:
             return
         if kinds.waits(registration.type):
             self.state.schedule(registration)
@@ -96,12 +96,12 @@ class World:
 
     def is_deleting(self, registration: Registration) -> bool:
         """Whether its deletion has been accepted."""
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         return item is not None and item.status == "deleting"
 
     def withdraw(self, registration: Registration) -> None:
         """The request was never sent: what it would have created does not exist, what it would have deleted is as it was."""
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         if item is not None and item.status == "deleting":
             item.status = item.was
         elif item is not None:
@@ -109,13 +109,13 @@ class World:
 
     def withdraw_update(self, old: Registration, new: Registration) -> None:
         """The request to change something was never sent."""
-        item = self.state.find(new.type, new.id)
+        item = self.state.of(new)
         if item is not None:
             item.registration = old
 
     def orphan(self, registration: Registration) -> None:
         """The caller died. AWS continues without it; a Helm release stays as it was, half installed."""
-        item = self.state.find(registration.type, registration.id)
+        item = self.state.of(registration)
         if item is None:
             return
         if registration.type == kinds.RELEASE:

@@ -56,7 +56,9 @@ def expand(component: Registration, register: Register, property_dependencies: M
     """
     inputs = component.inputs
     _refuse_unmeasured(inputs)
-    name, aws = component.name, frozenset(component.providers)
+    name = component.name
+    # A component is passed a provider of each package, and a child takes the one of its own.
+    aws = frozenset(urn for urn in component.providers if urn.split("::")[2].endswith("pulumi:providers:aws"))
     role = _reference(inputs["serviceRole"])
     subnets = property_dependencies.get("privateSubnetIds", frozenset())
     key = property_dependencies.get("encryptionConfigKeyArn", frozenset())

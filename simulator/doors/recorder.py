@@ -23,6 +23,7 @@ from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.stack import run_in_stack
 
+from facts.kubeconfig import cluster_of
 from simulator import outputs
 from simulator.doors import eks_component
 from simulator.doors.protocol import plain, secret_keys, struct
@@ -143,9 +144,16 @@ class RecordingMonitor(mocks.MockMonitor):
                 # What the provider would compute is not there yet; a property that is not sent counts as unknown.
                 kubernetes = registration.type.startswith("kubernetes:")
                 resource_id, state = "", {} if kubernetes else dict(registration.inputs)
-        answered = replace(registration, id=resource_id, outputs=state)
+        answered = replace(registration, id=resource_id, outputs=state, cluster=self._cluster_of(registration))
         self._keep(answered)
         return answered
+
+    def _cluster_of(self, registration: Registration) -> str:
+        """The cluster of its Kubernetes provider."""
+        if not registration.type.startswith("kubernetes:"):
+            return ""
+        providers = (self._recording.registrations[urn].inputs for urn in sorted(registration.providers))
+        return next((cluster_of(str(inputs["kubeconfig"])) for inputs in providers if "kubeconfig" in inputs), "")
 
     def _keep(self, registration: Registration) -> None:
         if registration.urn in self._recording.registrations:

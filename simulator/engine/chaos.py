@@ -19,7 +19,7 @@ from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.plan import plan
 from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
-from simulator.engine.state import State
+from simulator.engine.state import State, object_key
 from simulator.faults_syntax import FaultRequest
 from simulator.recording import Recording, exists_in_cloud
 
@@ -126,12 +126,8 @@ def unhelpful(runs: list[Run]) -> list[str]:
 
 def _left_alone(engine: Engine) -> list[str]:
     """After a run that stopped, the state knows all that is there."""
-    known = engine.state.by_id()
-    return [
-        f"unknown to the state: {existing.what}"
-        for existing in engine.world.state
-        if (existing.registration.type, existing.registration.id) not in known
-    ]
+    known = engine.state.known()
+    return [f"unknown to the state: {existing.what}" for existing in engine.world.state if object_key(existing.registration) not in known]
 
 
 def _asked_for(recording: Recording, urn: str, what: str) -> bool:

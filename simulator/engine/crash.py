@@ -12,7 +12,7 @@ from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
-from simulator.engine.state import State
+from simulator.engine.state import State, object_key
 from simulator.recording import Recording, exists_in_cloud
 
 MOMENTS = (0.0, 0.5, 1.0)
@@ -157,14 +157,10 @@ def made_wrong(engine: Engine, recording: Recording) -> list[str]:
     """What an account has that it should not, or lacks, when a stack is up: each resource once, and the state knows it."""
     wanted = {registration.urn for registration in recording.resources()}
     there = Counter(existing.registration.urn for existing in engine.world.state)
-    known = engine.state.by_id()
+    known = engine.state.known()
     wrong = [f"made twice: {urn}" for urn, count in sorted(there.items()) if count > 1]
     wrong += [f"missing: {urn}" for urn in sorted(wanted - set(there))]
-    wrong += [
-        f"unknown to the state: {existing.what}"
-        for existing in engine.world.state
-        if (existing.registration.type, existing.registration.id) not in known
-    ]
+    wrong += [f"unknown to the state: {existing.what}" for existing in engine.world.state if object_key(existing.registration) not in known]
     return wrong + [f"unusable: {item.urn}: {refusal}" for item, _, refusal in findings(engine.world.state)]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from simulator.account.disk import DamagedAccount, file_name, write_whole
-from simulator.engine.state import Held, Pending, State, key_of
+from simulator.engine.state import Held, Pending, State, key_of, object_key
 from simulator.recording import Registration
 
 _HELD, _REPLACED, _PENDING, _STACK = "resources", "pending-deletions", "pending", "stack.json"
@@ -45,9 +45,9 @@ class StateFolder:
         stack = _read(self.folder / _STACK, _registration) if self.exists else None
         state = State({entry.registration.urn: entry for entry in held}, [], pending, stack)
         # A process may have died when one was written in both places: it is live until its successor is.
-        there = {(item.registration.urn, item.registration.id) for item in held}
+        there = {(item.registration.urn, *object_key(item.registration)) for item in held}
         state.pending_deletions = [
-            item for item in self._entries(_REPLACED, _held) if (item.registration.urn, item.registration.id) not in there
+            item for item in self._entries(_REPLACED, _held) if (item.registration.urn, *object_key(item.registration)) not in there
         ]
         self._remember(state, pending)
         return state

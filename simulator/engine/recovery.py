@@ -13,7 +13,7 @@ from simulator.account.conflicts import identity
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal
 from simulator.account.world import World
-from simulator.engine.state import State
+from simulator.engine.state import State, object_key
 from simulator.recording import Registration, exists_in_cloud
 
 CANCEL = "pulumi cancel"
@@ -50,17 +50,17 @@ def _resume(registration: Registration, state: State, world: World, done: list[s
 
 def find(registration: Registration, state: State, world: World) -> CloudObject | None:
     """The object that a request has made, found by its identity among those that the state does not know; None where there is none."""
-    asked, known = identity(registration), state.by_id()
+    asked, known = identity(registration), state.known()
     if asked is None:
         return None
-    made = (item for item in world.state.existing(registration.type) if (registration.type, item.registration.id) not in known)
+    made = (item for item in world.state.existing(registration.type) if object_key(item.registration) not in known)
     return next((item for item in made if identity(item.registration) == asked), None)
 
 
 def refresh(state: State, world: World) -> None:
     """Drop from the state what is no longer there, and what names it."""
     for registration in state.objects():
-        if exists_in_cloud(registration) and world.state.find(registration.type, registration.id) is None:
+        if exists_in_cloud(registration) and world.state.of(registration) is None:
             state.forget(registration)
     state.prune()
 

@@ -5,7 +5,7 @@ beside it any number of replaced ones that have yet to be deleted. Source: pulum
 (`delete`, `pendingReplacement`, `initErrors`) and pkg/backend/snapshot.go, 2026-08-21.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -86,11 +86,11 @@ class State:
 
     def forget(self, registration: Registration) -> None:
         """Drop a resource that is gone, live or replaced; what is not there counts as dropped."""
-        urn, which = registration.urn, registration.id
-        waiting = [item for item in self.pending_deletions if (item.registration.urn, item.registration.id) != (urn, which)]
+        urn, which = registration.urn, object_key(registration)
+        waiting = [item for item in self.pending_deletions if (item.registration.urn, object_key(item.registration)) != (urn, which)]
         if len(waiting) < len(self.pending_deletions):
             self.pending_deletions = waiting
-        elif urn in self.held and self.held[urn].registration.id == which:
+        elif urn in self.held and object_key(self.held[urn].registration) == which:
             del self.held[urn]
 
     def prune(self) -> None:
@@ -121,9 +121,9 @@ class State:
         ]
         return [key for *_, key in sorted(places)]
 
-    def by_id(self) -> Mapping[tuple[str, str], str]:
-        """(Type, physical id) to URN, of all that the state takes to be in the account."""
-        return {(item.type, item.id): item.urn for item in self.objects()}
+    def known(self) -> frozenset[tuple[str, str, str]]:
+        """What tells all that the state takes to be in the account from anything else."""
+        return frozenset(map(object_key, self.objects()))
 
 
 def _linked(registration: Registration, there: Container[str]) -> Registration:
@@ -137,9 +137,15 @@ def _linked(registration: Registration, there: Container[str]) -> Registration:
     return replace(registration, property_dependencies=links, **kept)
 
 
+def object_key(registration: Registration) -> tuple[str, str, str]:
+    """What tells an object of the account from all others: type, physical id, and the cluster that keeps it."""
+    return registration.type, registration.id, registration.cluster
+
+
 def key_of(replaced: Held) -> str:
     """The key of what waits for its deletion."""
-    return f"{replaced.registration.urn}{OLD}{replaced.registration.id}"
+    made = replaced.registration
+    return f"{made.urn}{OLD}{made.id}{made.cluster}"
 
 
 def _place(held: Held) -> tuple[int, int]:

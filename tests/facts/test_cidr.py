@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from facts.catalogue import NEURON_TYPES
 from facts.cidr import MAX_ZONES, plan_subnets, usable_addresses
 from facts.efa import LAYOUTS, EfaLayout, addresses_per_node, plan_interfaces
+from tests.support import dev_configuration
 
 ZONES = ["usw2-az4", "usw2-az1", "usw2-az2", "usw2-az3"]
 vpc_blocks = st.builds(lambda octet, prefix: str(IPv4Network(f"10.{octet}.0.0/{prefix}")), st.integers(0, 255), st.integers(16, 23))
@@ -70,3 +71,18 @@ def test_an_impossible_plan_is_refused(cidr: str, pod_cidr: str, zones: list[str
     """Half a plan would be half a VPC."""
     with pytest.raises(ValueError, match=r"zone ids|must not overlap"):
         plan_subnets(cidr, pod_cidr, zones)
+
+
+def test_the_shipped_stack_has_these_blocks():
+    """Another cut of the same blocks replaces the subnets of every cluster that stands, and with them the cluster."""
+    network = dev_configuration()["network"]
+    planned = plan_subnets(network["cidr"], network["podCidr"], network["zones"])
+    assert [(item.zone_id, item.public, item.private, item.node) for item in planned] == [
+        ("usw2-az4", "10.1.4.0/26", "10.1.0.0/24", "100.64.0.0/18"),
+        ("usw2-az1", "10.1.4.64/26", "10.1.1.0/24", "100.64.64.0/18"),
+    ]
+    all_zones = plan_subnets("10.1.0.0/21", "100.64.0.0/16", ZONES)
+    assert [(item.public, item.private, item.node) for item in all_zones[2:]] == [
+        ("10.1.4.128/26", "10.1.2.0/24", "100.64.128.0/18"),
+        ("10.1.4.192/26", "10.1.3.0/24", "100.64.192.0/18"),
+    ]

@@ -65,6 +65,21 @@ def test_a_few_aliases_are_read():
     assert found["three"] == {"a": 1, "b": 3}
 
 
+def test_an_alias_names_the_last_anchor_above_it():
+    """As YAML has it (1.2.2, 7.1): an anchor may be given again."""
+    assert read_yaml("a: &x 1\nb: *x\nc: &x 2\nd: *x\n") == {"a": 1, "b": 1, "c": 2, "d": 2}
+
+
+def test_an_alias_counts_as_all_that_it_stands_for(monkeypatch: pytest.MonkeyPatch):
+    """The mapping and its two keys, a list of two, and the same again for the alias."""
+    text = "a: &x [1, 2]\nb: *x\n"
+    monkeypatch.setattr("stacks.stack_yaml.MAX_VALUES", 9)
+    assert read_yaml(text) == {"a": [1, 2], "b": [1, 2]}
+    monkeypatch.setattr("stacks.stack_yaml.MAX_VALUES", 8)
+    with pytest.raises(YamlError, match="with those that aliases repeat"):
+        read_yaml(text)
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=st.characters(codec=None), max_size=200))
 def test_any_text_is_read_or_refused(text: str):

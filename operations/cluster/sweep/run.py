@@ -108,6 +108,9 @@ class Sweep:
             refused |= {found.key: NOT_CONFIRMED for found in new}
             before, there = there, {found.key for found in plan.deletions}
             seen |= {found.key: found for found in plan.deletions}
+            # What a later look finds held by the state is neither deleted nor to be deleted.
+            for found, _ in plan.kept:
+                seen.pop(found.key, None)
             # What is being deleted needs its time, whatever else has been refused.
             going = any(found.going for found in plan.deletions)
             unchanged = unchanged + 1 if there == before and not going else 0

@@ -1,9 +1,10 @@
 """What EC2 cannot, or will not, give: instances, vCPUs, zones, reservations."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Mapping, Sequence
 
 from facts.catalogue import QUOTA_CODES, known_zone_ids
 from simulator.account import addresses, kinds, view
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.account.timeouts import CAPACITY_S
@@ -31,18 +32,21 @@ def _family(state: AccountState, group: Registration, capacity_type: str) -> tup
     return (instance.family, instance.vcpu_count) if instance is not None and bought == capacity_type else None
 
 
-def _in_use(state: AccountState, groups: Iterable[Registration], family: str, capacity_type: str) -> int:
-    found = ((_family(state, group, capacity_type), view.desired_size(group)) for group in groups)
-    return sum(which[1] * count for which, count in found if which is not None and which[0] == family)
+def _vcpus(state: AccountState, existing: CloudObject) -> Mapping[Hashable, int]:
+    """vCPUs of a group's nodes, by how they are bought and quota family."""
+    group = existing.registration
+    found = {bought: _family(state, group, bought) for bought in ("ON_DEMAND", "SPOT")} if existing.status != "failed" else {}
+    return {(bought, which[0]): which[1] * view.desired_size(group) for bought, which in found.items() if which is not None}
 
 
-def _over_quota(state: AccountState, request: Registration, nodes: int, others: list[Registration]) -> Refusal | None:
+def _over_quota(state: AccountState, request: Registration, nodes: int) -> Refusal | None:
     for capacity_type, limits in (("ON_DEMAND", state.allowances.vcpu_quotas), ("SPOT", state.allowances.spot_vcpu_quotas)):
         found = _family(state, request, capacity_type)
         if found is None or found[0] not in limits or nodes == 0:
             continue
         family, vcpu = found
-        used, limit = _in_use(state, others, family, capacity_type), limits[family]
+        in_use = state.ledger(kinds.NODE_GROUP, _vcpus, rests_on=(kinds.LAUNCH_TEMPLATE,))
+        used, limit = in_use.total((capacity_type, family), beside=request.id), limits[family]
         if used + vcpu * nodes <= limit:
             continue
         code = QUOTA_CODES[family]["on-demand" if capacity_type == "ON_DEMAND" else "spot"]
@@ -55,15 +59,10 @@ def _over_quota(state: AccountState, request: Registration, nodes: int, others: 
     return None
 
 
-def _others(state: AccountState, request: Registration) -> list[Registration]:
-    held = (existing for existing in state.existing(kinds.NODE_GROUP) if existing.status != "failed")
-    return [existing.registration for existing in held if existing.registration.id != request.id]
-
-
 @rule("settle", kinds.NODE_GROUP, source="EC2 on-demand and spot vCPU quotas; EKS API, NodegroupIssueCode")
 def vcpu_quota(state: AccountState, request: Registration) -> Refusal | None:
     """The vCPUs of all running instances of a family stay within the account's quota."""
-    return _over_quota(state, request, view.desired_size(request), _others(state, request))
+    return _over_quota(state, request, view.desired_size(request))
 
 
 @rule("update", kinds.NODE_GROUP, source="EKS user guide, managed node update behavior")
@@ -73,7 +72,7 @@ def surge_quota(state: AccountState, request: Registration) -> Refusal | None:
     if existing is None:
         return None
     nodes = view.desired_size(request)
-    return _over_quota(state, request, nodes + surge(state, existing.registration, request), _others(state, request))
+    return _over_quota(state, request, nodes + surge(state, existing.registration, request))
 
 
 @rule("update", kinds.NODE_GROUP, source="EKS user guide, capacity blocks for ML with managed node groups")
@@ -130,29 +129,61 @@ def offered_in_zone(state: AccountState, request: Registration) -> Refusal | Non
 
 @rule("settle", kinds.NODE_GROUP, source="aws/containers-roadmap#2204: about 33 minutes, then CREATE_FAILED")
 def capacity_in_zone(state: AccountState, request: Registration) -> Refusal | None:
-    """EC2 has no more instances in a zone than it has."""
-    instance = view.instance_type_of(state, request)
-    if instance is None:
+    """EC2 has no more free instances of a type in a zone than it has; a reservation or a block has its own, and spot nodes make room."""
+    instance, bought = view.instance_type_of(state, request), _bought(state, request)
+    if instance is None or bought == _RESERVED:
         return None
-    for zone_id in view.zones_of(state, request):
-        limit = state.allowances.capacity.get((instance.name, zone_id))
-        taken = sum(view.desired_size(group) for group in _others(state, request) if view.instance_type_of(state, group) == instance)
-        if limit is not None and view.desired_size(request) + taken > limit:
-            return no_capacity(state, request, zone_id, limit - taken)
-    return None
+    free = {zone_id: count for (name, zone_id), count in state.allowances.capacity.items() if name == instance.name}
+    if not free:
+        return None
+    held = (existing.registration for existing in state.whole.existing(kinds.NODE_GROUP) if existing.status != "failed")
+    for group in held:
+        drawn = _bought(state, group) in ("ON_DEMAND", bought) and view.instance_type_of(state, group) == instance
+        if drawn and group.id != request.id:
+            _launch(free, view.zones_of(state, group), view.desired_size(group))
+    zones = view.zones_of(state, request)
+    lack = _launch(free, zones, view.desired_size(request))
+    return no_capacity(state, request, zones, view.desired_size(request) - lack) if lack else None
 
 
-def no_capacity(state: AccountState, group: Registration, zone_id: str, free: int) -> Refusal:
+_RESERVED = "RESERVED"
+
+
+def _bought(state: AccountState, group: Registration) -> str:
+    """`ON_DEMAND`, `SPOT`, or `RESERVED` for nodes in a capacity reservation or block."""
+    named = (view.template_of(state, group).get("capacityReservationSpecification") or {}).get("capacityReservationTarget")
+    bought = str(group.inputs.get("capacityType", "ON_DEMAND"))
+    return _RESERVED if named or bought == "CAPACITY_BLOCK" else bought
+
+
+def _launch(free: dict[str, int], zones: Sequence[str], count: int) -> int:
+    """Take instances for the nodes of a group, each in the zone that has fewest of them and one free; how many nodes find none.
+
+    Source: EC2 Auto Scaling user guide, benefits of Auto Scaling, instance distribution: a zone without capacity passes to another.
+    """
+    own = dict.fromkeys(zones, 0)
+    for launched in range(count):
+        left = [zone_id for zone_id in zones if free.get(zone_id, 1) > 0]
+        if not left:
+            return count - launched
+        chosen = min(left, key=lambda zone_id: own[zone_id])
+        own[chosen] += 1
+        if chosen in free:
+            free[chosen] -= 1
+    return 0
+
+
+def no_capacity(state: AccountState, group: Registration, zones: Sequence[str], free: int) -> Refusal:
     """What a group without capacity meets, with the zones that are left to be tried."""
     instance = view.instance_type_of(state, group)
     name = instance.name if instance is not None else "the instance type"
-    others = [zone for zone in known_zone_ids(instance, zone_id.split("-")[0]) if zone != zone_id] if instance is not None else []
+    others = [zone for zone in known_zone_ids(instance, zones[0].split("-")[0]) if zone not in zones] if instance is not None else []
     elsewhere = f"try {' or '.join(others)}, " if others else ""
     block = "buy a capacity block" if instance is not None and instance.capacity_block else "wait for capacity"
     return not_launched(
         "InsufficientInstanceCapacity",
         f"We currently do not have sufficient {name} capacity in the Availability Zone you requested.",
-        f"{group.inputs['nodeGroupName']} asks for {view.desired_size(group)} {name} in {zone_id}, {max(free, 0)} are free",
+        f"{group.inputs['nodeGroupName']} asks for {view.desired_size(group)} {name} in {' and '.join(zones)}, {free} are free",
         replace_after(f"{elsewhere}{block}, or set the group's size to 0", group),
     )
 
@@ -194,9 +225,7 @@ def free_addresses(state: AccountState, request: Registration) -> Refusal | None
     """A subnet has an address for each that nodes and the VPC CNI's warm interface take."""
     for subnet in view.subnets_of(state, request):
         size = addresses.room(subnet)
-        need = sum(
-            addresses.of_group(state, group) for group in [*_others(state, request), request] if subnet.id in group.inputs["subnetIds"]
-        )
+        need = addresses.of_nodes(state, subnet.id, beside=request.id) + addresses.of_group(state, request)
         if need > size:
             return not_launched(
                 "InsufficientFreeAddressesInSubnet",

@@ -1,7 +1,10 @@
 """What services refuse about names and tags."""
 
+from collections.abc import Hashable, Mapping
+
 from facts.resources.table import TYPES
 from simulator.account.conflicts import identity, wording
+from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.recording import Registration
@@ -13,17 +16,23 @@ def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     said, asked = wording(request.type, request.inputs), identity(request)
     if said is None or asked is None:
         return None
-    for existing in state.existing(request.type):
-        other = existing.registration
-        if identity(other) == asked:
-            own = other.urn == request.urn
-            whose = "an earlier run made it and the state does not know it" if own else f"{other.name} made it"
-            return Refusal(
-                *said,
-                f"{whose}; it is {existing.status}",
-                "`pulumi cancel`, `trn recover`, which imports it, then `pulumi up`" if own else "give one of the two another name",
-            )
-    return None
+    held = state.holders(request.type, _identity, asked)
+    existing = next((item for item in held if item.registration.cluster in ("", request.cluster) or not request.cluster), None)
+    if existing is None:
+        return None
+    other = existing.registration
+    own = other.urn == request.urn
+    whose = "an earlier run made it and the state does not know it" if own else f"{other.name} made it"
+    return Refusal(
+        *said,
+        f"{whose}; it is {existing.status}",
+        "`pulumi cancel`, `trn recover`, which imports it, then `pulumi up`" if own else "give one of the two another name",
+    )
+
+
+def _identity(_: AccountState, existing: CloudObject) -> Mapping[Hashable, int]:
+    found = identity(existing.registration)
+    return {} if found is None else {found: 1}
 
 
 _LIMITED = [resource_type.token for resource_type in TYPES.values() if resource_type.name_limit]

@@ -231,7 +231,7 @@ class ApiServer:
             return _json({"kind": "Status", "reason": "Conflict", "message": text}, 409)
         made = item.registration
         for stray in strays_of(self.world, made):
-            state.strays.pop(stray.name, None)
+            state.drop_stray(stray)
         refusal = self.world.begin_delete(made)
         self.world.faults.ended(made)
         if refusal is not None:

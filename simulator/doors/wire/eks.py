@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from uuid import NAMESPACE_URL, uuid5
 
+from simulator.account import kinds
 from simulator.account.insights import Insight, upgrade_insights
+from simulator.account.one_cluster import seen_by
 from simulator.doors.wire.entries import Entry
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
@@ -52,14 +54,19 @@ class Eks:
         return {**wanted, "associatedAccessPolicies": shown}
 
     def _insights(self, given: Entry) -> Entry:
-        self._inventory.one("cluster", name=given["clusterName"])
         wanted = given.get("filter") or {}
-        found = [_shown(item) for item in upgrade_insights(self._inventory.world.state)]
+        found = [_shown(item) for item in self._insights_of(given)]
         return {"insights": [item for item in found if _meant(item, wanted)]}
 
+    def _insights_of(self, given: Entry) -> list[Insight]:
+        """Of a cluster that others made nothing is known."""
+        name, _ = self._inventory.one("cluster", name=given["clusterName"])
+        state = self._inventory.world.state
+        found = state.find(kinds.CLUSTER, name)
+        return upgrade_insights(seen_by(state, found.registration)) if found is not None else []
+
     def _insight(self, given: Entry) -> Entry:
-        self._inventory.one("cluster", name=given["clusterName"])
-        for item in upgrade_insights(self._inventory.world.state):
+        for item in self._insights_of(given):
             if _shown(item)["id"] == given["id"]:
                 return {"insight": {**_shown(item), "recommendation": item.recommendation, "resources": [], "additionalInfo": {}}}
         raise Refused("ResourceNotFoundException", f"No insight found for ID: {given['id']}", 404)

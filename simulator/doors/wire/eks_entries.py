@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from facts.resources import eks, eks_access, eks_nodes
 from simulator.account import kinds, view
+from simulator.account.one_cluster import cluster_of
 from simulator.account.state import AccountState
 from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, tags_of
 from simulator.doors.wire.network_entries import vpc_of
@@ -74,7 +75,8 @@ def entries_of_services(state: AccountState, _region: str) -> Iterator[tuple[str
     """
     found = view.cluster(state)
     here = str(found.registration.inputs["name"]) if found is not None else ""
-    roles = [(here, str(item.registration.inputs.get("serviceRole") or "")) for item in state.existing(kinds.COMPUTE_ENVIRONMENT)]
+    environments = [item.registration for item in state.existing(kinds.COMPUTE_ENVIRONMENT)]
+    roles = [(cluster_of(item) or here, str(item.inputs.get("serviceRole") or "")) for item in environments]
     for stray in state.strays.values():
         if stray.name.startswith("access entry "):
             roles.append((stray.cluster or here, stray.name.removeprefix("access entry ")))

@@ -187,7 +187,7 @@ class Inventory:
                 if kind == "interface" and rest:
                     state.add_stray(replace(stray, subnet_ids=rest))
                 else:
-                    del state.strays[stray.name]
+                    state.drop_stray(stray)
                 return
         if kind in ("instance", "volume"):
             # Its Auto Scaling group launches another one at once.

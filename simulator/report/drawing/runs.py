@@ -75,7 +75,7 @@ class Run:
     left: int = 0
     """How many objects are there when the last destroy has ended."""
 
-    @property
+    @cached_property
     def axis_s(self) -> float:
         """Where its time axis ends; never 0."""
         return max([self.seconds, self.lower_bound_s or 0.0, 1.0, *(step.end for step in self.steps)])

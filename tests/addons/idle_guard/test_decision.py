@@ -21,6 +21,10 @@ from addons.idle_guard.pod.decision import (
     subject,
     text,
 )
+from addons.idle_guard.values import keeps
+from stacks.cluster import cluster_of
+from stacks.config import parse_settings
+from tests.support import dev_configuration, merged
 
 NOW = 1_800_000_000.0
 OLD = NOW - 10 * HOUR_S
@@ -160,3 +164,11 @@ def test_nothing_is_emptied_while_anything_wants_it(
         assert all(pod.ended == OLD or (pod.ended is not None and not pod.group) for pod in pods)
         assert all(node.is_ready and not node.is_cordoned and node.created == OLD for node in nodes)
         assert sizes == (len(nodes), 0, True)
+
+
+@pytest.mark.parametrize(("least", "why"), [(0, ""), (1, "its smallest size is 1")])
+def test_a_group_with_a_smallest_size_is_never_emptied(least: int, why: str):
+    """EKS would refuse it, or the schedule of its owner would."""
+    configuration = merged(dev_configuration(), nodeGroups={"trn1-32xl": {"minSize": least}})
+    cluster = cluster_of(parse_settings(configuration, "test", rehearsal=True))
+    assert keeps(cluster, "trn1-32xl", cluster.node_groups["trn1-32xl"]) == why

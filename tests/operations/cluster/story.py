@@ -40,7 +40,7 @@ from simulator.doors.wire import door
 from simulator.doors.wire.inventory import KINDS, Inventory
 from simulator.engine.crash import MOMENTS
 from simulator.engine.run import Engine, Kill
-from simulator.engine.state import State
+from simulator.engine.state import State, object_key
 from simulator.recording import Recording
 from stacks.settings import Settings
 from tests.operations.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
@@ -95,9 +95,9 @@ class Story:
         """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
         api, state = self.api, self.engine.state
         before = {item.registration.urn for item in state.pending if item.doing == "creating"}
-        held = state.by_id()
+        held = state.known()
         made = (item.registration for item in self.world.state if item.registration.urn in before)
-        there = {(item.urn, item.id) for item in made if (item.type, item.id) not in held}
+        there = {(item.urn, item.id) for item in made if object_key(item) not in held}
         recovery = Recovery(api, self.cluster, lambda: self._objects(api), lambda _: None, lambda _: None)
         plan = recovery.plan(read_state(json.dumps(exported(state))))
         assert not plan.unclear, plan.unclear
@@ -106,8 +106,8 @@ class Story:
         assert {pending.urn for pending in plan.never_made} == before - {urn for urn, _ in there}
         recovery.uninstall(plan)
         assert import_and_refresh(plan, "dev", lambda _command: (0, json.dumps(exported(state))), self._run)
-        known = state.by_id()
-        unknown = [item.what for item in self.world.state if (item.registration.type, item.registration.id) not in known]
+        known = state.known()
+        unknown = [item.what for item in self.world.state if object_key(item.registration) not in known]
         assert unknown == []
         return plan
 
@@ -116,10 +116,10 @@ class Story:
             return None
         return Objects(KubernetesClient(SimulatedClient(ApiServer(self.world), lambda: None), lambda: "practice"))
 
-    def _id(self, pending: Pending, held: Container[tuple[str, str]]) -> str:
+    def _id(self, pending: Pending, held: Container[tuple[str, str, str]]) -> str:
         """The id that Pulumi has for what the state did not know."""
         made = (item.registration for item in self.world.state if item.registration.urn == pending.urn)
-        return next(item.id for item in made if (item.type, item.id) not in held)
+        return next(item.id for item in made if object_key(item) not in held)
 
     def _run(self, command: tuple[str, ...], _environment: Mapping[str, str]) -> tuple[int, str]:
         if command[1] == "refresh":

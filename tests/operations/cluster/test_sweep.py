@@ -18,8 +18,8 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import DATA_NAMES, PARTS_OF_VPC, Keeping, SweepPlan, plan_sweep
-from operations.cluster.sweep.run import STALLED_ROUNDS, Sweep, look, place_of
+from operations.cluster.sweep.plan import DATA_NAMES, INSTANCE_TAG, PARTS_OF_VPC, Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS, Sweep, look, place_of
 from operations.cluster.sweep.view import print_plan
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
@@ -595,3 +595,70 @@ def test_a_look_that_is_denied_ends_before_any_deletion(cloud: Cloud, operation:
     code, _, err = trn("--delete", "--yes")
     assert (code, "AccessDenied" in err, "trn iam --operator" in err) == (1, True, True)
     assert cloud.ids() == before
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_sweep_deletes_nothing_that_was_not_confirmed(part: int):
+    """Of two halves of what is left, one was confirmed: the other stays, in each round, and is reported."""
+    cloud = full()
+    sweep = sweep_of(cloud, *DATA_NAMES)
+    plan = sweep.plan()
+    confirmed = SweepPlan(plan.deletions[part::2])
+    outcome = sweep.run(confirmed)
+    follows = {found.key for found in plan.deletions if found.tags.get(INSTANCE_TAG) in {item.id for item in confirmed.deletions}}
+    assert {found.key for found in outcome.deleted} <= {found.key for found in confirmed.deletions} | follows
+    assert cloud.ids() >= {found.id for found in plan.new_since(confirmed)}
+    assert any(why == NOT_CONFIRMED for _, why in outcome.left)
+
+
+def test_what_appears_meanwhile_goes_once_it_is_agreed_to():
+    """It is asked about, and what was agreed to is deleted in the same sweep."""
+    cloud, asked = full(), list[set[str]]()
+
+    def agree(found: tuple[Found, ...]) -> bool:
+        asked.append({item.key for item in found})
+        return True
+
+    sweep = sweep_of(cloud, *DATA_NAMES, agree=agree)
+    plan = sweep.plan()
+    outcome = sweep.run(SweepPlan(plan.deletions[::2]))
+    assert outcome.left == []
+    assert asked[0] == {found.key for found in plan.new_since(SweepPlan(plan.deletions[::2]))}
+    assert {found.key for found in outcome.deleted} >= {found.key for found in plan.deletions}
+
+
+def test_what_the_state_holds_by_a_later_round_is_kept():
+    """Another run of Pulumi may have taken it up since: the state is asked before each round, not only before the first."""
+    cloud, rounds = full(lag=1), list[int]()
+    leave_control_plane(cloud, CLUSTER)
+    (vpc,) = [found.id for found in found_by(cloud) if found.kind == "VPC"]
+
+    def check() -> frozenset[str]:
+        rounds.append(len(rounds))
+        return frozenset({vpc} if len(rounds) > 1 else ())
+
+    sweep = sweep_of(cloud, *DATA_NAMES, check=check)
+    plan = sweep.plan()
+    assert vpc in {found.id for found in plan.deletions}
+    outcome = sweep.run(plan)
+    assert len(rounds) > 1
+    assert vpc in cloud.of("vpc")
+    assert vpc not in {found.id for found in outcome.deleted}
+
+
+def test_a_check_that_fails_in_a_later_round_stops_the_sweep():
+    """The cluster is no longer the one that was confirmed, or the lock is lost."""
+    cloud, rounds = full(lag=1), list[int]()
+    leave_control_plane(cloud, CLUSTER)
+
+    def check() -> frozenset[str]:
+        rounds.append(len(rounds))
+        if len(rounds) > 1:
+            raise CommandError("the lock is lost", "run it again")
+        return frozenset()
+
+    sweep = sweep_of(cloud, *DATA_NAMES, check=check)
+    plan = sweep.plan()
+    with pytest.raises(CommandError, match="the lock is lost"):
+        sweep.run(plan)
+    assert len(rounds) == 2

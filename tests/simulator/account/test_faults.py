@@ -1,5 +1,6 @@
 """Faults: each can be asked for, happens as often as it was asked for, and each time is recorded."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultSyntaxError, parse_fault
 from simulator.incidents import incidents, leave_behind
+from simulator.recording import Recording
 from simulator.scenario_effects import need_requests
 from simulator.scenario_files import ScenarioError, names
 from simulator.scenarios import circumstances, read
@@ -232,3 +234,13 @@ def test_a_quota_family_that_there_is_not_is_refused(tmp_path: Path):
     (tmp_path / "mine.yaml").write_text("says: x\naccount: {vcpu: {Tnr: 0}}\n")
     with pytest.raises(ScenarioError, match="Trn"):
         read(str(tmp_path / "mine.yaml"))
+
+
+def test_a_limit_on_free_instances_is_for_groups_that_need_free_ones():
+    """A group in a reservation has its own: the limit would rehearse fair weather."""
+    recorded, (template,) = recording(), [item for item in recording().of_type(kinds.LAUNCH_TEMPLATE) if item.name == "trn1-32xl"]
+    named = {"capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"}}
+    reserved = replace(template, inputs={**template.inputs, "capacityReservationSpecification": named})
+    changed = Recording(recorded.project, recorded.stack, {**recorded.registrations, template.urn: reserved})
+    with pytest.raises(FaultSyntaxError, match=r"limits trn1\.32xlarge in usw2-az4, and nothing of this stack asks for it there"):
+        need_requests({("trn1.32xlarge", "usw2-az4"): 1}, changed, AccountState())

@@ -11,7 +11,7 @@ from facts.capacity_blocks import window
 from facts.charts import Contract, contracts
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import LATER_AMI_RELEASE, NEWEST_AMI_DATE
-from simulator.account import kinds
+from simulator.account import addresses, kinds
 from simulator.account.allowances import Allowances, Job
 from simulator.account.charts import chart_of
 from simulator.account.consequences import of_deletion
@@ -583,6 +583,93 @@ def test_a_control_plane_changes_with_five_addresses_in_each_subnet():
     assert rule.check(world.state, moved) is not None
 
 
+THREE_FREE = Allowances(capacity={("trn1.32xlarge", "usw2-az4"): 3})
+"""The training group asks for two."""
+TARGET = {"capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"}}
+
+
+def _beside(world: World, *, reserved: bool = False, **inputs: object) -> None:
+    """Another group of two nodes of the same type in the same zone, with some inputs changed."""
+    world.state.allowances = THREE_FREE
+    template = only(kinds.LAUNCH_TEMPLATE, TRAIN)
+    placed = {"capacityReservationSpecification": TARGET} if reserved else {}
+    world.state.put(replace(changed(template, **placed), urn="other", id="lt-other"))
+    named = {"nodeGroupName": "other", "launchTemplate": {"id": "lt-other", "version": "1"}}
+    world.state.put(replace(group(**named, **inputs), urn="other", id="trainium-dev:other"))
+
+
+def test_capacity_of_a_zone_is_taken_by_nodes_that_run_in_it():
+    """Three are free, two are taken: not by a group of another zone."""
+    rule, here, elsewhere = RULES["capacity-in-zone"], standing(), standing()
+    _beside(here)
+    refusal = rule.check(here.state, group())
+    assert refusal is not None
+    assert "asks for 2 trn1.32xlarge in usw2-az4, 1 are free" in refusal.cause
+    _beside(elsewhere, subnetIds=[only(kinds.SUBNET, "network-node-usw2-az1").id])
+    assert rule.check(elsewhere.state, group()) is None
+
+
+@pytest.mark.parametrize(
+    ("reserved", "inputs"), [(True, {}), (False, {"capacityType": "CAPACITY_BLOCK"}), (False, {"capacityType": "SPOT"})]
+)
+def test_nodes_of_a_reservation_a_block_or_spot_leave_the_free_capacity_of_their_zone(reserved: bool, inputs: dict[str, object]):
+    """The first two have instances of their own, and EC2 takes spot instances back for those who pay for on-demand."""
+    world = standing()
+    _beside(world, reserved=reserved, **inputs)
+    assert RULES["capacity-in-zone"].check(world.state, group()) is None
+
+
+def test_a_group_of_a_reservation_needs_no_free_capacity():
+    """Its instances are held for it."""
+    world = standing()
+    world.state.allowances = Allowances(capacity={("trn1.32xlarge", "usw2-az4"): 0})
+    assert RULES["capacity-in-zone"].check(world.state, group()) is not None
+    with_template(world, capacityReservationSpecification=TARGET)
+    assert RULES["capacity-in-zone"].check(world.state, group()) is None
+
+
+def test_spot_nodes_find_what_neither_on_demand_nor_other_spot_nodes_have():
+    """They run on what is spare."""
+    world = standing()
+    _beside(world, capacityType="SPOT")
+    assert RULES["capacity-in-zone"].check(world.state, group(capacityType="SPOT")) is not None
+
+
+def test_a_group_of_two_zones_takes_what_either_has():
+    """Its Auto Scaling group launches in the other zone where one has none left."""
+    rule, world, spread = RULES["capacity-in-zone"], standing(), group(subnetIds=_two_zones())
+    for free, is_enough in (({"usw2-az4": 0}, True), ({"usw2-az4": 0, "usw2-az1": 1}, False), ({"usw2-az4": 1, "usw2-az1": 1}, True)):
+        world.state.allowances = Allowances(capacity={("trn1.32xlarge", zone_id): count for zone_id, count in free.items()})
+        assert (rule.check(world.state, spread) is None) is is_enough, free
+
+
+def test_sums_over_groups_follow_each_change_of_them():
+    """They are kept from one request to the next: of a group that is changed, that fails, or that goes, and of its template."""
+    world, subnet = standing(), _nodes_subnet()
+    first = addresses.free(world.state, subnet)
+    _beside(world)
+    taken = first - addresses.free(world.state, subnet)
+    assert taken > 0
+    other = world.state.find(kinds.NODE_GROUP, "trainium-dev:other")
+    assert other is not None
+    other.registration = changed(other.registration, scalingConfig={"desiredSize": 1})
+    assert first - addresses.free(world.state, subnet) == taken // 2
+    world.state.put(
+        replace(
+            changed(only(kinds.LAUNCH_TEMPLATE, TRAIN), networkInterfaces=interfaces((0, 0, "efa"), (1, 1, "efa"))),
+            urn="other",
+            id="lt-other",
+        )
+    )
+    assert first - addresses.free(world.state, subnet) == addresses.of_group(world.state, other.registration) != taken // 2
+    copied = world.copy()
+    other.status = "failed"
+    assert addresses.free(world.state, subnet) == first != addresses.free(copied.state, subnet)
+    other.status = "ready"
+    world.state.remove(other.registration)
+    assert addresses.free(world.state, subnet) == first
+
+
 def test_every_rule_is_broken_below():
     """A rule that nothing breaks may say anything."""
     assert set(BROKEN) == set(RULES)
@@ -701,3 +788,22 @@ def test_a_chart_without_a_contract_is_refused_with_the_place_for_one():
     unknown = extra(kinds.RELEASE, "podinfo", {"chart": "podinfo", "name": "podinfo", "namespace": "default"})
     with pytest.raises(UnknownType, match=r"addons/NAME/contracts/podinfo\.yaml"):
         chart_of(unknown)
+
+
+def test_one_group_that_allows_itself_is_enough_for_efa():
+    """Beside it may be a group of others, for clients of their file system, which has no such rules."""
+    world = standing()
+    carried = only(kinds.LAUNCH_TEMPLATE, TRAIN).inputs["networkInterfaces"][0]["securityGroups"]
+    with_template(world, networkInterfaces=interfaces((0, 0, "efa"), securityGroups=[*carried, "sg-of-others"]))
+    assert RULES["efa-self-rules"].check(world.state, group()) is None
+    without(world, _self_rule("nodes-to-self"))
+    assert RULES["efa-self-rules"].check(world.state, group()) is not None
+
+
+def test_the_cni_takes_one_interface_of_addresses_in_advance():
+    """Two nodes, each with the interface of its pods and a warm one, of 50 addresses each; the EFA interfaces have none of the CNI's."""
+    world = standing()
+    with_template(world, networkInterfaces=interfaces((0, 0, "interface"), (0, 1, "efa-only"), (1, 1, "efa-only")))
+    assert addresses.of_group(world.state, group()) == 2 * (1 + 1) * 50
+    with_template(world, networkInterfaces=interfaces((0, 0, "efa"), (1, 1, "efa")))
+    assert addresses.of_group(world.state, group()) == 2 * (2 + 1) * 50

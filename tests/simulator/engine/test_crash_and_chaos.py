@@ -11,6 +11,7 @@ from simulator.account.conflicts import identity
 from simulator.account.faults import FAULTS, Faults
 from simulator.account.world import World
 from simulator.engine import chaos, crash
+from simulator.engine.clock import Step
 from simulator.engine.lifecycle import Run
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
@@ -120,3 +121,49 @@ def test_everything_that_can_be_made_can_be_found_again(alternative: str):
     """Each resource of any add-on has what tells it apart from all others of its type."""
     known = Counter((item.type, identity(item)) for item in everything(alternative).resources())
     assert [key for key, count in known.items() if count > 1 or key[1] is None] == []
+
+
+def killed(kill: Kill) -> tuple[Engine, Step]:
+    """An account after a run that was killed, and the operation under way."""
+    engine = Engine(World(), State())
+    run = engine.up(recording(), kill=kill)
+    assert run.killed
+    return engine, run.steps[kill.urn]
+
+
+def test_a_kill_is_half_way_unless_it_says_when():
+    """By then its request has left, and nothing of it is in the state but that it was under way."""
+    vpc = only(kinds.VPC)
+    whole = Engine(World(), State()).up(recording()).steps[vpc.urn]
+    engine, step = killed(Kill(vpc.urn, "create"))
+    assert step.cut
+    assert step.end - step.start == pytest.approx((whole.end - whole.start) / 2, abs=0.1)
+    (pending,) = [item for item in engine.state.pending if item.registration.urn == vpc.urn]
+    assert pending.remaining_s == pytest.approx((whole.end - whole.start) / 2, abs=0.1)
+    assert vpc.urn not in engine.state.held
+
+
+def test_the_latest_kill_is_just_before_the_end():
+    """AWS has done it, and the state does not say so: a tick later it would, and half a second earlier AWS would still be at it."""
+    vpc = only(kinds.VPC)
+    whole = Engine(World(), State()).up(recording()).steps[vpc.urn]
+    engine, step = killed(Kill(vpc.urn, "create", at=1))
+    assert step.cut
+    assert whole.end - step.end <= 0.1
+    (pending,) = [item for item in engine.state.pending if item.registration.urn == vpc.urn]
+    assert pending.remaining_s <= 0.1
+    assert vpc.urn not in engine.state.held
+
+
+def test_what_was_deleted_to_make_room_waits_for_its_successor():
+    """The next run makes it; it must not take the old one for it."""
+    engine = Engine(World(), State())
+    assert engine.up(recording()).ended_well
+    train = only(kinds.NODE_GROUP, TRAIN)
+    other = changed(kinds.NODE_GROUP, nodeRoleArn="arn:aws:iam::123456789012:role/other")
+    assert engine.up(other, kill=Kill(train.urn, "create", at=0)).killed
+    assert engine.state.held[train.urn].pending_replacement
+    assert engine.world.state.of(train) is None
+    assert engine.up(other).ended_well
+    assert not engine.state.held[train.urn].pending_replacement
+    assert engine.state.held[train.urn].registration.inputs["nodeRoleArn"].endswith("other")
