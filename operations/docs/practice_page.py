@@ -62,9 +62,8 @@ providers print names their own.
 With `trn practice up NAME --kubernetes` the Kubernetes half is a real API server with fake nodes, on this machine:
 [practice with a real API server](practice-kubernetes.md). It needs Go, or kind, k3d or kwokctl.
 
-Each stack has an account of its own. The simulated account holds one cluster: behind its API server objects are known by namespace and name, as
-in a cluster, so two clusters would share theirs. What two stacks do to each other in one account of AWS (names of roles, quotas) is therefore not
-to be seen in practice; that a sweep leaves neighbours alone is tested with accounts that hold both.
+Each stack has an account of its own. What two stacks do to each other in one account of AWS (names of roles, quotas) is therefore not to be
+seen in practice; that a sweep leaves neighbours alone is tested with accounts that hold both.
 
 Each object is a file: delete one in `build/practice/NAME/account` to lose it, delete `build/practice/NAME` to begin again.
 `trn practice export NAME` prints the state, for `trn --practice sweep --state`.

@@ -13,6 +13,7 @@ from simulator.account.world import World
 from simulator.engine import chaos, crash
 from simulator.engine.clock import Step
 from simulator.engine.lifecycle import Run
+from simulator.engine.recovery import recover
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import parse_fault
@@ -164,6 +165,7 @@ def test_what_was_deleted_to_make_room_waits_for_its_successor():
     assert engine.up(other, kill=Kill(train.urn, "create", at=0)).killed
     assert engine.state.held[train.urn].pending_replacement
     assert engine.world.state.of(train) is None
+    recover(engine.state, engine.world)
     assert engine.up(other).ended_well
     assert not engine.state.held[train.urn].pending_replacement
     assert engine.state.held[train.urn].registration.inputs["nodeRoleArn"].endswith("other")
