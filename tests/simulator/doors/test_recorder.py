@@ -1,6 +1,7 @@
 """The recorder keeps what the SDK's mock monitor drops, and never invents an answer."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -312,3 +313,18 @@ def test_an_indexed_recording_answers_like_the_recording():
     indexed = Indexed(recording)
     assert indexed.resources() == recording.resources()
     assert all(indexed.of_type(kind) == recording.of_type(kind) for kind in {item.type for item in recording} | {"no:such:Type"})
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_garbage_is_not_collected_while_a_program_runs_and_is_again_afterwards(fails: bool):
+    """With it a resource of a large stack costs more than one of a small stack; without it for good the process would grow."""
+    seen = list[bool]()
+
+    def program() -> None:
+        seen.append(gc.isenabled())
+        if fails:
+            raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong") if fails else nullcontext():
+        record(program, project="trn", stack="test", configuration={})
+    assert (seen, gc.isenabled()) == ([False], True)
