@@ -3,8 +3,10 @@
 import gc
 import os
 import resource
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from stacks.config import REHEARSAL_VARIABLE
-from tests.sharing import share
+from tests.sharing import FOLDER, share
 from tests.terminal import pin
 
 os.environ[REHEARSAL_VARIABLE] = "1"
@@ -42,9 +44,17 @@ def _is_here(host: str) -> bool:
 sys.addaudithook(_refuse_network)
 
 
-def pytest_sessionstart() -> None:
+def pytest_sessionstart(session: pytest.Session) -> None:
     """After pytest has looked at the shell's terminal, before any test module loads rich or typer, which look again."""
     pin(os.environ)
+    if not hasattr(session.config, "workerinput"):
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="trn-recordings-")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The first process of a run, whose workers have ended by then."""
+    if not hasattr(session.config, "workerinput"):
+        shutil.rmtree(os.environ.pop(FOLDER, ""), ignore_errors=True)
 
 
 SLOW_TIERS = ("engine", "helm", "kubernetes", "browser", "frameworks")

@@ -1,7 +1,11 @@
 """What costs much and comes out the same is made once for all tests of a process: recordings, service models, and the command line itself."""
 
+import hashlib
+import os
+import pickle
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from pathlib import Path
 
 import botocore.session
 import typer.main
@@ -10,8 +14,10 @@ from simulator import rehearsal
 from simulator.doors.recorder import ProgramFile
 from simulator.recording import Recording
 
-KEPT = 32
+KEPT = 12
 """Recordings of a process, some 2 MB each. Tests of one file run in one process, and ask for the same few."""
+FOLDER = "TRN_TEST_RECORDINGS"
+"""Variable with the folder in which all processes of a run of tests keep their recordings: one is read in a hundredth of the time."""
 
 
 def share() -> None:
@@ -38,6 +44,10 @@ def recorded(
     return Recording(kept.project, kept.stack, dict(kept.registrations), dict(kept.stack_outputs))
 
 
+_forgotten: list[int] = []
+"""Processes in which recordings were forgotten, once for each time: what was kept before is another key's."""
+
+
 class _Program:
     """A program by its text: copies elsewhere on disk record the same."""
 
@@ -55,9 +65,19 @@ class _Program:
 def _recorded(
     program: _Program, project: str, stack: str, configuration: tuple[tuple[str, str], ...], seed: int, preview: bool
 ) -> Recording:
-    return rehearsal.record(program.file, project=project, stack=stack, configuration=dict(configuration), seed=seed, preview=preview)
+    key = hashlib.sha256(repr((program.text, project, stack, configuration, seed, preview, _forgotten)).encode()).hexdigest()
+    place = Path(os.environ[FOLDER]) / key if FOLDER in os.environ else None
+    if place is not None and place.exists():
+        return pickle.loads(place.read_bytes())
+    made = rehearsal.record(program.file, project=project, stack=stack, configuration=dict(configuration), seed=seed, preview=preview)
+    if place is not None:
+        part = place.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(made))
+        part.replace(place)
+    return made
 
 
 def forget() -> None:
-    """Record anew from here on."""
+    """Record anew from here on, in this process."""
     _recorded.cache_clear()
+    _forgotten.append(os.getpid())

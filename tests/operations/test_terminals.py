@@ -2,6 +2,7 @@
 
 import io
 import os
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -16,6 +17,7 @@ from operations.rehearse.progress import Progress
 from operations.rehearse.summary import print_lines
 from simulator.account.world import World
 from simulator.engine.schedule import run_up
+from simulator.recording import Recording
 from tests.simulator.small_programs import by_hand
 from tests.terminal import ENVIRONMENTS, pin, terminal
 
@@ -27,6 +29,9 @@ def test_the_tests_run_on_the_same_terminal_whatever_the_shell_says(name: str):
     environment = {key: value for key, value in here.items() if key != "TERM"} | ENVIRONMENTS[name]
     pin(environment)
     assert environment == here
+
+
+LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 
 
 def screen() -> Console:
@@ -44,7 +49,9 @@ def text_on(console: Console) -> str:
 def test_a_rehearsal_says_what_it_makes(name: str, monkeypatch: pytest.MonkeyPatch):
     """A terminal that cannot redraw gets the lines of a pipe."""
     monkeypatch.setattr("time.sleep", lambda _: None)
-    recording = by_hand(("long", "aws:fsx/lustreFileSystem:LustreFileSystem", ()))
+    (made,) = by_hand(("long", LUSTRE, ())).resources()
+    made = replace(made, urn=f"urn:pulumi:test::trn::trn:components:Lustre${LUSTRE}::long")
+    recording = Recording("trn", "test", {made.urn: made})
     with terminal(name):
         console = screen()
         with Progress(console, quiet=False, speed=500) as progress:
