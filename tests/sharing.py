@@ -3,11 +3,13 @@
 import hashlib
 import os
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import botocore.session
+import pytest
 import typer.main
 
 from simulator import rehearsal
@@ -18,6 +20,12 @@ KEPT = 12
 """Recordings of a process, some 2 MB each. Tests of one file run in one process, and ask for the same few."""
 FOLDER = "TRN_TEST_RECORDINGS"
 """Variable with the folder in which all processes of a run of tests keep their recordings: one is read in a hundredth of the time."""
+
+
+def mostly_long(values: Iterable[Any], *, of_default: Iterable[int] = (0,)) -> list[Any]:
+    """Values of `parametrize`, of which the default tier takes those at these places, and the long tier the others."""
+    chosen = set(of_default)
+    return [value if place in chosen else pytest.param(value, marks=pytest.mark.long) for place, value in enumerate(values)]
 
 
 def share() -> None:

@@ -7,6 +7,7 @@ import kubernetes_validate
 import pytest
 
 from simulator.recording import Registration
+from tests.sharing import mostly_long
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.order_laws import RELEASE
 from tests.stacks.test_addons import custom_kind, recorded
@@ -65,7 +66,7 @@ def one_of(kind: str) -> Registration:
     return next(item for item in objects("dev") if item.type.endswith(f":{kind}"))
 
 
-@pytest.mark.parametrize("configuration", [*CONFIGURATIONS, *ALTERNATIVES])
+@pytest.mark.parametrize("configuration", mostly_long([*CONFIGURATIONS, *ALTERNATIVES], of_default=range(0, 40, 2)))
 def test_every_typed_object_satisfies_its_schema(configuration: str) -> None:
     """Kubernetes drops a misspelt field with no more than a warning; the strict schema refuses it."""
     errors = [schema_error(item) for item in objects(configuration) if is_of_kubernetes(item)]

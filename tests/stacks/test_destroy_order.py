@@ -10,6 +10,7 @@ from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
 from stacks.config import parse_settings
+from tests.sharing import mostly_long
 from tests.stacks import edges
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack
@@ -28,13 +29,13 @@ def broken_laws(recording: Recording, seed: int) -> list[str]:
     return violations(recording, destroy) + refused + unusable + left
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", mostly_long(range(5)))
 def test_the_dev_stack_goes_in_order_and_leaves_nothing(seed: int):
     """The shipped cluster, with five draws of all latencies."""
     assert broken_laws(record_stack(dev_configuration()), seed) == []
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", mostly_long(range(CHUNKS), of_default=(0, 5)))
 def test_any_valid_configuration_goes_in_order_and_leaves_nothing(chunk: int):
     """Random configurations, of which `trn rehearse chaos` runs more; the number in the message replays one."""
     broken = {}

@@ -14,6 +14,7 @@ from operations.engine.project import practice_folder
 from operations.stack_file import read_stack_file
 from simulator.account import disk
 from tests.operations.practice.commands import UP, leftovers, trn
+from tests.sharing import mostly_long
 
 FILES = (
     "account/aws.ec2.Vpc/*.json",
@@ -173,7 +174,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, command: str, at: int) -> None:
         trn(command)
 
 
-@pytest.mark.parametrize("at", [259, 260])
+@pytest.mark.parametrize("at", mostly_long([259, 260]))
 def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch, at: int):
     """It says what was begun, and how to go on; the next up ends well. Also at the write of what begins: the account must not have it then."""
     code, out, _ = stopped(monkeypatch, UP, at)
@@ -183,7 +184,7 @@ def test_ctrl_c_in_the_middle_of_up_is_recovered(project: Path, monkeypatch: pyt
     assert "is as it should be" in trn("--practice status dev")[1]
 
 
-@pytest.mark.parametrize("at", [3, 251])
+@pytest.mark.parametrize("at", mostly_long([251, 3]))
 def test_an_up_that_was_killed_is_recovered(project: Path, monkeypatch: pytest.MonkeyPatch, at: int):
     """At its first writes, and among many: what the account has comes into the state, and all of it is deleted."""
     killed(monkeypatch, UP, at)

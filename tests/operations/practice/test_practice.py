@@ -182,6 +182,7 @@ def test_the_other_engine_does_not_take_a_stack(up: Path):
     assert (code, "was brought up by the other engine, rehearsal" in err) == (2, True)
 
 
+@pytest.mark.long
 def test_a_second_night_in_the_same_folder_reads_like_the_first():
     """But for the ids that AWS draws anew."""
     first, second = ([re.sub("-[0-9a-f]{8,}", "-ID", text) for text in night] for night in nights(2))

@@ -19,6 +19,7 @@ from operations.program import record_stack
 from operations.stack_file import StackFile, with_edits
 from simulator.engine.run import Engine
 from tests.operations.practice.commands import UP, trn
+from tests.sharing import mostly_long
 from tests.support import copy_project
 
 SMALL = """# A small cluster.
@@ -126,7 +127,7 @@ def test_of_two_operators_the_slower_does_nothing(small: Path, monkeypatch: pyte
     assert "the cluster has changed since the plan was shown: the control plane is of 1.36" in " ".join(err.split())
 
 
-@pytest.mark.parametrize("moment", ["before", "during", "after"])
+@pytest.mark.parametrize("moment", mostly_long(["during", "before", "after"]))
 def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch: pytest.MonkeyPatch, moment: str):
     """Killed with the keys written and nothing done, while AWS was at it, and with all done and nothing known: no step is left out."""
     up = Engine.up

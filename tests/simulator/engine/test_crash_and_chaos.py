@@ -18,6 +18,7 @@ from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Recording
+from tests.sharing import mostly_long
 from tests.simulator.account.standing import TRAIN, only, recording
 from tests.stacks.test_addons import ALTERNATIVES
 from tests.stacks.test_addons import recorded as everything
@@ -36,7 +37,7 @@ def changed(resource_type: str, **inputs: object) -> Recording:
     return Recording(made.project, made.stack, registrations)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", mostly_long(range(CHUNKS), of_default=(0, 3)))
 def test_the_shipped_stack_survives_a_kill_at_every_resource(chunk: int):
     """Made or deleted, at the beginning, half-way and at the end: nothing is made twice, and nothing is left."""
     # Each operation on each resource at one of its three moments; `make bench` kills at all of them.
@@ -75,7 +76,7 @@ def test_a_kill_that_never_comes_is_no_success():
     assert "never" in failure.why[0]
 
 
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", mostly_long(range(5), of_default=(0, 1)))
 def test_random_trouble_on_random_clusters_ends_well(chunk: int):
     """`trn rehearse chaos` runs more of them; the seed in the message replays one."""
     number = 1000 + chunk
