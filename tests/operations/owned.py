@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from facts.names import cluster_tags
+from facts.names import LOCK_TAG, cluster_tags, lock_name
 from operations.aws.network import cluster_vpcs
 from operations.belonging import Owner
+from operations.lock import Holder
 from operations.ownership import StackCluster
-from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 
 REGION = "us-west-2"
 ROOT_URN = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
@@ -77,6 +78,19 @@ class FakePulumi:
         if command[1] == "preview":
             return 0, '{"steps": []}'
         return 0, json.dumps(self.export)
+
+
+def locks_of(cloud: Cloud) -> set[str]:
+    """Ids of the locks in the account."""
+    return {which for which, entry in cloud.of("template").items() if entry["LaunchTemplateName"].startswith(lock_name(""))}
+
+
+def put_lock(cloud: Cloud, cluster: str, holder: Holder) -> str:
+    """Another run holds the cluster: the id of its lock."""
+    which = f"lt-{holder.token}"
+    entry = {"LaunchTemplateId": which, "LaunchTemplateName": lock_name(cluster), "CreateTime": holder.since, "CreatedBy": holder.who}
+    cloud.put("template", which, {**entry, "Tags": tag_list({LOCK_TAG: cluster, **holder.tags})})
+    return which
 
 
 def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:

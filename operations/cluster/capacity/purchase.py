@@ -11,9 +11,9 @@ from botocore.parsers import ResponseParserError
 from facts.block_sales import sold_count, sold_hours
 from facts.names import CLUSTER_TAG, OFFER_TAG
 from operations.aws.api import Api
-from operations.aws.block_purchase import is_refusal, purchase
+from operations.aws.block_purchase import purchase
 from operations.aws.capacity_blocks import Offering, block_offerings
-from operations.aws.errors import DENIED, code_of
+from operations.aws.errors import DENIED, code_of, is_refusal
 from operations.aws.zones import Reservation, reservations_of
 from operations.cluster.capacity.changes import edits
 from operations.cluster.capacity.holdings import refuse_held, refuse_unwritten

@@ -10,8 +10,7 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
-from facts.names import lock_parameter
-from operations.aws import parameters
+from operations.aws import locks
 from operations.aws.api import BotoApi
 from operations.aws.block_purchase import PURCHASE
 from operations.aws.capacity_blocks import block_offerings
@@ -95,7 +94,7 @@ def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
     shown, _, rest = err.partition("Buy this block for 3,094.61 USD?")
     assert (f"account  {ACCOUNT}" in shown, "capacityReservationId: cr-..." in shown, "Type the sum, 3094.61" in rest) == (True, True, True)
     assert (which in out, records()) == (True, [])
-    assert lock_parameter("trainium-dev") not in regions.world.state.others.get("parameter", {})
+    assert not regions.world.state.others.get("template")
 
 
 @pytest.mark.parametrize("said", ["n\n", "y\n\n", "y\n3094.60\n", "y\ny\n", "y\n30946.1\n", "y\n3094.61.0\n"])
@@ -230,7 +229,7 @@ def test_two_operators_buy_one_block(regions: Regions):
     """The other one was faster, while this one read the sum: what is there is written, and not bought again."""
 
     def sold_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter" and not bought(regions):
+        if name == "ec2.CreateLaunchTemplate" and not bought(regions):
             purchase.purchase(regions.api("us-west-2"), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
 
     regions.wire("us-west-2").after_call = sold_meanwhile
@@ -240,7 +239,7 @@ def test_two_operators_buy_one_block(regions: Regions):
 
 def test_a_locked_cluster_and_a_block_of_another_cluster(regions: Regions):
     """Neither is passed over."""
-    regions.wire("us-west-2").faults["ssm.PutParameter"] = [Refused("ParameterAlreadyExists", "there")]
+    regions.wire("us-west-2").faults["ec2.CreateLaunchTemplate"] = [Refused("InvalidLaunchTemplateName.AlreadyExistsException", "there")]
     code, _, err = buy()
     assert (code, "the cluster is locked" in err, purchases(regions)) == (1, True, 0)
     assert buy()[0] == 0
@@ -340,7 +339,7 @@ def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
     wire = regions.wire("us-west-2")
 
     def dearer(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             regions.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM + 1)]
 
     wire.after_call = dearer
@@ -348,7 +347,7 @@ def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
     assert (code, "has changed since it was confirmed" in err, purchases(regions), records()) == (1, True, 0, [])
 
     def begun(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER})
 
     wire.after_call = begun
@@ -431,7 +430,7 @@ def test_a_lock_that_is_taken_from_a_run_that_was_killed_leaves_its_purchase_in_
     around = regions.around("us-west-2")
     wire.handlers["ec2.DescribeCapacityReservations"] = seen_late
     wire.handlers["ec2.DescribeCapacityBlockOfferings"] = lambda _: {"CapacityBlockOfferings": around.blocks}
-    assert parameters.create(regions.api("us-west-2"), lock_parameter("trainium-dev"), "a run that was killed")
+    assert locks.create(regions.api("us-west-2"), "trainium-dev", {})
     assert buy()[0] == 1
     looks.clear()
     code, _, err = buy("--break-lock")
@@ -443,7 +442,7 @@ def test_a_stack_file_that_changes_while_the_question_waits_is_not_written_over(
     path, wire = Path("Pulumi.dev.yaml"), regions.wire("us-west-2")
 
     def written_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             path.write_text(path.read_text().replace("size: 2", "size: 2\n      capacityReservationId: cr-0fedcba9876543210"))
 
     wire.after_call = written_meanwhile
@@ -473,7 +472,7 @@ def test_a_block_that_another_computer_buys_while_the_question_waits(regions: Re
     regions.around("us-west-2").blocks.append(block(second, "us-west-24", 4, SUM))
 
     def sold_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter" and not bought(regions):
+        if name == "ec2.CreateLaunchTemplate" and not bought(regions):
             tags = {"trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": second}
             purchase.purchase(seen(regions), second, tags)
 
