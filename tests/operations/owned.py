@@ -15,6 +15,7 @@ from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_li
 
 REGION = "us-west-2"
 ROOT_URN = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
+_TIMES = {"created": CREATED_AT, "modified": CREATED_AT}
 NO_SUCH_STACK = "error: no stack named 'dev' found"
 
 
@@ -25,7 +26,8 @@ def subject(cluster: str) -> StackCluster:
 
 def resource(kind: str, which: str, outputs: Mapping[str, Any], *, stack: str = "dev", project: str = "trn") -> dict[str, Any]:
     """One resource of a state."""
-    return {"urn": f"urn:pulumi:{stack}::{project}::{kind}::{which}", "type": kind, "custom": True, "id": which, "outputs": dict(outputs)}
+    urn = f"urn:pulumi:{stack}::{project}::{kind}::{which}"
+    return {"urn": urn, "type": kind, "custom": True, "id": which, "outputs": dict(outputs), **_TIMES}
 
 
 def cluster_arn(cluster: str, *, account: str = ACCOUNT, region: str = REGION) -> str:
@@ -35,9 +37,10 @@ def cluster_arn(cluster: str, *, account: str = ACCOUNT, region: str = REGION) -
 
 def state(
     cluster: str, *more: str, vpc: str = "vpc-a", stack: str = STACK, arn: str = "", created_at: str = CREATED_AT,
-    with_cluster: bool = True, pending: str = "",
+    with_cluster: bool = True, pending: str = "", saved: str = "2026-01-01T01:00:00Z", salt: str = "v1:722q",
 ) -> dict[str, Any]:  # fmt: skip
-    """The export of a stack with a VPC and, unless told otherwise, its cluster. `more`: ids of other things; `pending`: a type."""
+    """The export of a stack with a VPC and, unless told otherwise, its cluster. `more`: ids of other things; `pending`: a type;
+    `saved`: when it was written; `salt`: of the stack's secrets."""
     tags = cluster_tags(cluster, stack) if stack else {"trn:cluster": cluster}
     _, project, name = (stack or STACK).split("/")
     made = [
@@ -48,8 +51,13 @@ def state(
         made.append(resource("aws:eks/cluster:Cluster", cluster, outputs, stack=name, project=project))
     made += [resource("aws:ec2/other:Other", which, {}, stack=name, project=project) for which in more]
     under_way = [{"resource": {"urn": f"urn:pulumi:{name}::{project}::{pending}::x", "type": pending, "inputs": {}}, "type": "creating"}]
-    root = {"urn": f"urn:pulumi:{name}::{project}::pulumi:pulumi:Stack::{project}-{name}", "type": "pulumi:pulumi:Stack", "custom": False}
-    return {"version": 3, "deployment": {"resources": [root, *made], "pending_operations": under_way if pending else []}}
+    urn = f"urn:pulumi:{name}::{project}::pulumi:pulumi:Stack::{project}-{name}"
+    root = {"urn": urn, "type": "pulumi:pulumi:Stack", "custom": False, **_TIMES}
+    whose = {
+        "manifest": {"time": saved, "magic": "", "version": ""},
+        "secrets_providers": {"type": "passphrase", "state": {"salt": salt}},
+    }
+    return {"version": 3, "deployment": {**whose, "resources": [root, *made], "pending_operations": under_way if pending else []}}
 
 
 EMPTY: dict[str, Any] = {"version": 3, "deployment": {"manifest": {}, "metadata": {}}}
