@@ -48,8 +48,6 @@ def fail_at_end() -> None:
 
 def ended(command: Callable[[], int]) -> int:
     """Exit code of a command that raises nothing: its own, or 1 where it is 0 and something failed at the end."""
-    token = _FAILURES.set([])
-    try:
-        return command() or max(_FAILURES.get() or [0])
-    finally:
-        _FAILURES.reset(token)
+    failures = list[int]()
+    _FAILURES.set(failures)
+    return command() or max(failures, default=0)

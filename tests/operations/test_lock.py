@@ -82,7 +82,7 @@ def test_a_long_name_of_a_computer_is_cut(cloud: Cloud):
 def test_of_two_runs_one_gets_it(cloud: Cloud):
     """The other is told who has it and since when, and leaves it there."""
     with locked(cloud.api, CLUSTER, mine()) as first:
-        with pytest.raises(OwnershipError, match=rf"assumed-role/deployer/practice on .*@.*, `trn sweep dev`, since {CREATED_AT}"):
+        with pytest.raises(OwnershipError, match=rf"assumed-role/deployer/practice on .*@.*, `trn sweep dev`, since {CREATED_AT}"):  # noqa: SIM117
             with locked(cloud.api, CLUSTER, mine()):
                 raise AssertionError
         first.refuse_lost()
@@ -121,7 +121,7 @@ def test_break_lock_deletes_the_lock_that_was_shown_and_no_other(cloud: Cloud):
         cloud.of("template").pop("lt-other", None)
         put_lock(cloud, CLUSTER, third)
 
-    with pytest.raises(OwnershipError, match="another run took the lock trn/lock/train first"):
+    with pytest.raises(OwnershipError, match="another run took the lock trn/lock/train first"):  # noqa: SIM117
         with locked(cloud.api, CLUSTER, mine(), tell, break_lock=True):
             raise AssertionError
     assert told == [f"taking the lock trn/lock/train from {OTHER}"]
@@ -135,9 +135,8 @@ def test_break_lock_takes_the_lock_of_a_run_that_died(cloud: Cloud):
         assert locks_of(cloud) == {taken.id}
     put_lock(cloud, CLUSTER, OTHER)
     cloud.wire.handlers[DESCRIBE] = lambda given: {"LaunchTemplates": []}
-    with pytest.raises(OwnershipError, match="a run that has just begun or ended"):
-        with locked(cloud.api, CLUSTER, mine(), break_lock=True):
-            raise AssertionError
+    with pytest.raises(OwnershipError, match="a run that has just begun or ended"), locked(cloud.api, CLUSTER, mine(), break_lock=True):
+        raise AssertionError
     assert locks_of(cloud) == {"lt-other"}
 
 
@@ -155,9 +154,8 @@ def test_a_lost_answer_is_not_settled_by_anothers_token(cloud: Cloud):
     """Nothing is done without the lock, and the other run keeps its own."""
     put_lock(cloud, CLUSTER, OTHER)
     cloud.wire.faults[CREATE] = [NO_ANSWER]
-    with pytest.raises(ReadTimeoutError):
-        with locked(cloud.api, CLUSTER, mine()):
-            raise AssertionError
+    with pytest.raises(ReadTimeoutError), locked(cloud.api, CLUSTER, mine()):
+        raise AssertionError
     assert locks_of(cloud) == {"lt-other"}
 
 
@@ -165,9 +163,8 @@ def test_a_lost_answer_that_cannot_be_settled_is_the_error_and_leaves_no_lock(cl
     """The list gives no answer either; at the end it does, and the lock that this run has made goes."""
     answered_late(cloud, CREATE, NO_ANSWER)
     cloud.wire.faults[DESCRIBE] = [Refused("UnauthorizedOperation", "no", 403)]
-    with pytest.raises(ReadTimeoutError):
-        with locked(cloud.api, CLUSTER, mine()):
-            raise AssertionError
+    with pytest.raises(ReadTimeoutError), locked(cloud.api, CLUSTER, mine()):
+        raise AssertionError
     assert locks_of(cloud) == set()
 
 
@@ -180,9 +177,8 @@ def test_ctrl_c_while_the_answer_is_awaited_leaves_no_lock(cloud: Cloud):
         raise KeyboardInterrupt
 
     cloud.wire.handlers[CREATE] = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        with locked(cloud.api, CLUSTER, mine()):
-            raise AssertionError
+    with pytest.raises(KeyboardInterrupt), locked(cloud.api, CLUSTER, mine()):
+        raise AssertionError
     assert locks_of(cloud) == set()
 
 
@@ -250,7 +246,7 @@ def test_a_run_of_0_1_0_is_at_the_cluster(cloud: Cloud):
     held = {"Name": lock_parameter(CLUSTER), "Value": json.dumps(asdict(OTHER)), "Type": "String"}
     cloud.put("parameter", lock_parameter(CLUSTER), held)
     for is_broken in (False, True):
-        with pytest.raises(OwnershipError, match=r"locked by trn 0\.1\.0: .*user/berta on berta@desk, `trn drain dev`") as raised:
+        with pytest.raises(OwnershipError, match=r"locked by trn 0\.1\.0: .*user/berta on berta@desk, `trn drain dev`") as raised:  # noqa: SIM117
             with locked(cloud.api, CLUSTER, mine(), break_lock=is_broken):
                 raise AssertionError
         assert "aws ssm delete-parameter --region us-west-2 --name /trn/lock/train" in raised.value.hint
@@ -263,9 +259,8 @@ def test_a_run_of_0_1_0_is_at_the_cluster(cloud: Cloud):
 def test_an_older_lock_that_cannot_be_read_is_not_none(cloud: Cloud):
     """An error is no answer."""
     cloud.wire.denied.add("ssm.GetParameter")
-    with pytest.raises(Exception, match="AccessDenied"):
-        with locked(cloud.api, CLUSTER, mine()):
-            raise AssertionError
+    with pytest.raises(Exception, match="AccessDenied"), locked(cloud.api, CLUSTER, mine()):
+        raise AssertionError
     assert locks_of(cloud) == set()
 
 

@@ -19,7 +19,6 @@ from operations.errors import CommandError, OwnershipError
 from operations.lock import Holder
 from operations.ownership import Consent, agreed, read_ownership, refuse_mismatch
 from operations.watching import Watching
-from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
