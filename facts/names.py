@@ -100,9 +100,17 @@ def secrets_alias(cluster: str) -> str:
     return f"alias/{cluster}-secrets"
 
 
+def lock_name(cluster: str) -> str:
+    """The launch template that one operator holds while a command changes the cluster; unique per region.
+
+    No group's template can have this name: those have one slash. EC2 takes 128 characters, a cluster's name has 100 at most.
+    """
+    return f"trn/lock/{cluster}"
+
+
 def lock_parameter(cluster: str) -> str:
-    """The parameter of Systems Manager that one operator holds while a command changes the cluster."""
-    return f"/trn/lock/{cluster}"
+    """The parameter of Systems Manager that release 0.1.0 held in its place."""
+    return f"/{lock_name(cluster)}"
 
 
 def cluster_tags(cluster: str, stack: str) -> dict[str, str]:
@@ -127,6 +135,10 @@ OFFER_TAG = "trn:capacity-offer"
 """On a capacity block: the offer that was bought, by which a second run knows that it must not buy again."""
 BLOCK_GROUP_TAG = "trn:block-for"
 """On a capacity block: the node group that it was bought for, which can have one block at a time."""
+PURCHASE_TAG = "trn:purchase"
+"""On a capacity block: the run that bought it, by which a run whose purchase got no answer knows its own."""
+LOCK_TAG = "trn:lock"
+"""On the lock of a cluster, with the cluster's name. The lock has no `trn:cluster`: it is nothing of the stack's, and no sweep finds it."""
 FINAL_BACKUP_TAG = "trn:final-backup"
 """On a file system whose settings want a backup when it is deleted: `true`."""
 EFA_LABEL = "vpc.amazonaws.com/efa.present"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from operations.control_characters import escaped
-from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
+from operations.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError, ended
 from operations.streams import FULL, flush_output
 
 
@@ -16,7 +16,7 @@ def run_command(command: Callable[[], int]) -> int:
     An error that no user can cause is a bug: it is not caught, so that its traceback shows.
     """
     try:
-        code = command()
+        code = ended(command)
         # What is left in the buffer may not fit on the device; at the interpreter's end it would be too late to say so.
         sys.stdout.flush()
         return code

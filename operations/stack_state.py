@@ -1,7 +1,6 @@
 """What Pulumi holds of a stack: read from its backend, or from a file that `pulumi stack export` wrote."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from facts.resources.eks import CLUSTER_TYPE
 from operations.cluster_identity import ClusterIdentity, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
+from operations.stack_export import UNKNOWN, StateId, read_export
 from operations.text_files import read_text
 
 MAX_BYTES = 256_000_000
 """Largest state that is read: that of a cluster has some hundred kilobytes, one of 10,000 resources some tens of megabytes."""
-ROOT_TYPE = "pulumi:pulumi:Stack"
 _HINT = "write it with `pulumi stack export --stack NAME > state.json`"
 
 
@@ -39,6 +38,8 @@ class StackState:
     """A run that made the cluster ended before it knew how."""
     vpc_ids: frozenset[str] = frozenset()
     """VPCs that the stack made."""
+    id: StateId = UNKNOWN
+    """Which state of which stack it is."""
 
     @property
     def is_gone(self) -> bool:
@@ -51,25 +52,18 @@ NO_SUCH_STACK = StackState(exists=False)
 
 def parse_state(export: Any, cluster: str) -> StackState:
     """What `pulumi stack export` printed. Raises ValueError where it is something else."""
-    deployment = export.get("deployment") if isinstance(export, Mapping) else None
-    if not isinstance(deployment, Mapping):
-        raise ValueError("there is no `deployment` in it")
-    resources = deployment.get("resources") or []
-    under_way = deployment.get("pending_operations") or []
-    if not all(isinstance(resource, Mapping) and isinstance(resource.get("urn"), str) for resource in resources):
-        raise ValueError("a resource in it has no `urn`")
-    # What is `external` was read, and others keep it.
-    outside = [each for each in resources if each.get("id") and not each.get("external") and not each.get("type", "").startswith("pulumi:")]
-    arns = {each["outputs"]["arn"] for each in outside if (each.get("outputs") or {}).get("arn")}
+    found = read_export(export)
+    arns = {each["outputs"]["arn"] for each in found.outside if (each.get("outputs") or {}).get("arn")}
     return StackState(
         exists=True,
-        ids=frozenset({each["id"] for each in outside} | arns),
-        count=len(outside),
-        root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
-        identity=of_state(resources, cluster),
-        under_way=len(under_way),
-        vpc_ids=frozenset(each["id"] for each in outside if each.get("type") == VPC.token),
-        is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in under_way if each.get("type") == "creating"),
+        ids=frozenset({each["id"] for each in found.outside} | arns),
+        count=len(found.outside),
+        root=found.root.get("urn", ""),
+        identity=of_state(found.resources, cluster),
+        under_way=len(found.pending),
+        vpc_ids=frozenset(each["id"] for each in found.outside if each.get("type") == VPC.token),
+        is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in found.pending if each.get("type") == "creating"),
+        id=found.id,
     )
 
 
@@ -95,10 +89,10 @@ def file_state(path: Path, project: str, stack: str, cluster: str) -> StackState
     """
     try:
         export = json.loads(read_text(path, MAX_BYTES, _HINT, too_large=_HINT))
-        state = parse_state(export, cluster)
+        state, resources = parse_state(export, cluster), read_export(export).resources
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CommandError(f"`{path}` is no Pulumi state: {error}", _HINT, code=MISUSE) from error
-    whose = {tuple(resource["urn"].split("::")[:2]) for resource in export["deployment"].get("resources") or ()}
+    whose = {tuple(resource["urn"].split("::")[:2]) for resource in resources}
     expected = (f"urn:pulumi:{stack}", project)
     if whose - {expected}:
         other = "::".join(sorted(whose - {expected})[0]).removeprefix("urn:pulumi:")

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from facts.resources.rights import IN_REGION, Scope
 from operations.aws.api import Api, Call, Taken
 from operations.aws.capacity_blocks import PLATFORM
-from operations.aws.errors import THROTTLED, code_of
+from operations.aws.errors import code_of
 
 PURCHASE = Call("ec2", "PurchaseCapacityBlock", IN_REGION, repeats=False)
 _BOUGHT = Scope(
@@ -27,13 +27,6 @@ def purchase(api: Api, offer: str, tags: Mapping[str, str]) -> str:
     `is_refusal`; BotoCoreError where no answer came, and ResponseParserError or KeyError for one that is cut off: it is not known then.
     """
     return api.call(PURCHASE, **_order(offer, tags))["CapacityReservation"]["CapacityReservationId"]
-
-
-def is_refusal(error: ClientError) -> bool:
-    """Whether EC2 has refused, so that nothing was bought. An error of the server's own, or of a proxy, says nothing of that, other than
-    too many requests and a lack of capacity, which EC2 answers with 5xx as well (EC2 API, error codes, server error codes)."""
-    status, code = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400), code_of(error)
-    return status < 500 or code in THROTTLED or code.startswith("Insufficient")
 
 
 def try_purchase(api: Api, offer: str, tags: Mapping[str, str]) -> None:

@@ -45,6 +45,15 @@ def code_of(error: BaseException) -> str:
     return error.response.get("Error", {}).get("Code", "") if isinstance(error, exceptions.ClientError) else ""
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Whether AWS has refused, so that nothing was done. An error of the server's own, or of a proxy, says nothing of that, other than
+    too many requests and a lack of capacity, which EC2 answers with 5xx as well (EC2 API, error codes, server error codes)."""
+    if not isinstance(error, exceptions.ClientError):
+        return False
+    status, code = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400), code_of(error)
+    return status < 500 or code in THROTTLED or code.startswith("Insufficient")
+
+
 def command_error(error: BaseException) -> CommandError | None:
     """The error of a command for what botocore raised; None for any other error."""
     if isinstance(error, exceptions.ClientError):

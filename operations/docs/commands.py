@@ -5,7 +5,7 @@ from typing import Any
 
 import typer.main
 
-from facts.names import FINAL_BACKUP_TAG, STACK_TAG, lock_parameter
+from facts.names import FINAL_BACKUP_TAG, LOCK_TAG, STACK_TAG, lock_name
 from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
@@ -120,10 +120,13 @@ def _owned() -> Iterator[str]:
     yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything."
     yield from (
         "",
-        f"sweep --delete, destroy, drain and scale hold a lock while they change something: the parameter `{lock_parameter('NAME')}` of Systems",
+        f"sweep --delete, destroy, drain and scale hold a lock while they change something: the EC2 launch template `{lock_name('NAME')}`, which",
     )
-    yield "Manager, with who, where, which command and since when. It is given up at the end and when the command is interrupted. A command that"
-    yield "was killed leaves it; `--break-lock` takes it. sweep and destroy also need Pulumi's own lock to be free."
+    yield f"launches nothing and bills nothing, with who, where, which command and since when, and with the tag `{LOCK_TAG}`. One run can have it, and it"
+    yield "is deleted by its id: a run gives up its own lock and no other. It is given up at the end and when the command is interrupted; if that"
+    yield "fails, the command says so, and ends with 1 where it would have ended with 0. A command that was killed leaves it; `--break-lock` takes"
+    yield "the lock that it has shown. A lock of trn 0.1.0, a parameter of Systems Manager, is respected, and a person deletes it. sweep and destroy"
+    yield "also need Pulumi's own lock to be free."
     yield from (
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",

@@ -128,7 +128,7 @@ class RehearsalEngine:
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
         """Answer `pulumi stack export` or `pulumi preview --json`. A preview fails where the program's hook refuses the change."""
         if command[1] == "stack":
-            return 0, json.dumps(exported(self.state.load()))
+            return 0, json.dumps(exported(self.state.load(), self.state.saved_at))
         state, program = self.state.load(), record_stack(self.stack_file)
         errors_said = refused_preview(state, program)
         if errors_said:

@@ -9,6 +9,7 @@ from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import Change, plan
 from simulator.engine.recovery import drop_unreachable, find, refresh
 from simulator.engine.state import State
+from simulator.outputs import CREATED_AT
 from simulator.recording import Recording, Registration
 
 
@@ -66,16 +67,21 @@ def _unready(status: str) -> str | None:
     return None if status == "ready" else "it did not become ready"
 
 
-def exported(state: State) -> dict[str, Any]:
-    """The state in the form of `pulumi stack export` (pulumi/pulumi sdk/go/common/apitype, DeploymentV3)."""
+def exported(state: State, saved_at: str = CREATED_AT) -> dict[str, Any]:
+    """The state in the form of `pulumi stack export` (pulumi/pulumi sdk/go/common/apitype, DeploymentV3).
+
+    `saved_at`: when it was last written. Its resources were made when those of the simulated account were.
+    """
     recording = state.recording()
     held = [_resource(item, recording) for item in recording.registrations.values()]
     for entry in held:
         if entry["urn"] in state.held and state.held[entry["urn"]].pending_replacement:
             entry["pendingReplacement"] = True
     held += [_resource(item.registration, recording) | {"delete": True} for item in state.pending_deletions]
+    held = [entry | {"created": CREATED_AT, "modified": CREATED_AT} for entry in held]
     pending = [{"resource": _resource(item.registration, recording), "type": item.doing} for item in state.pending]
-    return {"version": 3, "deployment": {"resources": held, "pending_operations": pending}}
+    manifest = {"time": saved_at, "magic": "", "version": ""}
+    return {"version": 3, "deployment": {"manifest": manifest, "resources": held, "pending_operations": pending}}
 
 
 def previewed(state: State, world: World, program: Recording) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +34,12 @@ class StateFolder:
     def exists(self) -> bool:
         """Whether a stack was ever made here. Without its own file it is damaged, not gone: `load` refuses it."""
         return (self.folder / _STACK).exists() or any(self.folder.glob("*/*.json"))
+
+    @property
+    def saved_at(self) -> str:
+        """When something of it was last written or deleted, UTC, as the engine writes times."""
+        moments = [path.stat().st_mtime for path in (self.folder, *self.folder.glob("*")) if path.exists()]
+        return datetime.fromtimestamp(max(moments, default=0), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
     def load(self) -> State:
         """The state; an empty one where there is no folder. Raises DamagedAccount."""

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from facts.names import cluster_tags
+from facts.names import LOCK_TAG, cluster_tags, lock_name
 from operations.aws.network import cluster_vpcs
 from operations.belonging import Owner
+from operations.lock import Holder
 from operations.ownership import StackCluster
-from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 
 REGION = "us-west-2"
 ROOT_URN = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
+_TIMES = {"created": CREATED_AT, "modified": CREATED_AT}
 NO_SUCH_STACK = "error: no stack named 'dev' found"
 
 
@@ -24,7 +26,8 @@ def subject(cluster: str) -> StackCluster:
 
 def resource(kind: str, which: str, outputs: Mapping[str, Any], *, stack: str = "dev", project: str = "trn") -> dict[str, Any]:
     """One resource of a state."""
-    return {"urn": f"urn:pulumi:{stack}::{project}::{kind}::{which}", "type": kind, "custom": True, "id": which, "outputs": dict(outputs)}
+    urn = f"urn:pulumi:{stack}::{project}::{kind}::{which}"
+    return {"urn": urn, "type": kind, "custom": True, "id": which, "outputs": dict(outputs), **_TIMES}
 
 
 def cluster_arn(cluster: str, *, account: str = ACCOUNT, region: str = REGION) -> str:
@@ -34,9 +37,10 @@ def cluster_arn(cluster: str, *, account: str = ACCOUNT, region: str = REGION) -
 
 def state(
     cluster: str, *more: str, vpc: str = "vpc-a", stack: str = STACK, arn: str = "", created_at: str = CREATED_AT,
-    with_cluster: bool = True, pending: str = "",
+    with_cluster: bool = True, pending: str = "", saved: str = "2026-01-01T01:00:00Z", salt: str = "v1:722q",
 ) -> dict[str, Any]:  # fmt: skip
-    """The export of a stack with a VPC and, unless told otherwise, its cluster. `more`: ids of other things; `pending`: a type."""
+    """The export of a stack with a VPC and, unless told otherwise, its cluster. `more`: ids of other things; `pending`: a type;
+    `saved`: when it was written; `salt`: of the stack's secrets."""
     tags = cluster_tags(cluster, stack) if stack else {"trn:cluster": cluster}
     _, project, name = (stack or STACK).split("/")
     made = [
@@ -47,8 +51,13 @@ def state(
         made.append(resource("aws:eks/cluster:Cluster", cluster, outputs, stack=name, project=project))
     made += [resource("aws:ec2/other:Other", which, {}, stack=name, project=project) for which in more]
     under_way = [{"resource": {"urn": f"urn:pulumi:{name}::{project}::{pending}::x", "type": pending, "inputs": {}}, "type": "creating"}]
-    root = {"urn": f"urn:pulumi:{name}::{project}::pulumi:pulumi:Stack::{project}-{name}", "type": "pulumi:pulumi:Stack", "custom": False}
-    return {"version": 3, "deployment": {"resources": [root, *made], "pending_operations": under_way if pending else []}}
+    urn = f"urn:pulumi:{name}::{project}::pulumi:pulumi:Stack::{project}-{name}"
+    root = {"urn": urn, "type": "pulumi:pulumi:Stack", "custom": False, **_TIMES}
+    whose = {
+        "manifest": {"time": saved, "magic": "", "version": ""},
+        "secrets_providers": {"type": "passphrase", "state": {"salt": salt}},
+    }
+    return {"version": 3, "deployment": {**whose, "resources": [root, *made], "pending_operations": under_way if pending else []}}
 
 
 EMPTY: dict[str, Any] = {"version": 3, "deployment": {"manifest": {}, "metadata": {}}}
@@ -77,6 +86,19 @@ class FakePulumi:
         if command[1] == "preview":
             return 0, '{"steps": []}'
         return 0, json.dumps(self.export)
+
+
+def locks_of(cloud: Cloud) -> set[str]:
+    """Ids of the locks in the account."""
+    return {which for which, entry in cloud.of("template").items() if entry["LaunchTemplateName"].startswith(lock_name(""))}
+
+
+def put_lock(cloud: Cloud, cluster: str, holder: Holder) -> str:
+    """Another run holds the cluster: the id of its lock."""
+    which = f"lt-{holder.token}"
+    entry = {"LaunchTemplateId": which, "LaunchTemplateName": lock_name(cluster), "CreateTime": holder.since, "CreatedBy": holder.who}
+    cloud.put("template", which, {**entry, "Tags": tag_list({LOCK_TAG: cluster, **holder.tags})})
+    return which
 
 
 def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:

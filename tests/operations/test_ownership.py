@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from facts.names import lock_parameter
 from operations.aws.found import Found
 from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.stack import drain_stack
@@ -17,14 +16,13 @@ from operations.cluster.scale.stack import scale_group
 from operations.cluster.sweep.plan import is_data
 from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
 from operations.errors import CommandError, OwnershipError
-from operations.lock import Holder, locked, this_run
+from operations.lock import Holder
 from operations.ownership import Consent, agreed, read_ownership, refuse_mismatch
 from operations.watching import Watching
-from simulator.doors.wire.wire import Refused
-from tests.operations.aws.cloud import ACCOUNT, STACK, Cloud, tag_list
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
-from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, resource, state, subject
+from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
 
 CLUSTER, PEER = "train", "organization/trn/peer"
 YES = Consent(yes=True)
@@ -55,7 +53,7 @@ class World:
 
     def ids(self) -> set[str]:
         """Everything in the account but the lock."""
-        return self.cloud.ids() - {lock_parameter(CLUSTER)}
+        return self.cloud.ids() - locks_of(self.cloud)
 
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         if command[1] == "destroy":
@@ -450,26 +448,19 @@ def test_data_is_named_by_kind_or_id():
         refuse_data(["volume"])
 
 
-# The lock
-
-
-def held_lock(world: World) -> str | None:
-    """The value of the parameter."""
-    entry = world.cloud.of("parameter").get(lock_parameter(CLUSTER))
-    return None if entry is None else entry["Value"]
+# The lock: tests/operations/test_lock.py has what holds of it in every command
 
 
 @pytest.mark.parametrize("command", ["sweep", "destroy", "drain", "scale"])
 def test_two_operators_do_not_change_one_cluster(world: World, left: World, command: str):
     """Who holds it and since when is said, and how to take it."""
     world = left if command == "sweep" else world
-    other = Holder("arn:aws:iam::123456789012:user/berta", "berta@desk", "drain dev", "2026-11-22T01:00:00Z", "t")
-    world.cloud.put("parameter", lock_parameter(CLUSTER), {"Name": lock_parameter(CLUSTER), "Value": other.as_text(), "Type": "String"})
-    with pytest.raises(OwnershipError, match=r"user/berta on berta@desk, `trn drain dev`, since 2026-11-22T01:00:00Z") as raised:
+    which = put_lock(world.cloud, CLUSTER, Holder("arn:aws:iam::123456789012:user/berta", "berta@desk", "drain dev", CREATED_AT, "t"))
+    with pytest.raises(OwnershipError, match=rf"user/berta on berta@desk, `trn drain dev`, since {CREATED_AT}") as raised:
         COMMANDS[command](world)
     assert "--break-lock" in raised.value.hint
     assert world.is_untouched()
-    assert held_lock(world) == other.as_text()
+    assert locks_of(world.cloud) == {which}
 
 
 @pytest.mark.parametrize("command", ["sweep", "destroy", "drain", "scale"])
@@ -477,8 +468,8 @@ def test_the_lock_is_given_up_at_the_end_and_is_no_leftover(world: World, left: 
     """Also of a command that fails."""
     world = left if command == "sweep" else world
     COMMANDS[command](world)
-    assert held_lock(world) is None
-    assert "ssm.PutParameter" in world.cloud.wire.count()
+    assert locks_of(world.cloud) == set()
+    assert "ec2.CreateLaunchTemplate" in world.cloud.wire.count()
 
 
 def test_a_command_that_is_interrupted_gives_its_lock_up(left: World):
@@ -489,25 +480,12 @@ def test_a_command_that_is_interrupted_gives_its_lock_up(left: World):
 
     with pytest.raises(KeyboardInterrupt):
         sweep_stack(left.cloud.api, left.pulumi, subject(CLUSTER), YES, replace(QUIET, pause=interrupt), Choices(), lambda *_: None)
-    assert held_lock(left) is None
-
-
-def test_a_lock_that_was_broken_ends_the_run_that_lost_it(left: World):
-    """And leaves the other's where it is."""
-    api = left.cloud.api
-    with locked(api, CLUSTER, this_run("a", "sweep dev")) as mine:  # noqa: SIM117
-        with locked(api, CLUSTER, this_run("b", "sweep dev"), break_lock=True) as theirs:
-            theirs.refuse_lost()
-            mine.release()
-            theirs.refuse_lost()
-            with pytest.raises(OwnershipError, match="has lost its lock"):
-                mine.refuse_lost()
-    assert held_lock(left) is None
+    assert locks_of(left.cloud) == set()
 
 
 def test_a_change_needs_the_right_to_lock(left: World):
     """A denied lock is no free lock."""
-    left.cloud.wire.faults["ssm.PutParameter"] = [Refused("AccessDeniedException", "no", 403)]
+    left.cloud.wire.denied.add("ec2.CreateLaunchTemplate")
     with pytest.raises(Exception, match="AccessDenied"):
         left.sweep()
     assert left.is_untouched()

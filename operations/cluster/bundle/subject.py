@@ -16,8 +16,8 @@ from operations.kube.api import Kubernetes, Object
 from operations.kube.cluster import cluster_of
 from operations.program import settings_of
 from operations.pulumi import NO_STACK, PulumiCli, says
+from operations.stack_export import ROOT_TYPE
 from operations.stack_file import StackFile, StackFileError, project_of, read_stack_file
-from operations.stack_state import ROOT_TYPE
 from stacks.settings import Settings
 
 

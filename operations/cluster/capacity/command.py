@@ -97,65 +97,75 @@ def buy(
     from operations.aws.block_purchase import try_purchase
     from operations.aws.identity import caller
     from operations.cluster.capacity import purchase
-    from operations.cluster.capacity.consent import agree, refuse_account, refuse_limit
+    from operations.cluster.capacity.consent import agree, refuse_account, refuse_limit, refuse_other_account
     from operations.cluster.capacity.holdings import refuse_held, refuse_unwritten
     from operations.cluster.capacity.order import Order
-    from operations.cluster.capacity.receipt import Receipt, after, before
+    from operations.cluster.capacity.receipt import Receipt, Report, after, before, reported
     from operations.cluster.capacity.wanted import day_of, wanted_of
     from operations.lock import locked, this_run
-    from operations.output import errors, results, write_json
+    from operations.output import errors, results
     from operations.ownership import StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from stacks.settings import existing_vpc
 
-    purchase.refuse_offer(offer)
-    stack_file = read_stack_file(stack)
-    settings = settings_of(stack_file)
-    now = datetime.now(UTC).replace(second=0, microsecond=0)
-    wanted = wanted_of(
-        settings, stack, group=group, instance_type=instance_type, count=instances, hours=hours, day=day_of(day), now=now, may_be_new=True
-    )  # fmt: skip
-    refuse_limit(yes=yes and not dry_run, limit_usd=limit_usd)
-    api, progress = access().aws(stack, settings.region), errors()
-    who, subject = caller(api), StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings))
-    ownership = read_ownership(api, access().pulumi(stack), subject, state)
-    refuse_mismatch(ownership)
-    refuse_account(ownership, who, account, needed=yes and not dry_run)
-    order = Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
+    report = Report(stack, offer)
+    with reported(report, json_file):
+        purchase.refuse_offer(offer)
+        stack_file = read_stack_file(stack)
+        settings = settings_of(stack_file)
+        now = datetime.now(UTC).replace(second=0, microsecond=0)
+        wanted = wanted_of(
+            settings, stack, group=group, instance_type=instance_type, count=instances, hours=hours, day=day_of(day), now=now, may_be_new=True
+        )  # fmt: skip
+        refuse_limit(yes=yes and not dry_run, limit_usd=limit_usd)
+        api, progress = access().aws(stack, settings.region), errors()
+        who, subject = caller(api), StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings))
+        ownership = read_ownership(api, access().pulumi(stack), subject, state)
+        refuse_mismatch(ownership)
+        refuse_account(ownership, who, account, needed=yes and not dry_run)
+        order = report.order = Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
 
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
+        def tell(line: str) -> None:
+            progress.print(line, markup=False, soft_wrap=True)
 
-    def ended(receipt: Receipt) -> int:
-        write_json(receipt.as_data(), json_file)
-        for line in after(receipt):
-            results(json_file).print(line, markup=False, soft_wrap=True)
-        return 0
+        def ended(receipt: Receipt) -> int:
+            report.receipt = receipt
+            for line in after(receipt):
+                results(json_file).print(line, markup=False, soft_wrap=True)
+            return 0
 
-    there = purchase.bought_in_doubt(api, order, access().pause)
-    if there is not None:
-        refuse_held(api, order, there.id)
-        way = purchase.way_of_bought(api, there, wanted)
-        tell(f"{offer} was bought as {there.id}")
-        purchase.refuse_unfit(order, way, there.id)
-        made = [] if dry_run else purchase.write_down(order, way, there.id)
-        return ended(Receipt(order, way, there.id, made, was_there=True))
-    refuse_held(api, order)
-    offering = purchase.on_offer(api, order)
-    refuse_unwritten(api, order, offering)
-    way = purchase.way_of(api, offering)
-    purchase.refuse_unfit(order, way)
-    for line in before(order, offering, way, who, ownership.is_proven):
-        tell(line)
-    if dry_run:
-        try_purchase(api, offer, order.tags)
-        return ended(Receipt(order, way, "", [], was_there=False))
-    agree(consent(yes), offering, limit_usd)
-    holder = this_run(who.arn, f"capacity buy {stack} {offer}")
-    with locked(api, settings.name, holder, tell, break_lock=break_lock):
-        reservation_id = purchase.buy(api, order, offering, tell, access().pause, is_doubtful=break_lock)
-    return ended(Receipt(order, way, reservation_id, purchase.file_edits(order, way, reservation_id), was_there=False))
+        there = purchase.bought_in_doubt(api, order, access().pause)
+        if there is not None:
+            report.reservation_id = there.id
+            refuse_held(api, order, there.id)
+            way = purchase.way_of_bought(api, there, wanted)
+            tell(f"{offer} was bought as {there.id}")
+            purchase.refuse_unfit(order, way, there.id)
+            made = [] if dry_run else purchase.write_down(order, way, there.id)
+            return ended(Receipt(order, way, there.id, made, was_there=True))
+        refuse_held(api, order)
+        offering = purchase.on_offer(api, order)
+        refuse_unwritten(api, order, offering)
+        way = purchase.way_of(api, offering)
+        purchase.refuse_unfit(order, way)
+        for line in before(order, offering, way, who, ownership.is_proven):
+            tell(line)
+        if dry_run:
+            try_purchase(api, offer, order.tags)
+            return ended(Receipt(order, way, "", [], was_there=False))
+        agree(consent(yes), offering, limit_usd)
+        holder = this_run(who.arn, f"capacity buy {stack} {offer}")
+        with locked(api, settings.name, holder, tell, break_lock=break_lock) as lock:
+
+            def guard() -> None:
+                lock.refuse_lost()
+                refuse_other_account(api, who)
+
+            run = report.run = purchase.Run(holder.token, guard, tell, access().pause, is_doubtful=break_lock)
+            reservation_id = purchase.buy(api, order, offering, run)
+        made = purchase.file_edits(order, way, reservation_id)
+        return ended(Receipt(order, way, reservation_id, made, was_there=run.was_there))
 
 
 def calendar(

@@ -3,8 +3,9 @@
 import math
 import re
 
+from operations.aws.api import Api
 from operations.aws.capacity_blocks import Offering
-from operations.aws.identity import Caller
+from operations.aws.identity import Caller, caller
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.ownership import Consent, Ownership
 
@@ -32,6 +33,14 @@ def refuse_account(ownership: Ownership, who: Caller, named: str, *, needed: boo
     if needed and not named and not ownership.is_proven:
         wrong = "the stack is not up, so nothing says which account is meant"
         raise OwnershipError(wrong, f"add --account {who.account} if this one is", code=MISUSE)
+
+
+def refuse_other_account(api: Api, confirmed: Caller) -> None:
+    """Raises OwnershipError where the credentials are another account's by now: those of a session are read anew when they end."""
+    now = caller(api)
+    if now.account != confirmed.account:
+        wrong = f"these are credentials of account {now.account} by now, and the purchase was confirmed for {confirmed.account}"
+        raise OwnershipError(f"{wrong}; nothing was bought", "check AWS_PROFILE, and run it again")
 
 
 def agree(consent: Consent, offering: Offering, limit_usd: float | None) -> None:

@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from facts.block_sales import sold_count, sold_hours
-from facts.names import CLUSTER_TAG, OFFER_TAG
+from facts.names import CLUSTER_TAG, OFFER_TAG, PURCHASE_TAG
 from operations.aws.api import Api
-from operations.aws.block_purchase import is_refusal, purchase
+from operations.aws.block_purchase import purchase
 from operations.aws.capacity_blocks import Offering, block_offerings
-from operations.aws.errors import DENIED, code_of
+from operations.aws.errors import DENIED, code_of, is_refusal
 from operations.aws.zones import Reservation, reservations_of
 from operations.cluster.capacity.changes import edits
 from operations.cluster.capacity.holdings import refuse_held, refuse_unwritten
@@ -39,12 +39,30 @@ def refuse_offer(offer: str) -> None:
         raise CommandError(f"`{offer}` is not the id of an offer", "`trn capacity find` lists them: cb-...", code=MISUSE)
 
 
-def bought(api: Api, order: Order) -> Reservation | None:
-    """The block that this offer became, where it was bought before.
+@dataclass
+class Run:
+    """One run that buys: by what its purchase is known, what must hold right before it, and how far it has come."""
+
+    token: str
+    """On the block: no other run has it."""
+    guard: Callable[[], None]
+    """Raises where the run may change nothing any more: the lock is lost, or the account is another one."""
+    tell: Callable[[str], None]
+    pause: Callable[[float], None]
+    is_doubtful: bool = False
+    """The lock was taken from a run that may have sent its request."""
+    reservation_id: str = ""
+    """The block, from the moment at which it is known."""
+    was_there: bool = False
+    """Another run bought it, while this one asked."""
+
+
+def bought(api: Api, order: Order, token: str = "") -> Reservation | None:
+    """The block that this offer became, where it was bought before; with a token, the one that this very run bought.
 
     Raises OwnershipError where it was bought for another cluster, and CommandError where it cannot be the group's.
     """
-    for found in reservations_of(api, tags={OFFER_TAG: order.offer}).values():
+    for found in reservations_of(api, tags={PURCHASE_TAG: token} if token else {OFFER_TAG: order.offer}).values():
         if found.state in LIVING:
             cluster = found.tags.get(CLUSTER_TAG, "")
             if cluster != order.settings.name:
@@ -70,17 +88,20 @@ def _refuse_unlike(order: Order, found: Reservation) -> None:
 def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None], *, is_doubtful: bool = False) -> Reservation | None:
     """As `bought`, asked for a while where a purchase was begun whose end is not known. Raises CommandError where none is seen then.
 
-    `is_doubtful`: a run on another computer may have begun one.
+    A block of the same offer that another run bought is not the purchase that was begun. `is_doubtful`: a run on another computer may
+    have begun one.
     """
-    since = order.record.since
+    since, token = order.record.since, order.record.token
     for number in range(LOOKS if since or is_doubtful else 1):
         if number:
             pause(PAUSE_S)
-        found = bought(api, order)
+        found = bought(api, order, token)
         if found is not None:
             return found
     if since:
         wrong = f"a purchase of {order.offer} was begun at {since} and its end is not known; EC2 shows no such block yet"
+        if token and (other := bought(api, order)) is not None:
+            wrong += f", and {other.id}, of the same offer, is another run's"
         hint = f"run it again in some minutes; nothing was bought if `trn capacity find` lists the offer then: delete {_short(order.record.path)}"
         raise CommandError(wrong, hint)
     return None
@@ -148,17 +169,16 @@ def refuse_unfit(order: Order, way: Way, reservation_id: str = STAND_IN) -> None
     refuse_uneditable(order.stack_file.stack, made, order.stack_file.root)
 
 
-def buy(
-    api: Api, order: Order, offering: Offering, tell: Callable[[str], None], pause: Callable[[float], None], *, is_doubtful: bool = False
-) -> str:
+def buy(api: Api, order: Order, offering: Offering, run: Run) -> str:
     """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
 
     Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records, offer
-    and stack file are read again. `is_doubtful`: the lock was taken from a run that may have sent its request. Raises CommandError where
-    a purchase is in doubt, where the offer or the stack file is another one by now, and where EC2 refuses or gives no answer.
+    and stack file are read again, and the run's guard is asked right before EC2 is. Raises CommandError where a purchase is in doubt,
+    where the offer or the stack file is another one by now, and where EC2 refuses or gives no answer.
     """
-    found, way = bought_in_doubt(api, order, pause, is_doubtful=is_doubtful), way_of(api, offering)
+    found, way = bought_in_doubt(api, order, run.pause, is_doubtful=run.is_doubtful), way_of(api, offering)
     if found is not None:
+        run.was_there, run.reservation_id = True, found.id
         refuse_held(api, order, found.id)
     elif (offered := on_offer(api, order)) != offering:
         wrong = f"{order.offer} has changed since it was confirmed: {offered}; nothing was bought"
@@ -170,22 +190,33 @@ def buy(
         wrong = f"Pulumi.{order.stack_file.stack}.yaml has changed since the block was confirmed; nothing was bought"
         raise CommandError(wrong, "run it again")
     refuse_unfit(order, way)
+    run.guard()
     with signals_kept():
-        reservation_id = found.id if found is not None else _purchased(api, order, tell)
-        if reservation_id:
-            return _kept(order, way, reservation_id, tell)
-    there = bought_in_doubt(api, order, pause)
+        answer = found.id if found is not None else _purchased(api, order, run.token)
+        if isinstance(answer, str):
+            return _kept(order, way, answer, run)
+    there = _looked_up(api, order, answer, run.pause)
+    with signals_kept():
+        return _kept(order, way, there.id, run)
+
+
+def _looked_up(api: Api, order: Order, unclear: Exception, pause: Callable[[float], None]) -> Reservation:
+    """The block of a purchase that got no answer. Nothing is said before it was looked for."""
+    try:
+        there = bought_in_doubt(api, order, pause)
+    except CommandError as error:
+        raise CommandError(f"EC2 gave no answer ({unclear}): {error.args[0]}", error.hint, code=error.code) from unclear
     assert there is not None, "with a record it is found, or refused"
-    with signals_kept():
-        return _kept(order, way, there.id, tell)
+    return there
 
 
-def _kept(order: Order, way: Way, reservation_id: str, tell: Callable[[str], None]) -> str:
+def _kept(order: Order, way: Way, reservation_id: str, run: Run) -> str:
+    run.reservation_id = reservation_id
     try:
         write_down(order, way, reservation_id)
     finally:
         # After the file: a closed terminal must not come between the purchase and its record.
-        tell(f"bought   {reservation_id}")
+        run.tell(f"bought   {reservation_id}")
     return reservation_id
 
 
@@ -198,23 +229,19 @@ def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
     return made
 
 
-def _purchased(api: Api, order: Order, tell: Callable[[str], None]) -> str:
-    """The id of the reservation; empty where EC2 gave no answer that says whether it was bought. Raises CommandError where it refused."""
-    order.record.write({"offer": order.offer, "region": api.region})
+def _purchased(api: Api, order: Order, token: str) -> str | Exception:
+    """The id of the reservation; what was raised where that does not say whether it was bought. Raises CommandError where EC2 refused."""
+    order.record.write({"offer": order.offer, "region": api.region, "token": token})
     try:
-        return purchase(api, order.offer, order.tags)
+        return purchase(api, order.offer, {**order.tags, PURCHASE_TAG: token})
     except ClientError as error:
         if not is_refusal(error):
-            unclear: Exception = error
-        else:
-            # EC2 has answered: nothing was bought.
-            order.record.delete()
-            raise _refused(order, error) from error
+            return error
+        # EC2 has answered: nothing was bought.
+        order.record.delete()
+        raise _refused(order, error) from error
     except (BotoCoreError, ResponseParserError, KeyError) as error:
-        unclear = error
-    tell(f"EC2 gave no answer, so it is not known whether {order.offer} was bought: {unclear}")
-    tell("looking for the block by its tag")
-    return ""
+        return error
 
 
 def _refused(order: Order, error: ClientError) -> CommandError:

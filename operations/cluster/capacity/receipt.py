@@ -1,8 +1,10 @@
 """What is said before and after a purchase: the block, the sum, the account, the keys of the stack file, and what comes next."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from facts.block_sales import PAYMENT_H
@@ -10,8 +12,11 @@ from operations.aws.capacity_blocks import Offering
 from operations.aws.identity import Caller
 from operations.cluster.capacity.changes import followers
 from operations.cluster.capacity.order import Order
-from operations.cluster.capacity.purchase import STAND_IN, file_edits
+from operations.cluster.capacity.purchase import STAND_IN, Run, file_edits
 from operations.cluster.capacity.ways import Way
+from operations.errors import CommandError
+from operations.interruption import interrupted_by_signals, signals_kept
+from operations.output import write_json
 from operations.stack_edit import Edit, as_yaml
 
 SCHEMA = "trn-capacity-purchase/1"
@@ -47,9 +52,6 @@ class Receipt:
     def as_data(self) -> dict[str, Any]:
         """For `--json`."""
         return {
-            "schema": SCHEMA,
-            "stack": self.order.stack_file.stack,
-            "offer": self.order.offer,
             "capacityReservationId": self.reservation_id or None,
             "wasBoughtBefore": self.was_there,
             "group": self.order.wanted.group,
@@ -59,6 +61,51 @@ class Receipt:
             "usd": self.way.usd,
             "written": {edit.key: edit.value for edit in self.written},
         }
+
+
+@dataclass
+class Report:
+    """What `--json` gets, whatever ends the command: filled in as things become known."""
+
+    stack: str
+    offer: str
+    order: Order | None = None
+    reservation_id: str = ""
+    """A block that was bought before."""
+    run: Run | None = None
+    receipt: Receipt | None = None
+
+    def as_data(self, wrong: BaseException | None) -> dict[str, Any]:
+        """`wrong`: what ended it before its end."""
+        known = {"schema": SCHEMA, "stack": self.stack, "offer": self.offer, "end": _end(wrong), "error": _text(wrong)}
+        if self.receipt is not None:
+            return {**known, **self.receipt.as_data(), "isBought": bool(self.receipt.reservation_id)}
+        bought = self.reservation_id or (self.run.reservation_id if self.run is not None else "")
+        # A record stays for as long as the end of a purchase is not known.
+        in_doubt = not bought and self.order is not None and bool(self.order.record.since)
+        group = self.order.wanted.group if self.order is not None else None
+        return {**known, "group": group, "capacityReservationId": bought or None, "isBought": None if in_doubt else bool(bought)}
+
+
+def _end(wrong: BaseException | None) -> str:
+    return "done" if wrong is None else "interrupted" if isinstance(wrong, KeyboardInterrupt) else "failed"
+
+
+def _text(wrong: BaseException | None) -> str | None:
+    return None if wrong is None else str(wrong.args[0]) if wrong.args else type(wrong).__name__
+
+
+@contextmanager
+def reported(report: Report, json_file: Path | None) -> Iterator[None]:
+    """Write the report when the block ends, also where it raises or a signal ends it. A report that cannot be written hides no error."""
+    with interrupted_by_signals():
+        try:
+            yield
+        except BaseException as wrong:
+            with signals_kept(), suppress(CommandError, OSError):
+                write_json(report.as_data(wrong), json_file)
+            raise
+        write_json(report.as_data(None), json_file)
 
 
 def after(receipt: Receipt) -> Iterator[str]:

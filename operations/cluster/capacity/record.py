@@ -32,12 +32,20 @@ class PurchaseRecord:
     @property
     def since(self) -> str:
         """When a purchase was begun whose end is not known; empty where there is none."""
+        return self._said("since", "an unknown time")
+
+    @property
+    def token(self) -> str:
+        """Of the run that began it, as on its block; empty where there is none, or release 0.1.0 wrote it."""
+        return self._said("token", "")
+
+    def _said(self, key: str, otherwise: str) -> str:
         if not self.path.exists():
             return ""
         try:
-            return str(json.loads(read_text(self.path, MAX_BYTES, f"see what is in `{self.path}`"))["since"])
+            return str(json.loads(read_text(self.path, MAX_BYTES, f"see what is in `{self.path}`"))[key])
         except (ValueError, KeyError, TypeError):
-            return "an unknown time"
+            return otherwise
 
     def delete(self) -> None:
         """The end is known."""

@@ -18,7 +18,7 @@ from facts.resources.table import TYPES
 from operations.aws import dry_runs, ecr, objects
 from operations.aws.api import Call
 from operations.aws.block_purchase import SPENDING
-from operations.aws.parameters import LOCKING
+from operations.aws.locks import LOCKING
 from operations.errors import CommandError
 
 POLICY_LIMIT = 6144

@@ -7,6 +7,7 @@ from typing import Any
 
 from operations.errors import CommandError
 from operations.pulumi import Pulumi
+from operations.stack_export import read_export
 from simulator.engine.plan import Change, Kind
 from simulator.recording import Recording, Registration
 
@@ -66,18 +67,17 @@ def planned(exported: str, previewed: str, program: Recording) -> Planned:
         raise CommandError("the preview failed, so it does not say what would happen", wrong or "run `pulumi preview --json` again")
     try:
         return _planned(state, preview, program)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         hint = "name the whole output of `pulumi stack export` and of `pulumi preview --json`"
         raise CommandError(f"state and preview are not of the form that Pulumi prints: {type(error).__name__} {error}", hint) from error
 
 
 def _planned(state: Mapping[str, Any], preview: Mapping[str, Any], program: Recording) -> Planned:
     before = Recording(program.project, program.stack)
-    for entry in (state.get("deployment") or {}).get("resources") or []:
+    held = read_export(state)
+    for entry in held.resources:
         _refuse_other_stack(entry["urn"], program)
-        # One that waits to be deleted has been replaced: the URN is the other's.
-        if not entry.get("delete"):
-            before.registrations[entry["urn"]] = _registration(entry, program)
+    before.registrations |= {urn: _registration(entry, program) for urn, entry in held.live.items()}
     changes: dict[str, Change] = {}
     for step in preview["steps"] or []:
         _refuse_other_stack(step["urn"], program)

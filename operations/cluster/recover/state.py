@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from operations.errors import CommandError
+from operations.stack_export import read_export
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What a preview writes for a value that is known only after `up` (pulumi/pulumi sdk/go/common/resource/plugin/rpc.go)."""
@@ -55,13 +56,10 @@ class State:
 def read_state(text: str) -> State:
     """What `pulumi stack export` printed. Raises CommandError."""
     try:
-        deployment = json.loads(text)["deployment"]
-        resources = deployment.get("resources") or []
-        pending = tuple(_pending(entry["resource"], entry["type"]) for entry in deployment.get("pending_operations") or ())
-        # One that waits to be deleted has been replaced: the URN is the other's.
-        live = {entry["urn"]: entry for entry in resources if not entry.get("delete")}
-        there = [entry for entry in resources if entry.get("id") and not entry.get("pendingReplacement")]
-        return State(pending, live, frozenset((entry["type"], entry["id"]) for entry in there))
+        found = read_export(json.loads(text))
+        pending = tuple(_pending(entry["resource"], entry["type"]) for entry in found.pending)
+        there = [entry for entry in found.resources if entry.get("id") and not entry.get("pendingReplacement")]
+        return State(pending, found.live, frozenset((entry["type"], entry["id"]) for entry in there))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
 

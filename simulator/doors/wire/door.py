@@ -44,7 +44,7 @@ def wire(world: World, options: Options | None = None) -> Wire:
     handlers = dict(declared.handlers(inventory, ignores_filters=given.ignores_filters))
     handlers |= dict(around.handlers(given.region))
     handlers |= dict(Capacity(around, world, given.region).handlers())
-    handlers |= dict(Ec2(inventory, ignores_filters=given.ignores_filters).handlers())
+    handlers |= dict(Ec2(inventory, caller=around.caller, ignores_filters=given.ignores_filters).handlers())
     handlers |= dict(Eks(inventory).handlers())
     services = Services(inventory, caller_role=around.role_arn, ignores_filters=given.ignores_filters)
     handlers |= dict(services.handlers())

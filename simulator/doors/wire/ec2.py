@@ -1,19 +1,23 @@
-"""EC2: instances, which are listed by reservation, and what must be undone before a deletion."""
+"""EC2: instances, which are listed by reservation, launch templates that are made by hand, and what must be undone before a deletion."""
 
 from collections.abc import Iterator
 
 from simulator.account import kinds
 from simulator.doors.wire import filters, network_entries
-from simulator.doors.wire.entries import Entry
+from simulator.doors.wire.entries import Entry, made_id
 from simulator.doors.wire.inventory import Inventory
 from simulator.doors.wire.wire import Handler, Refused
+from simulator.outputs import CREATED_AT
 
 
 class Ec2:
     """Answers of EC2 over one account."""
 
-    def __init__(self, inventory: Inventory, *, ignores_filters: bool) -> None:
-        self._inventory, self._ignores_filters = inventory, ignores_filters
+    def __init__(self, inventory: Inventory, *, caller: str, ignores_filters: bool) -> None:
+        """`caller`: ARN, as EC2 notes who made something."""
+        self._inventory, self._caller, self._ignores_filters = inventory, caller, ignores_filters
+        self._templates: dict[str, tuple[Entry, Entry]] = {}
+        """By client token: what was asked for, and what was made of it."""
 
     def handlers(self) -> Iterator[tuple[str, Handler]]:
         """By `service.Operation`."""
@@ -27,6 +31,29 @@ class Ec2:
         yield "ec2.RevokeSecurityGroupEgress", self._revoke("IpPermissionsEgress", kinds.EGRESS)
         yield "ec2.DetachInternetGateway", self._detach
         yield "ec2.DisassociateRouteTable", self._disassociate
+        yield "ec2.CreateLaunchTemplate", self._create_template
+
+    def _create_template(self, given: Entry) -> Entry:
+        """Once for each token, and once for each name (EC2 API, CreateLaunchTemplate; EC2 developer guide, ensuring idempotency)."""
+        token, name = given["ClientToken"], given["LaunchTemplateName"]
+        asked, made = self._templates.get(token, (given, None))
+        if asked != given:
+            raise Refused("IdempotentParameterMismatch", "The request uses the same client token as a previous, but non-identical request.")
+        if made is not None:
+            return {"LaunchTemplate": made}
+        if not given["LaunchTemplateData"]:
+            raise Refused("MissingParameter", "No launch template data was provided.")
+        if any(entry["LaunchTemplateName"] == name for entry in self._inventory.entries("template").values()):
+            raise Refused("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
+        which = made_id("lt", token)
+        tags = [tag for each in given.get("TagSpecifications", ()) if each["ResourceType"] == "launch-template" for tag in each["Tags"]]
+        made = {
+            "LaunchTemplateId": which, "LaunchTemplateName": name, "CreateTime": CREATED_AT, "CreatedBy": self._caller,
+            "DefaultVersionNumber": 1, "LatestVersionNumber": 1, "Tags": tags,
+        }  # fmt: skip
+        self._inventory.world.state.others.setdefault("template", {})[which] = made
+        self._templates[token] = (given, made)
+        return {"LaunchTemplate": made}
 
     def _deleter(self, kind: str, parameter: str) -> Handler:
         def answer(given: Entry) -> Entry:

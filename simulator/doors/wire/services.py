@@ -20,8 +20,6 @@ class Services:
         yield from self._batch()
         # Nothing of the program is a stack of CloudFormation: all of them are others'.
         yield "cloudformation.DescribeStacks", lambda _: {"Stacks": list(self._inventory.world.state.others.get("stack", {}).values())}
-        yield "ssm.PutParameter", self._put_parameter
-        yield "ssm.DeleteParameter", self._delete_parameter
 
     def _identity(self) -> Iterator[tuple[str, Handler]]:
         yield "iam.ListRoles", lambda _: {"Roles": [self._plain_role(name) for name in self._inventory.look("role")]}
@@ -44,24 +42,6 @@ class Services:
         """A parameter of the account's own, None where there is none."""
         value = self._inventory.world.state.others.get("parameter", {}).get(given["Name"])
         return None if value is None else {"Parameter": dict(value)}
-
-    def _put_parameter(self, given: Entry) -> Entry:
-        if self.parameter(given) is not None and not given.get("Overwrite"):
-            raise Refused(
-                "ParameterAlreadyExists", "The parameter already exists. To overwrite this value, set the overwrite option to true."
-            )
-        made = {key: given[key] for key in ("Name", "Value", "Type")}
-        self._inventory.world.state.others.setdefault("parameter", {})[given["Name"]] = made
-        return {"Version": 1}
-
-    def _delete_parameter(self, given: Entry) -> Entry:
-        if self.parameter(given) is None:
-            raise Refused("ParameterNotFound", f"Parameter {given['Name']} not found.")
-        others = self._inventory.world.state.others
-        del others["parameter"][given["Name"]]
-        if not others["parameter"]:
-            del others["parameter"]
-        return {}
 
     def _role(self, name: str) -> Entry:
         entry = self._inventory.entries("role").get(name)

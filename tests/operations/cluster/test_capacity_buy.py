@@ -1,6 +1,9 @@
 """`trn capacity buy`: twice asked, once bought, and the id is in the stack file whatever ends the run in between."""
 
 import json
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,7 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
-from facts.names import lock_parameter
-from operations.aws import parameters
+from operations.aws import locks
 from operations.aws.api import BotoApi
 from operations.aws.block_purchase import PURCHASE
 from operations.aws.capacity_blocks import block_offerings
@@ -20,6 +22,7 @@ from operations.cli import app
 from operations.cluster.capacity import purchase
 from operations.cluster.capacity.consent import is_sum
 from operations.cluster.capacity.record import PurchaseRecord
+from operations.errors import CommandError
 from simulator.doors.wire.capacity import BOUGHT
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, STACK
@@ -42,6 +45,7 @@ def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
     made.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM)]
     monkeypatch.setattr("operations.access.Live.aws", lambda _, _stack, region: made.api(region))
     monkeypatch.setattr("operations.access.Live.pause", lambda _, _seconds: None)
+    monkeypatch.setattr("operations.lock.PAUSE_S", 0)
     hold(monkeypatch, None)
     return made
 
@@ -85,9 +89,9 @@ def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
     code, out, err = buy()
     assert code == 0, err
     ((which, entry),) = bought(regions).items()
-    assert {tag["Key"]: tag["Value"] for tag in entry["Tags"]} == {
-        "Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": OFFER,
-    }  # fmt: skip
+    tags = {tag["Key"]: tag["Value"] for tag in entry["Tags"]}
+    assert len(tags.pop("trn:purchase")) == 32
+    assert tags == {"Name": f"trainium-dev-{GROUP}", "trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": OFFER}
     assert (group()["capacityType"], group()["capacityReservationId"], group()["size"]) == ("CAPACITY_BLOCK", which, 2)
     starts, ends = group()["capacityBlock"]["startsAt"], group()["capacityBlock"]["endsAt"]
     assert (starts, ends) == (entry["StartDate"], entry["EndDate"])
@@ -95,7 +99,7 @@ def test_it_is_bought_tagged_and_written_and_comments_stay(regions: Regions):
     shown, _, rest = err.partition("Buy this block for 3,094.61 USD?")
     assert (f"account  {ACCOUNT}" in shown, "capacityReservationId: cr-..." in shown, "Type the sum, 3094.61" in rest) == (True, True, True)
     assert (which in out, records()) == (True, [])
-    assert lock_parameter("trainium-dev") not in regions.world.state.others.get("parameter", {})
+    assert not regions.world.state.others.get("template")
 
 
 @pytest.mark.parametrize("said", ["n\n", "y\n\n", "y\n3094.60\n", "y\ny\n", "y\n30946.1\n", "y\n3094.61.0\n"])
@@ -213,7 +217,8 @@ def test_no_answer_is_not_taken_for_a_no(regions: Regions):
     wire = regions.wire("us-west-2")
     wire.faults["ec2.PurchaseCapacityBlock"] = [ReadTimeoutError(endpoint_url="https://ec2")] * 9
     code, _, err = buy()
-    assert (code, "it is not known whether" in err, purchases(regions), records()) == (1, True, 1, [f"dev.{OFFER}.json"])
+    assert (code, "EC2 gave no answer" in err, "its end is not known" in err) == (1, True, True)
+    assert (purchases(regions), records()) == (1, [f"dev.{OFFER}.json"])
     # It was bought, and EC2 shows it late.
     wire.faults.clear()
     code, _, err = buy()
@@ -221,7 +226,8 @@ def test_no_answer_is_not_taken_for_a_no(regions: Regions):
     assert purchases(regions) == 1
     api = regions.api("us-west-2")
     assert block_offerings(api, "trn1.32xlarge", 2, 72, NOW.date())
-    which = purchase.purchase(api, OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    token = PurchaseRecord.of(Path.cwd(), "dev", OFFER).token
+    which = purchase.purchase(api, OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER, "trn:purchase": token})
     code, _, _ = buy(said="")
     assert (code, group()["capacityReservationId"], records()) == (0, which, [])
 
@@ -230,17 +236,19 @@ def test_two_operators_buy_one_block(regions: Regions):
     """The other one was faster, while this one read the sum: what is there is written, and not bought again."""
 
     def sold_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter" and not bought(regions):
+        if name == "ec2.CreateLaunchTemplate" and not bought(regions):
             purchase.purchase(regions.api("us-west-2"), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
 
     regions.wire("us-west-2").after_call = sold_meanwhile
-    assert buy()[0] == 0
+    code, out, _ = buy()
+    assert code == 0
     assert (purchases(regions), len(bought(regions)), group()["capacityReservationId"]) == (1, 1, next(iter(bought(regions))))
+    assert "was bought before: nothing was paid now" in out
 
 
 def test_a_locked_cluster_and_a_block_of_another_cluster(regions: Regions):
     """Neither is passed over."""
-    regions.wire("us-west-2").faults["ssm.PutParameter"] = [Refused("ParameterAlreadyExists", "there")]
+    regions.wire("us-west-2").faults["ec2.CreateLaunchTemplate"] = [Refused("InvalidLaunchTemplateName.AlreadyExistsException", "there")]
     code, _, err = buy()
     assert (code, "the cluster is locked" in err, purchases(regions)) == (1, True, 0)
     assert buy()[0] == 0
@@ -340,7 +348,7 @@ def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
     wire = regions.wire("us-west-2")
 
     def dearer(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             regions.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM + 1)]
 
     wire.after_call = dearer
@@ -348,7 +356,7 @@ def test_what_changes_while_the_question_waits_is_not_bought(regions: Regions):
     assert (code, "has changed since it was confirmed" in err, purchases(regions), records()) == (1, True, 0, [])
 
     def begun(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER})
 
     wire.after_call = begun
@@ -402,10 +410,10 @@ def answered_late(regions: Regions, error: Exception) -> None:
     ],
 )
 def test_an_answer_that_is_lost_is_looked_up_at_once(regions: Regions, error: Exception):
-    """An error of the server's own does not say that nothing was bought. The block has the offer's tag, and its id is written."""
+    """An error of the server's own does not say that nothing was bought. The block has the run's tag: nothing is said but its id."""
     answered_late(regions, error)
     code, out, err = buy()
-    assert (code, "it is not known whether" in err, purchases(regions), records()) == (0, True, 1, []), err
+    assert (code, "not known" in err, "no answer" in err, purchases(regions), records()) == (0, False, False, 1, []), err
     assert group()["capacityReservationId"] == next(iter(bought(regions)))
     assert next(iter(bought(regions))) in out
 
@@ -431,7 +439,7 @@ def test_a_lock_that_is_taken_from_a_run_that_was_killed_leaves_its_purchase_in_
     around = regions.around("us-west-2")
     wire.handlers["ec2.DescribeCapacityReservations"] = seen_late
     wire.handlers["ec2.DescribeCapacityBlockOfferings"] = lambda _: {"CapacityBlockOfferings": around.blocks}
-    assert parameters.create(regions.api("us-west-2"), lock_parameter("trainium-dev"), "a run that was killed")
+    assert locks.create(regions.api("us-west-2"), "trainium-dev", {})
     assert buy()[0] == 1
     looks.clear()
     code, _, err = buy("--break-lock")
@@ -443,7 +451,7 @@ def test_a_stack_file_that_changes_while_the_question_waits_is_not_written_over(
     path, wire = Path("Pulumi.dev.yaml"), regions.wire("us-west-2")
 
     def written_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter":
+        if name == "ec2.CreateLaunchTemplate":
             path.write_text(path.read_text().replace("size: 2", "size: 2\n      capacityReservationId: cr-0fedcba9876543210"))
 
     wire.after_call = written_meanwhile
@@ -473,7 +481,7 @@ def test_a_block_that_another_computer_buys_while_the_question_waits(regions: Re
     regions.around("us-west-2").blocks.append(block(second, "us-west-24", 4, SUM))
 
     def sold_meanwhile(name: str) -> None:
-        if name == "ssm.PutParameter" and not bought(regions):
+        if name == "ec2.CreateLaunchTemplate" and not bought(regions):
             tags = {"trn:cluster": "trainium-dev", "trn:block-for": GROUP, "trn:capacity-offer": second}
             purchase.purchase(seen(regions), second, tags)
 
@@ -500,3 +508,175 @@ def test_a_second_run_with_another_count_takes_that_of_the_block(regions: Region
     code, _, err = buy("--instances", "8", said="")
     assert (code, group()["size"], purchases(regions)) == (0, 2, 1), err
     assert f"{OFFER} was bought as cr-" in err
+
+
+# Right before the purchase, and after it
+
+
+def under_the_lock(regions: Regions, act: Callable[[], None]) -> None:
+    """Something happens while the run looks at the offer for the last time."""
+    wire, seen = regions.wire("us-west-2"), list[str]()
+
+    def after(name: str) -> None:
+        seen.append(name)
+        if name == "ec2.DescribeCapacityBlockOfferings" and "ec2.CreateLaunchTemplate" in seen:
+            wire.after_call = lambda _name: None
+            act()
+
+    wire.after_call = after
+
+
+def test_with_the_lock_lost_nothing_is_bought(regions: Regions):
+    """A colleague took it for dead, and is at the stack file."""
+    api = regions.api("us-west-2")
+
+    def broken() -> None:
+        kept = locks.read(api, "trainium-dev")
+        assert kept is not None
+        locks.delete(api, kept.id)
+        assert locks.create(api, "trainium-dev", {"trn:lock-command": "capacity buy dev"})
+
+    under_the_lock(regions, broken)
+    code, _, err = buy("--json", "report.json")
+    assert (code, "has lost its lock" in err, purchases(regions), records()) == (1, True, 0, [])
+    assert (report()["isBought"], "has lost its lock" in report()["error"]) == (False, True)
+    assert locks.read(api, "trainium-dev") is not None
+
+
+def test_with_credentials_of_another_account_nothing_is_bought(regions: Regions):
+    """A session that ended was signed in again, to another account than the one that was confirmed."""
+    handlers = regions.wire("us-west-2").handlers
+
+    def signed_in() -> None:
+        handlers["sts.GetCallerIdentity"] = lambda _: {"Account": "999999999999", "Arn": "arn:aws:iam::999999999999:user/a", "UserId": "a"}
+
+    under_the_lock(regions, signed_in)
+    code, _, err = buy()
+    assert (code, "of account 999999999999 by now" in err, purchases(regions), records()) == (1, True, 0, [])
+
+
+def test_a_colleagues_purchase_of_the_same_offer_is_not_taken_for_ours(regions: Regions):
+    """Ours got no answer: it may have been sold too, or not. The colleague's block lacks the run's token, so that neither is said."""
+    handlers = regions.wire("us-west-2").handlers
+    sell = handlers["ec2.PurchaseCapacityBlock"]
+
+    def sold_to_another(given: dict[str, Any]) -> dict[str, Any]:
+        tags = [tag for tag in given["TagSpecifications"][0]["Tags"] if tag["Key"] != "trn:purchase"]
+        sell({**given, "TagSpecifications": [{"ResourceType": "capacity-reservation", "Tags": tags}]})
+        raise ReadTimeoutError(endpoint_url="https://ec2")
+
+    handlers["ec2.PurchaseCapacityBlock"] = sold_to_another
+    code, _, err = buy("--json", "report.json")
+    ((which, _),) = bought(regions).items()
+    assert (code, "its end is not known" in err, f"{which}, of the same offer, is another run's" in err) == (1, True, True)
+    assert ("capacityReservationId" in group(), records()) == (False, [f"dev.{OFFER}.json"])
+    assert (report()["isBought"], report()["capacityReservationId"]) == (None, None)
+    assert buy(said="")[0] == 1
+    # A person has seen that there is one block only.
+    PurchaseRecord.of(Path.cwd(), "dev", OFFER).delete()
+    code, out, _ = buy(said="")
+    assert (code, "was bought before: nothing was paid now" in out, group()["capacityReservationId"]) == (0, True, which)
+
+
+def test_the_token_is_in_the_record_before_ec2_is_asked(regions: Regions):
+    """Whatever ends the run then, the next one knows the block of this one."""
+    handlers, kept = regions.wire("us-west-2").handlers, list[str]()
+    sell = handlers["ec2.PurchaseCapacityBlock"]
+
+    def noted(given: dict[str, Any]) -> dict[str, Any]:
+        kept.append(PurchaseRecord.of(Path.cwd(), "dev", OFFER).token)
+        return sell(given)
+
+    handlers["ec2.PurchaseCapacityBlock"] = noted
+    assert buy()[0] == 0
+    (entry,) = bought(regions).values()
+    assert {"Key": "trn:purchase", "Value": kept[0]} in entry["Tags"]
+
+
+def test_a_record_of_0_1_0_has_no_token(regions: Regions):
+    """Its block is known by the offer."""
+    which = purchase.purchase(seen(regions), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER, "region": "us-west-2"})
+    assert (buy(said="")[0], group()["capacityReservationId"], records()) == (0, which, [])
+
+
+# The report
+
+
+def report() -> dict[str, Any]:
+    """What `--json` got."""
+    return json.loads(Path("report.json").read_text())
+
+
+def no_right(regions: Regions) -> None:
+    """EC2 refuses."""
+    regions.wire("us-west-2").denied.add("ec2.PurchaseCapacityBlock")
+
+
+def lock_held(regions: Regions) -> None:
+    """Another run has it."""
+    assert locks.create(regions.api("us-west-2"), "trainium-dev", {})
+
+
+def ended_by(number: signal.Signals) -> Callable[[Regions], None]:
+    """A signal that arrives while offers are asked for, before the first question."""
+
+    def act(regions: Regions) -> None:
+        regions.wire("us-west-2").after_call = lambda name: os.kill(os.getpid(), number) if "Offerings" in name else None
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said", "code", "end", "error"),
+    [
+        (lambda _: None, SAID, 0, "done", ""),
+        (lambda _: None, "n\n", 1, "failed", "Abort"),
+        (lambda _: None, "y\n1\n", 2, "failed", "is not the sum"),
+        (no_right, SAID, 1, "failed", "nothing was bought"),
+        (lock_held, SAID, 1, "failed", "the cluster is locked"),
+        (ended_by(signal.SIGTERM), SAID, 130, "interrupted", "KeyboardInterrupt"),
+        (ended_by(signal.SIGINT), SAID, 130, "interrupted", "KeyboardInterrupt"),
+    ],
+    ids=["bought", "no", "another sum", "no right", "locked", "SIGTERM", "Ctrl-C"],
+)
+def test_the_report_is_written_whatever_ends_it(
+    regions: Regions, prepare: Callable[[Regions], None], said: str, code: int, end: str, error: str
+):
+    """Who spends money by a pipeline reads from it whether it is spent."""
+    prepare(regions)
+    assert buy("--json", "report.json", said=said)[0] == code
+    made = report()
+    assert (made["schema"], made["end"], error in (made["error"] or ""), bool(made["error"])) == (
+        "trn-capacity-purchase/1", end, True, end != "done",
+    )  # fmt: skip
+    assert (made["isBought"], made["capacityReservationId"]) == (code == 0, next(iter(bought(regions)), None))
+
+
+def test_a_block_whose_id_could_not_be_written_is_in_the_report(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """It is paid: the id is what the user needs most."""
+
+    def full(*_: Any) -> None:
+        raise CommandError("cannot write `Pulumi.dev.yaml`: no space left on device")
+
+    monkeypatch.setattr(purchase, "edit_stack", full)
+    assert buy("--json", "report.json")[0] == 1
+    assert (report()["isBought"], report()["capacityReservationId"], report()["end"]) == (True, next(iter(bought(regions))), "failed")
+
+
+def test_a_lock_that_cannot_be_given_up_loses_no_purchase(regions: Regions):
+    """The block, the file and the report are as of any other purchase; the exit code is 1."""
+    regions.wire("us-west-2").denied.add("ec2.DeleteLaunchTemplate")
+    code, out, err = buy("--json", "report.json")
+    which = next(iter(bought(regions)))
+    assert (code, f"has {which} for" in out, "could not be given up" in err) == (1, True, True)
+    assert (report()["end"], report()["capacityReservationId"], group()["capacityReservationId"]) == ("done", which, which)
+
+
+def test_a_report_that_cannot_be_written_hides_no_error(regions: Regions):
+    """And is one itself where there is none."""
+    Path("taken").mkdir()
+    code, _, err = buy("--json", "taken", said="y\n1\n")
+    assert (code, "is not the sum" in err) == (2, True)
+    code, out, _ = buy("--json", "taken")
+    assert (code != 0, f"has {next(iter(bought(regions)))} for" in out) == (True, True)

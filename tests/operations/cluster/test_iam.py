@@ -22,6 +22,7 @@ from operations.cluster.iam.documents import POLICY_LIMIT, declared_calls, deplo
 from operations.cluster.sweep.plan import Keeping
 from operations.cluster.sweep.run import Sweep, look, place_of
 from operations.errors import CommandError
+from operations.lock import locked, this_run
 from operations.rehearse.random_configurations import random_configuration
 from simulator.doors.wire.wire import SESSION
 from simulator.recording import Recording, Registration
@@ -237,6 +238,34 @@ def test_the_operator_of_one_cluster_may_change_nothing_of_a_neighbour(cluster: 
         context = {f"aws:ResourceTag/{key}": value for key, value in item.tags.items()}
         for call, _ in watched.changes[before:]:
             assert not allows(operator(), call.action, _arn(item.kind, item.id), context), (call, item)
+
+
+def test_the_lock_of_a_cluster_is_its_operators_and_its_deployers_and_no_neighbours():
+    """Whoever may take it may give it up; the lock of a cluster with a look-alike name is another's."""
+    watched = Watched(Cloud().api)
+    with locked(watched, "train", this_run("a", "sweep dev")) as lock:
+        lock.refuse_lost()
+    assert {call.action for call in watched.calls} == {action for action in _LOCK_CONTEXTS if action != "ec2:CreateTags"}
+    neighbours = (operator("train-2"), operator("trai"))
+    for action, context in _LOCK_CONTEXTS.items():
+        arn = "arn:aws:ec2:us-west-2:111122223333:launch-template/lt-1"
+        if action == "ssm:GetParameter":
+            arn = "arn:aws:ssm:us-west-2:111122223333:parameter/trn/lock/train"
+        for document in (operator(), _deployer()):
+            assert allows(document, action, arn, context), action
+        for document in neighbours if context else ():
+            assert not allows(document, action, arn, context), action
+    assert not any(action.startswith(("ssm:Put", "ssm:Delete")) for item in operator() for action in item["Action"])
+
+
+_LOCK_CONTEXTS = {
+    "ec2:CreateLaunchTemplate": {"aws:RequestTag/trn:lock": "train"},
+    "ec2:CreateTags": {"aws:RequestTag/trn:lock": "train", "ec2:CreateAction": "CreateLaunchTemplate"},
+    "ec2:DescribeLaunchTemplates": {},
+    "ec2:DeleteLaunchTemplate": {"aws:ResourceTag/trn:lock": "train"},
+    "ssm:GetParameter": {},
+}
+"""What IAM judges of a run that takes the lock, looks at it and gives it up."""
 
 
 def _arn(kind: str, name: str) -> str:

@@ -169,7 +169,7 @@ def test_an_answer_that_is_no_plan_is_refused(text: str):
 def test_a_step_that_is_not_known_is_refused_and_not_passed_over():
     preview = json.dumps({"steps": [{"op": "transmute", "urn": "urn:pulumi:test::trn::a:b:C::d"}]})
     with pytest.raises(CommandError, match="transmute"):
-        planned("{}", preview, record_stack(dev_configuration()))
+        planned('{"deployment": {}}', preview, record_stack(dev_configuration()))
 
 
 def test_a_policy_names_what_may_happen():

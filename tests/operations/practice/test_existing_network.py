@@ -27,7 +27,7 @@ def others() -> dict[str, Any]:
     """What others have in the account on disk."""
     account = PracticeAccount(practice_folder("dev")).open()
     try:
-        return copy.deepcopy(account.world.state.others)
+        return {kind: copy.deepcopy(entries) for kind, entries in account.world.state.others.items() if entries}
     finally:
         account.close()
 
