@@ -8,7 +8,7 @@ from typing import Any
 
 from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
-from operations.cluster_identity import ClusterIdentity, of_state
+from operations.cluster_identity import ClusterIdentity, moment, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
 from operations.text_files import read_text
@@ -39,6 +39,8 @@ class StackState:
     """A run that made the cluster ended before it knew how."""
     vpc_ids: frozenset[str] = frozenset()
     """VPCs that the stack made."""
+    created_at: str = ""
+    """When the stack's first run began, UTC, to the second; empty where the state does not say."""
 
     @property
     def is_gone(self) -> bool:
@@ -66,6 +68,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         ids=frozenset({each["id"] for each in outside} | arns),
         count=len(outside),
         root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
+        created_at=next((moment(each.get("created")) for each in resources if each.get("type") == ROOT_TYPE), ""),
         identity=of_state(resources, cluster),
         under_way=len(under_way),
         vpc_ids=frozenset(each["id"] for each in outside if each.get("type") == VPC.token),

@@ -121,7 +121,7 @@ def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path
             arn = f"arn:aws:ecr:{settings.region}:{account}:repository/{name}"
             hint = f"name another with --repository; if it is yours, tag it: aws ecr tag-resource --resource-arn {arn} --tags Key={CLUSTER_TAG},Value={settings.name}"
             raise OwnershipError(f"the repository {name} is not of the cluster {settings.name}: {mark}", hint)
-        refuse_other_stack(subject, found.tags.get(STACK_TAG, ""))
+        refuse_other_stack(subject, found.tags.get(STACK_TAG, ""), stack)
     tags = cluster_tags(settings.name, stack) if stack else {CLUSTER_TAG: settings.name}
     usual = usual_repository(settings.name)
     return ImagePlace(api, account, name, usual, found, tags, lambda: refuse_change(api, ownership))
