@@ -32,7 +32,7 @@ from simulator.engine.state import State
 from simulator.recording import Recording
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
-from tests.operations.cluster.random_accounts import touched
+from tests.operations.cluster.random_accounts import RANDOM_ACCOUNTS, touched
 from tests.operations.cluster.stopped import Died, whole, wrong_after
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
@@ -41,8 +41,6 @@ from training.check import problems
 from training.launchers import launchers
 
 SEEDS, CHAOS_RUNS = 200, 500
-RANDOM_ACCOUNTS = 10_000
-"""They take a quarter of an hour."""
 EVERY = int(os.environ.get("EVERY", "1"))
 """Of the long loops only every so many cases: CI has no time for all."""
 COMMANDS = ("sweep", "destroy", "drain")

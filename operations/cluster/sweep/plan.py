@@ -25,7 +25,7 @@ WITH_CLUSTER = frozenset((IN_ITS_VPC, LOOKED_AFTER, OF_KEPT, USED_BY_KEPT))
 UNKNOWN = "the state in the file may be an old one, and today's may hold it"
 PARTS_OF_VPC = frozenset(("VPC", "subnet", "route table", "internet gateway", "NAT gateway", "VPC endpoint"))
 """Kinds that make up a network: in a VPC that others keep the program makes none of them, whatever the tags say."""
-ROLES = kind_named("role").name
+ROLES, _ADDRESSES = kind_named("role").name, kind_named("address").name
 _IN_USE = frozenset(kind_named(name).name for name in ("EKS cluster", "node group", "instance", "file system"))
 """What does work or holds data for as long as it lives."""
 _ORDER = {kind.name: number for number, kind in enumerate(KINDS)}
@@ -96,8 +96,8 @@ class Keeping:
             return IN_ITS_VPC
         if _is_looked_after(item):
             return LOOKED_AFTER
-        # What has no birth is told by its VPC, or by what uses it: an address, or a network of a run that was killed.
-        is_older = made < birth(cluster.entry) if made else Stage.CONTROL_PLANE < stage < Stage.OUTSIDE
+        # Of what has no birth, an address or a network of a run that was killed is told by its VPC and by what uses it.
+        is_older = made < birth(cluster.entry) if made else item.kind == _ADDRESSES or Stage.IN_NETWORK < stage < Stage.OUTSIDE
         is_own = STACK_TAG in item.tags or item.vpc_id in own_vpcs
         is_part = item.is_by_name or stage in (Stage.JOBS, Stage.NODES, Stage.CONTROL_PLANE)
         return "" if is_own and is_older and cluster.vpc_id and not is_part else OF_KEPT
