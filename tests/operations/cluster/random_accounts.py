@@ -199,7 +199,9 @@ def _of_a_shared_vpc(made: RandomAccount, drawn: random.Random, mark: str) -> No
     for kind, entry, key in _placed(mark, made.shared_vpc, "subnet-shared"):
         made.cloud.put(kind, f"{kind}-{mark}", {**entry, key: tag_list(drawn.choice(marks))})
     arn = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:loadbalancer/net/{mark}/0"
-    made.cloud.put("lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": mark, "VpcId": made.shared_vpc, "Tags": tag_list(drawn.choice(marks[:2]))})
+    made.cloud.put(
+        "lb", arn, {"LoadBalancerArn": arn, "LoadBalancerName": mark, "VpcId": made.shared_vpc, "Tags": tag_list(drawn.choice(marks[:2]))}
+    )
 
 
 def _in_another_organization(made: RandomAccount, drawn: random.Random, mark: str) -> None:
