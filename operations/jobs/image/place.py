@@ -13,6 +13,7 @@ from operations.aws import ecr
 from operations.aws.api import Api
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.jobs.image.build import run
+from operations.jobs.image.push import refuse_named
 from operations.jobs.image.registry import Registry, parsed
 from operations.ownership import StackCluster, read_ownership, refuse_change, refuse_mismatch, refuse_other_stack
 from operations.stack_file import StackFile
@@ -163,6 +164,7 @@ def push_built(
     # By standard input: a password among the words would be in the list of processes.
     run([tool, "login", "--username", user, "--password-stdin", host], password)
     run([tool, "tag", local, image])
+    refuse_named(registry, place.name, tag)
     run([tool, "push", image])
     made = registry.manifest(place.name, tag)
     if made is None:
