@@ -320,6 +320,19 @@ def test_the_organization_counts_where_stacks_are_compared(left: World):
     assert "nat-a" not in left.ids()
 
 
+def test_where_the_cluster_is_gone_the_stacks_first_run_tells_what_is_older(left: World):
+    """Logs of a cluster that had the name before this stack did."""
+    export = left.pulumi.export
+    assert export is not None
+    export["deployment"]["resources"][0]["created"] = "2026-01-01T00:00:00Z"
+    old, own = "/aws/eks/train/cluster", "/aws/containerinsights/train/host"
+    left.cloud.of("log group")[old]["creationTime"] = 1_764_547_200_000
+    left.cloud.of("log group")[own]["creationTime"] = 1_767_312_000_000
+    plan = left.sweep().plan
+    assert [why for item, why in plan.kept if item.id == old] == ["made 2025-12-01T00:00:00Z, before the cluster"]
+    assert (old in left.ids(), own in left.ids()) == (True, False)
+
+
 # Destroy
 
 

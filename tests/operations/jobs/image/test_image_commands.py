@@ -112,6 +112,7 @@ def test_without_consent_nothing_is_pushed(healthy: Healthy, registry: StrictReg
         ({}, f"it has no tag {CLUSTER_TAG}"),
         ({CLUSTER_TAG: "other"}, f"its tag {CLUSTER_TAG} is other"),
         ({CLUSTER_TAG: NAME, STACK_TAG: "organization/elsewhere/dev"}, "another stack made this"),
+        ({CLUSTER_TAG: NAME, STACK_TAG: STACK.replace("organization", "acme")}, f"another stack made this than {STACK}"),
     ],
 )
 def test_a_repository_of_others_is_not_touched(healthy: Healthy, registry: StrictRegistry, tmp_path: Path, tags: dict[str, str], says: str):
