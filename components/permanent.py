@@ -11,10 +11,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from facts.permanent import KEY_OF_STACK, refuse_change
-
-KEPT = "kept"
-"""Output of the component that holds everything: what it keeps, from the day on which the cluster is there."""
+from facts.permanent import FILE_SYSTEM, KEPT, KEY_OF_STACK, refuse_change
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,8 @@ class Identity:
     encryption_key_arn: str | None
     role_name: str
     """Of the control plane's IAM role, with its path before it where that is not /; its ARN where others keep it."""
+    given_file_system: str | None = None
+    """Id of the file system that others keep."""
 
     @property
     def remembered(self) -> dict[str, str]:
@@ -41,7 +40,13 @@ class Identity:
             "zones": ", ".join(sorted(self.zone_ids)),
             "encryptionKey": self.encryption_key_arn or KEY_OF_STACK,
             "role": self.role_name,
+            **({FILE_SYSTEM: self.given_file_system} if self.given_file_system else {}),
         }
+
+    def kept(self, own_file_system: str | None) -> dict[str, str]:
+        """The same once the cluster is there. `own_file_system`: id of the one that the stack made."""
+        known = {key: value for key, value in self.remembered.items() if key != FILE_SYSTEM}
+        return {**known, **({FILE_SYSTEM: own_file_system} if own_file_system else {})}
 
 
 def kept_for_life(name: str) -> pulumi.ResourceHookBinding:

@@ -1,4 +1,5 @@
-"""What a cluster keeps from its first day to its last: its role, the key of its secrets, its VPC, and the zones of its control plane.
+"""What a cluster keeps from its first day to its last: its role, the key of its secrets, its VPC, and the zones of its control plane;
+and the file system that its stack made, which no setting may call another's for as long as the stack would delete it.
 
 Sources: EKS user guide, enable-kms; EKS API, UpdateClusterConfig: "You can't change which VPC the subnets are from", and its
 InvalidParameterException for another set of zones; hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
@@ -15,6 +16,10 @@ from facts.names import CONTROL_PLANE_ROLE
 KEY_OF_STACK = "made by the stack"
 PARTS = ("clusterName", "region", "vpc", "zones", "encryptionKey", "role")
 """Inputs of the component that holds everything: which cluster it is, and what it keeps."""
+FILE_SYSTEM = "fileSystem"
+"""Input of that component with the id of a file system that others keep; in what the state remembers, of the one that the stack made."""
+KEPT = "kept"
+"""Output of that component: what it keeps, from the day on which the cluster is there."""
 
 
 class PermanentChanged(Exception):
@@ -45,7 +50,19 @@ def kept_parts(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None)
     old, new = dict(made or {}), dict(wanted or {})
     if any(old.get(part) != new.get(part) for part in ("clusterName", "region")):
         return []
-    return [_kept(key, old, new) for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
+    changed = [_kept(key, old, new) for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
+    given = new.get(FILE_SYSTEM)
+    return [*changed, given_away(given)] if given and given == old.get(FILE_SYSTEM) else changed
+
+
+def given_away(file_system: str) -> KeptPart:
+    """The stack's own file system, which the settings say that others keep: the engine would delete it with its data."""
+    return KeptPart(
+        f"the stack made the file system {file_system}, and `pulumi up` would delete it with its data, since `storage.lustre.existing` says"
+        " that others keep it",
+        "Remove `storage.lustre.existing`",
+        "to give it away, follow docs/existing.md: the state has to forget it first",
+    )
 
 
 def refuse_change(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> None:

@@ -19,6 +19,8 @@ NAME_TAGS = (
 """Tags whose value is the cluster's name: ours, EKS's (cluster security group, node groups, Karpenter), the VPC CNI's, the load
 balancer controller's, the EBS driver's. `karpenter.sh/discovery` is none of them: it marks what Karpenter may use, a shared
 subnet say, not what is the cluster's own."""
+EKS_TAGS = ("aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name", "cluster.k8s.amazonaws.com/name")
+"""Those of them that only an EKS cluster's objects carry: EKS's own, Karpenter's and, where nobody sets it up by hand, the VPC CNI's."""
 CLUSTER_KEY = "kubernetes.io/cluster/"
 OTHER_TOOLS = ("KubernetesCluster", "kops.k8s.io/", "k8s.io/role/", "sigs.k8s.io/cluster-api-provider-aws/", "aws:cloudformation:stack-id")
 """Tags, or how they begin, of what other tools made: kOps, Cluster API, CloudFormation and with it eksctl. Nothing of this program's
@@ -120,6 +122,8 @@ class Owner:
     """VPCs that it uses and others keep: in these only the exact tags of its controllers tell what is its own, and never the VPC."""
     given_ids: frozenset[str] = frozenset()
     """Ids and ARNs that the stack file gives as others' to keep, whatever their tags say."""
+    since: str = ""
+    """When the cluster was made, or else its stack, UTC: what goes by its name and is older is another cluster's. Empty where it is not known."""
 
     def objection(self, item: Object) -> str:
         """Why an object with the cluster's name is not this cluster's all the same; empty where it is."""
@@ -145,7 +149,9 @@ class Owner:
         if item.vpc_id in self.vpc_ids:
             return ""
         if item.vpc_id in self.used_vpc_ids and self.has_name and belongs(self.cluster, item.tags):
-            return ""
+            # Cloud controllers of kubeadm, RKE and others mark their objects by the name as EKS's do.
+            is_of_eks = any(key in item.tags for key in EKS_TAGS)
+            return "" if is_of_eks else f"in {item.vpc_id}, which others keep, and no tag of EKS or {STACK_TAG} says which cluster it is of"
         if item.vpc_id:
             return f"in {item.vpc_id}, which is not this cluster's, and no tag {STACK_TAG}"
         if not self.stack and item.tags.get(CLUSTER_TAG) == self.cluster:

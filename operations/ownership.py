@@ -18,7 +18,9 @@ from operations.errors import MISUSE, OwnershipError
 from operations.pulumi import Pulumi
 from operations.stack_state import StackState, ask_state, file_state
 
-DELETING = "DELETING"
+DELETING, FAILED = "DELETING", "FAILED"
+NO_ORGANIZATION = "organization"
+"""What Pulumi calls the organization in backends that are a folder or a bucket (pulumi/pulumi pkg/backend/diy/backend.go)."""
 UNMARKED = "none"
 """What `--identity` takes for objects without the tag `trn:stack`."""
 
@@ -102,7 +104,11 @@ class Ownership:
             (own if made else used).add(self.identity.vpc_id)
         has_name = not self.status or self.tags.get(STACK_TAG, "") == stack
         given, seen = self.subject.existing_ids, self.seen
-        return Owner(self.subject.cluster, seen.account, seen.region, stack, frozenset(own), has_name, frozenset(used - own), given)
+        since = self.identity.created_at if self.identity.stack == stack else ""
+        return Owner(
+            self.subject.cluster, seen.account, seen.region, stack, frozenset(own), has_name, frozenset(used - own), given,
+            since or self.state.created_at,
+        )  # fmt: skip
 
     def lines(self) -> list[str]:
         """The identity as users read it."""
@@ -164,13 +170,14 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
         raise OwnershipError(_told(f"this is not the cluster of stack `{subject.stack}`", wrong), hint)
 
 
-def refuse_other_stack(subject: StackCluster, stack: str, named: str = "") -> None:
+def refuse_other_stack(subject: StackCluster, stack: str, known: str = "") -> None:
     """Raises OwnershipError where what was found was made by another stack than the one that the command was given.
 
-    `named`: the stack that the caller named in full.
+    `known`: that one in full; where nothing tells its organization, project and name are compared.
     """
-    if stack and stack != named and stack.split("/")[1:] != [subject.project, subject.stack]:
-        wrong = f"{STACK_TAG}={stack}: another stack made this than {subject.project}/{subject.stack}"
+    is_same = stack == known if known else stack.split("/")[1:] == [subject.project, subject.stack]
+    if stack and not is_same:
+        wrong = f"{STACK_TAG}={stack}: another stack made this than {known or f'{subject.project}/{subject.stack}'}"
         raise OwnershipError(wrong, f"run the command in that stack; if it has another name by now, add --identity {stack}")
 
 
@@ -200,8 +207,9 @@ def chosen_stack(ownership: Ownership, found: Iterable[Found], named: str) -> st
         raise OwnershipError(
             _told("objects of several stacks carry the cluster's name, and the state does not say which is meant", listed), hint
         )
-    stack = next(iter(counts), ownership.seen.stack)
-    refuse_other_stack(ownership.subject, stack)
+    stack, subject = next(iter(counts), ownership.seen.stack), ownership.subject
+    # An organization that the state does not tell is taken for the caller's only where the caller names it.
+    refuse_other_stack(subject, stack, f"{NO_ORGANIZATION}/{subject.project}/{subject.stack}")
     return stack
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
-from operations.cluster_identity import ClusterIdentity, of_state
+from operations.cluster_identity import ClusterIdentity, moment, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
 from operations.stack_export import UNKNOWN, StateId, read_export
@@ -40,6 +40,8 @@ class StackState:
     """VPCs that the stack made."""
     id: StateId = UNKNOWN
     """Which state of which stack it is."""
+    created_at: str = ""
+    """When the stack's first run began, UTC, to the second; empty where the state does not say."""
 
     @property
     def is_gone(self) -> bool:
@@ -59,6 +61,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         ids=frozenset({each["id"] for each in found.outside} | arns),
         count=len(found.outside),
         root=found.root.get("urn", ""),
+        created_at=moment(found.root.get("created")),
         identity=of_state(found.resources, cluster),
         under_way=len(found.pending),
         vpc_ids=frozenset(each["id"] for each in found.outside if each.get("type") == VPC.token),

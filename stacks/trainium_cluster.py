@@ -29,6 +29,7 @@ from components.security_groups import NodeSecurityGroup
 from components.size_schedules import SizeSchedules, SizeSchedulesArgs
 from facts import names
 from facts.cidr import plan_subnets
+from facts.permanent import KEPT
 from stacks import outputs
 from stacks.cluster import cluster_of
 from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
@@ -64,6 +65,7 @@ class TrainiumCluster(Component):
             settings.control_plane_zones,
             settings.control_plane.encryption_key_arn,
             kept_role(settings),
+            settings.storage.lustre.existing.file_system_id if settings.storage.lustre.existing is not None else None,
         )
         refusing = pulumi.ResourceOptions(hooks=permanent.kept_for_life(f"{name}-{settings.region}-{settings.name}-kept"))
         super().__init__(token, name, pulumi.ResourceOptions.merge(opts, refusing), kept.remembered)
@@ -91,8 +93,9 @@ class TrainiumCluster(Component):
         self._make_addons()
         self.exports = outputs.exports(settings, self._stack, self._place, self._control_plane, self._file_system)
         # Known when the cluster is there: until then another key or VPC may be tried.
-        made = self._control_plane.name.apply(lambda _: kept.remembered)
-        self.register_outputs({**self.exports, permanent.KEPT: made})
+        own = self._lustre.shared.file_system_id if self._lustre is not None else None
+        made = pulumi.Output.all(self._control_plane.name, own).apply(lambda known: kept.kept(known[1]))
+        self.register_outputs({**self.exports, KEPT: made})
 
     def _make_network(self) -> Place:
         settings = self._settings

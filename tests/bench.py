@@ -31,7 +31,7 @@ from simulator.rehearsal import Rehearsal, Stack, rehearse
 from simulator.report.drawing.page import page_html
 from simulator.report.drawing.timeline import timeline_svg
 from stacks.config import REHEARSAL_VARIABLE
-from tests.operations.cluster.random_accounts import touched
+from tests.operations.cluster.random_accounts import RANDOM_ACCOUNTS, touched
 from tests.operations.cluster.stopped import Died, whole, wrong_after
 from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
@@ -40,8 +40,6 @@ from training.check import problems
 from training.launchers import launchers
 
 SEEDS, CHAOS_RUNS = 200, 500
-RANDOM_ACCOUNTS = 10_000
-"""They take a quarter of an hour."""
 EVERY = int(os.environ.get("EVERY", "1"))
 """Of the long loops only every so many cases: CI has no time for all."""
 COMMANDS = ("sweep", "destroy", "drain")

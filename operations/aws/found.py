@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from facts.resources.table import SWEPT
 from operations.aws.api import Api, Call, tags_of
 from operations.aws.objects import asked, at, detailed, filled, text
 from operations.belonging import NAME_TAGS, other_owner, owned_key, reason
+from operations.cluster_identity import moment
 
 HOURS_PER_DAY = 24
 FILTER_VALUES = 200
@@ -138,13 +140,26 @@ class Kind:
 
 
 _VPC_KEYS = ("VpcId", "VPCId", "Attachments[].VpcId", "resourcesVpcConfig.vpcId")
-_BIRTH_KEYS = ("CreateDate", "CreateTime", "createdAt", "CreationTime", "creationTime", "CreatedTime", "LaunchTime", "StartTime")
-"""Where descriptions have the time at which an object was made (EC2, EKS, ELB, FSx, IAM, Logs and AMP API references)."""
+_BIRTH_KEYS = (
+    "CreateDate", "CreateTime", "createdAt", "CreationTime", "creationTime", "CreationDate", "CreationTimestamp", "CreatedTime", "LaunchTime",
+    "StartTime",
+)  # fmt: skip
+"""Where descriptions have the time at which an object was made (EC2, EKS, ELB, FSx, IAM, KMS, Logs and AMP API references)."""
+MILLISECONDS = 1e11
+"""A number of seconds since 1970 is less, one of milliseconds more, from 1973 to the year 5138."""
 
 
 def born(entry: Entry) -> str:
     """When an object was made, as its service writes it; empty where it does not."""
     return next((str(entry[key]) for key in _BIRTH_KEYS if entry.get(key)), "")
+
+
+def birth(entry: Entry) -> str:
+    """When an object was made, UTC, to the second, so that two can be compared; empty where its service does not say."""
+    value: Any = next((entry[key] for key in _BIRTH_KEYS if entry.get(key)), "")
+    if isinstance(value, int | float):
+        value = datetime.fromtimestamp(value / 1000 if value > MILLISECONDS else value, UTC)
+    return moment(value)
 
 
 def per_day(price: str, quantity: float = 1) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.permanent import PARTS, KeptPart, kept_parts
+from facts.permanent import FILE_SYSTEM, KEPT, PARTS, KeptPart, kept_parts
 from simulator.account import kinds
 from simulator.account.rule import Refusal
 from simulator.engine.plan import Change
@@ -21,10 +21,18 @@ def refused_by_program(before: Recording, after: Recording) -> dict[str, list[Ke
         if item.custom or old is None or not set(PARTS) <= item.inputs.keys():
             continue
         if any(before.registrations[urn].type == kinds.CLUSTER for urn in before.descendants(item.urn)):
-            changed = kept_parts(old.inputs, item.inputs)
+            changed = kept_parts({**old.inputs, FILE_SYSTEM: _own_file_system(before, old)}, item.inputs)
             if changed:
                 found[item.urn] = changed
     return found
+
+
+def _own_file_system(before: Recording, holder: Registration) -> str | None:
+    """Id of the file system that the component made: as its outputs say, and where no run wrote these, as the state holds it."""
+    known = holder.outputs.get(KEPT)
+    below = (before.registrations[urn] for urn in before.descendants(holder.urn))
+    made = next((item.id for item in below if item.type == kinds.FILE_SYSTEM), None)
+    return str(known[FILE_SYSTEM]) if isinstance(known, Mapping) and known.get(FILE_SYSTEM) else made
 
 
 def refusal(changed: list[KeptPart]) -> Refusal:
@@ -32,7 +40,7 @@ def refusal(changed: list[KeptPart]) -> Refusal:
     return Refusal(
         "before hook failed",
         "; ".join(part.wrong for part in changed),
-        f"EKS keeps it for as long as the cluster lives: {changed[0].otherwise}",
+        changed[0].otherwise,
         "; ".join(part.fix for part in changed),
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.permanent import KEPT as KEPT_OUTPUT
 from components.permanent import Identity, kept_for_life
+from facts.permanent import KEPT as KEPT_OUTPUT
 from facts.permanent import PARTS, PermanentChanged, refuse_change
 
 ARN, OTHER = (f"arn:aws:kms:us-west-2:123456789012:key/{digit * 8}-0000-0000-0000-000000000000" for digit in "01")
@@ -69,6 +69,34 @@ def test_it_is_refused_in_previews_too(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(PermanentChanged):
         refuse(SimpleNamespace(old_outputs={KEPT_OUTPUT: PLAIN.remembered}, new_inputs=KEPT.remembered))
     refuse(SimpleNamespace(old_outputs={}, new_inputs=KEPT.remembered))
+
+
+FLEET = "fs-0123456789abcdef0"
+
+
+def test_the_file_system_that_the_stack_made_is_not_given_away_in_passing():
+    """Without its resource the program would let the engine delete it, with its data."""
+    given = replace(PLAIN, given_file_system=FLEET)
+    with pytest.raises(PermanentChanged) as refused:
+        refuse_change(PLAIN.kept(FLEET), given.remembered)
+    assert f"the stack made the file system {FLEET}" in str(refused.value)
+    assert "Remove `storage.lustre.existing`" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        # It was given from the start, or the state has forgotten it since.
+        (PLAIN.kept(None), replace(PLAIN, given_file_system=FLEET)),
+        (replace(PLAIN, given_file_system=FLEET).kept(None), replace(PLAIN, given_file_system=FLEET)),
+        # Another one takes its place: a plan says that the data of the first is lost.
+        (PLAIN.kept("fs-00000000000000001"), replace(PLAIN, given_file_system=FLEET)),
+        (PLAIN.kept(FLEET), PLAIN),
+    ],
+)
+def test_a_file_system_of_others_passes(made: dict[str, str], wanted: Identity):
+    """Only the stack's own one is refused."""
+    refuse_change(made, wanted.remembered)
 
 
 def test_the_component_says_all_of_it():

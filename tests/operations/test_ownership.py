@@ -13,7 +13,7 @@ from operations.aws.found import Found
 from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.stack import drain_stack
 from operations.cluster.scale.stack import scale_group
-from operations.cluster.sweep.plan import is_data
+from operations.cluster.sweep.plan import UNKNOWN, is_data
 from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
 from operations.errors import CommandError, OwnershipError
 from operations.lock import Holder
@@ -189,6 +189,146 @@ def test_a_state_file_must_be_this_stacks_own(world: World, tmp_path: Path, stac
     with pytest.raises(CommandError, match="does not say whose state it is"):
         world.sweep(replace(NAMED), state_file=file)
     assert world.is_untouched()
+
+
+def written(file: Path, export: dict[str, Any]) -> Path:
+    """The state in a file."""
+    file.write_text(json.dumps(export))
+    return file
+
+
+def version(export: dict[str, Any], time: str, salt: str = "salt") -> dict[str, Any]:
+    """The state as written at a time, with the key of its secrets."""
+    more = {"manifest": {"time": time}, "secrets_providers": {"type": "passphrase", "state": {"salt": salt}}}
+    return {**export, "deployment": {**export["deployment"], **more}}
+
+
+FLEET = "fs-00000000000000061"
+OLD, NEW = "2026-11-01T00:00:00.123456789Z", "2026-11-02T00:00:00+01:00"
+
+
+def test_a_state_file_of_today_is_as_good_as_the_backend(left: World, tmp_path: Path):
+    """And the ids of both are kept."""
+    export = version(state(CLUSTER, FLEET, vpc="vpc-earlier", with_cluster=False), OLD)
+    left.pulumi.export = export
+    plan = left.sweep(state_file=written(tmp_path / "state.json", export)).plan
+    assert FLEET in left.ids()
+    assert "in Pulumi's state" in [why for item, why in plan.kept if item.id == FLEET]
+    assert "nat-a" not in left.ids()
+
+
+@pytest.mark.parametrize(
+    ("time", "salt", "says"),
+    [(OLD, "salt", "is an old state of 2026-11-01T00:00:00Z"), ("", "salt", "is an old state"), (OLD, "other", "state of another stack of this name"), (NEW, "other", "state of another stack of this name")],
+)  # fmt: skip
+def test_an_old_state_or_one_of_another_lineage_deletes_nothing(left: World, tmp_path: Path, time: str, salt: str, says: str):
+    """What was made since is in the backend's state and in no file."""
+    left.pulumi.export = version(state(CLUSTER, FLEET, "nat-a", vpc="vpc-earlier", with_cluster=False), NEW)
+    stale = version(state(CLUSTER, vpc="vpc-earlier", with_cluster=False), time, salt)
+    for consent in (YES, NAMED):
+        with pytest.raises(OwnershipError, match=says):
+            left.sweep(consent, state_file=written(tmp_path / "state.json", stale))
+    assert left.is_untouched()
+
+
+def test_a_state_that_the_backend_lost_keeps_what_either_holds(left: World, tmp_path: Path):
+    """The backend was set back: its own state is the older one."""
+    left.pulumi.export = version(state(CLUSTER, "lt-a", vpc="vpc-earlier", with_cluster=False), OLD)
+    newer = version(state(CLUSTER, FLEET, vpc="vpc-earlier", with_cluster=False), NEW)
+    left.sweep(state_file=written(tmp_path / "state.json", newer))
+    assert {FLEET, "lt-a"} <= left.ids()
+    assert "nat-a" not in left.ids()
+
+
+@pytest.mark.parametrize(
+    "answer", [(255, "error: passphrase must be set"), (255, "error: no stack named 'dev' found"), (0, "{"), (0, "{}")]
+)
+def test_where_the_backend_does_not_answer_what_lives_is_kept(left: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: tuple[int, str]):  # fmt: skip
+    """Today's state may hold it: a file system, instances, and all that was made since the file was written. And a person says yes to it."""
+    left.cloud.put("volume", "vol-new", {**volume("vol-new"), "CreateTime": "2026-11-03T00:00:00Z"})
+    left.cloud.put("volume", "vol-then", {**volume("vol-then"), "CreateTime": "2026-10-03T00:00:00Z"})
+    file = written(tmp_path / "state.json", version(state(CLUSTER, vpc="vpc-earlier", with_cluster=False), OLD))
+    monkeypatch.setattr(left.pulumi, "ask", lambda command: answer)
+    before = left.ids()
+    with pytest.raises(OwnershipError, match="--yes alone is not enough: Pulumi's backend does not say"):
+        left.sweep(state_file=file)
+    assert left.ids() == before
+    plan = left.sweep(NAMED, state_file=file).plan
+    assert {FLEET, "i-a", "vol-new"} <= left.ids()
+    assert {why for item, why in plan.kept if item.id in (FLEET, "i-a", "vol-new")} == {UNKNOWN}
+    assert not {"vol-then", "nat-a"} & left.ids()
+
+
+def test_where_the_backend_does_not_answer_a_cluster_is_kept_with_all_that_is_its_own(world: World, tmp_path: Path):
+    """Though it could not be made, or the file does not hold it."""
+    world.cluster["status"] = "FAILED"
+    file = written(tmp_path / "state.json", version(state(CLUSTER, FLEET), OLD))
+    world.pulumi.export = None
+    world.sweep(NAMED, state_file=file)
+    assert world.is_untouched()
+
+
+# Beside a cluster
+
+
+def test_a_sweep_beside_a_living_cluster_deletes_nothing_of_it(world: World):
+    """Its node group, its instances and its log groups stand in no state here, and only what a killed run left before goes."""
+    by_hand = {"clusterName": CLUSTER, "nodegroupName": "by-hand", "status": "ACTIVE", "tags": {}}
+    world.cloud.put("node group", "by-hand", by_hand)
+    place = {"VpcId": "vpc-b", "InstanceType": "m5.large", "State": {"Name": "running"}}
+    world.cloud.put("instance", "i-marked", {"InstanceId": "i-marked", "Tags": tag_list({"trn:cluster": CLUSTER}), **place})
+    world.cloud.put("instance", "i-stack", {"InstanceId": "i-stack", "Tags": own_tags(), **place})
+    before = world.ids()
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
+    outcome = world.sweep(data=frozenset({"volumes", "snapshots", "backups", "file-systems"})).outcome
+    assert outcome is not None
+    assert [item.id for item in outcome.deleted] == ["vpc-old"]
+    assert world.ids() == before
+
+
+@pytest.mark.parametrize("stack", [STACK, "acme/trn/dev"])
+@pytest.mark.parametrize("gone", [None, EMPTY])
+def test_a_living_cluster_of_a_stack_that_this_backend_lacks_is_not_swept(world: World, stack: str, gone: dict[str, Any] | None):
+    """A colleague's backend has it, under the same name of project and stack; in a folder or a bucket the organization is the same too."""
+    world.pulumi.export = gone
+    mark(world, stack)
+    for consent in (NAMED, replace(NAMED, identity=stack)):
+        with pytest.raises(CommandError) as raised:
+            world.sweep(consent)
+        assert "the cluster is up" in str(raised.value) or "another stack made this than organization/trn/dev" in str(raised.value)
+    assert world.is_untouched()
+
+
+def mark(world: World, stack: str) -> None:
+    """All objects of the account carry another stack's mark."""
+    text = json.dumps(world.cloud.world.state.others).replace(STACK, stack)
+    world.cloud.world.state.others.update(json.loads(text))
+
+
+def test_the_organization_counts_where_stacks_are_compared(left: World):
+    """What `acme` left is not the caller's by project and stack alone: it is named in full, and the cluster's name is typed."""
+    left.pulumi.export = None
+    mark(left, "acme/trn/dev")
+    with pytest.raises(OwnershipError, match="another stack made this than organization/trn/dev"):
+        left.sweep(NAMED)
+    with pytest.raises(OwnershipError, match="--yes alone is not enough"):
+        left.sweep(replace(YES, identity="acme/trn/dev"))
+    assert left.is_untouched()
+    left.sweep(replace(NAMED, identity="acme/trn/dev"))
+    assert "nat-a" not in left.ids()
+
+
+def test_where_the_cluster_is_gone_the_stacks_first_run_tells_what_is_older(left: World):
+    """Logs of a cluster that had the name before this stack did."""
+    export = left.pulumi.export
+    assert export is not None
+    export["deployment"]["resources"][0]["created"] = "2026-01-01T00:00:00Z"
+    old, own = "/aws/eks/train/cluster", "/aws/containerinsights/train/host"
+    left.cloud.of("log group")[old]["creationTime"] = 1_764_547_200_000
+    left.cloud.of("log group")[own]["creationTime"] = 1_767_312_000_000
+    plan = left.sweep().plan
+    assert [why for item, why in plan.kept if item.id == old] == ["made 2025-12-01T00:00:00Z, before the cluster"]
+    assert (old in left.ids(), own in left.ids()) == (True, False)
 
 
 # Destroy

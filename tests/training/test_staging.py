@@ -59,14 +59,100 @@ def test_files_are_verified_by_the_best_that_is_known(server: Server, tmp_path: 
     assert list(tmp_path.rglob("*.part")) == []
 
 
+THEIRS = b"theirs" * 100
+
+
+def failures(into: Path, items: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Names and reasons of what a run did not bring."""
+    stage.run(items, into, 2)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return {line["name"]: line["why"] for line in lines if line["stage"] == "failed"}
+
+
+@pytest.mark.parametrize("known", ["size", "etag", "sha256", "nothing"])
+@pytest.mark.parametrize("length", [len(THEIRS), 5000])
+def test_another_file_of_the_name_is_left_as_it_is(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str, length: int
+):
+    """Somebody's results, or another set in the same folder: whatever is known of ours, and nothing of it is read before."""
+    server.files = {"a": b"a" * length, "b": b"b"}
+    wanted = item(server, "a")
+    if known == "nothing":
+        wanted["size"] = None
+    elif known != "size":
+        wanted[known] = (hashlib.md5 if known == "etag" else hashlib.sha256)(server.files["a"]).hexdigest()
+    (tmp_path / "a").write_bytes(THEIRS)
+    found = failures(tmp_path, [wanted, item(server, "b")], capsys)
+    assert ("no staging wrote it" in found["a"], "--replace" in found["a"], len(found)) == (True, True, 1)
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "b").exists()) == (THEIRS, True)
+    assert [name for name, _ in server.asked] == ["b"]
+    assert failures(tmp_path, [{**wanted, "replace": True}], capsys) == {}
+    assert (tmp_path / "a").read_bytes() == server.files["a"]
+
+
+@pytest.mark.parametrize("known", ["etag", "sha256"])
+def test_the_wanted_file_is_kept_whoever_brought_it(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str):
+    """By its sums; from then on it is recorded."""
+    server.files = {"a": b"a" * 5000}
+    sums = {known: (hashlib.md5 if known == "etag" else hashlib.sha256)(server.files["a"]).hexdigest()}
+    (tmp_path / "a").write_bytes(server.files["a"])
+    for _ in range(2):
+        assert run(tmp_path, [item(server, "a", **sums)], capsys)[1]["verified"] == {"kept": 1}
+    assert server.asked == []
+
+
+def test_what_was_staged_and_changed_since_is_left_as_it_is(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """And what was staged and not changed makes room for what the bucket has by now."""
+    server.files = {"a": b"a" * 5000, "b": b"b" * 5000}
+    run(tmp_path, [item(server, name) for name in server.files], capsys)
+    (tmp_path / "a").write_bytes(THEIRS)
+    server.files = {"a": b"A" * 6000, "b": b"B" * 6000}
+    assert set(failures(tmp_path, [item(server, name) for name in server.files], capsys)) == {"a"}
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "b").read_bytes()) == (THEIRS, server.files["b"])
+
+
+def test_a_file_that_is_written_while_ours_is_read_is_left_as_it_is(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """It is looked at again right before ours gets its name."""
+    server.files = {"a": b"a" * 5000}
+    real = stage.download
+
+    def meanwhile(*given: Any) -> Any:
+        (tmp_path / "a").write_bytes(THEIRS)
+        return real(*given)
+
+    monkeypatch.setattr(stage, "download", meanwhile)
+    assert "meanwhile" in failures(tmp_path, [item(server, "a")], capsys)["a"]
+    assert (tmp_path / "a").read_bytes() == THEIRS
+
+
+def test_a_folder_and_a_link_of_the_name_are_left_as_they_are(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """They are no file that a staging wrote."""
+    server.files = {"a": b"a", "b": b"b"}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to("nowhere")
+    assert set(failures(tmp_path, [item(server, name) for name in server.files], capsys)) == {"a", "b"}
+    assert ((tmp_path / "a").is_dir(), (tmp_path / "b").is_symlink()) == (True, True)
+
+
+def test_another_programs_part_is_left_as_it_is(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A download of `wget`, say, of the same name."""
+    server.files = {"a": b"a" * 5000}
+    (tmp_path / "a.part").write_bytes(b"theirs")
+    assert run(tmp_path, [item(server, "a")], capsys)[0] == 0
+    assert ((tmp_path / "a.part").read_bytes(), (tmp_path / "a").read_bytes()) == (b"theirs", server.files["a"])
+
+
 def test_a_second_run_reads_nothing(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """But a file that was cut short since, and one that is another in the bucket by now."""
+    """But one that is another in the bucket by now, and one that somebody deleted."""
     server.files = {"a": b"a" * 5000, "b": b"b" * 5000, "c": b"c" * 5000}
     run(tmp_path, [item(server, name, etag="") for name in server.files], capsys)
     server.asked.clear()
     assert run(tmp_path, [item(server, name) for name in server.files], capsys)[1]["verified"] == {"kept": 3}
     assert server.asked == []
-    (tmp_path / "b").write_bytes(b"b")
+    (tmp_path / "b").unlink()
+    server.files["c"] = b"C" * 5000
     items = [item(server, "a"), item(server, "b"), item(server, "c", etag=hashlib.md5(server.files["c"]).hexdigest())]
     assert run(tmp_path, items, capsys)[1]["verified"] == {"kept": 1, "size": 1, "md5": 1}
     assert (tmp_path / "b").read_bytes() == server.files["b"]
@@ -95,8 +181,8 @@ def test_a_server_that_passes_over_ranges_begins_again(server: Server, tmp_path:
 def test_a_part_that_is_whole_is_verified_as_any_other(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """A run that was killed before the file had its name; a part with a wrong byte in it is read again."""
     server.files = {"a": b"a" * 5000, "b": b"b" * 5000}
-    (tmp_path / "a.part").write_bytes(server.files["a"])
-    (tmp_path / "b.part").write_bytes(b"x" + server.files["b"][1:])
+    (tmp_path / f"a{stage.PART}").write_bytes(server.files["a"])
+    (tmp_path / f"b{stage.PART}").write_bytes(b"x" + server.files["b"][1:])
     items = [item(server, name, sha256=hashlib.sha256(server.files[name]).hexdigest()) for name in server.files]
     assert run(tmp_path, items, capsys)[1]["verified"] == {"sha256": 2}
     assert {name: (tmp_path / name).read_bytes() for name in server.files} == server.files

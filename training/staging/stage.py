@@ -1,8 +1,9 @@
 """Brings files to a folder by HTTP: `python3 stage.py --list LIST.json.gz --into FOLDER`. Runs in a pod; standard library only.
 
 Each file is written beside its place, verified, and named when it is whole. A file that broke off goes on where it was, one that is there
-is not read again, so the script can be run as often as it takes. LIST: [{"name", "url", "size", "etag", "sha256"}], of which `name` and
-`url` must be there. What a file is verified by, the best that is known of it: its SHA-256; the MD5 that S3's ETag is, or is made of
+is not read again, so the script can be run as often as it takes. What is there under its name, differs and was written by nobody's run of
+this script is left as it is. LIST: [{"name", "url", "size", "etag", "sha256", "replace"}], of which `name` and `url` must be there;
+`replace` is true where it may take the place of another's file. What a file is verified by, the best that is known of it: its SHA-256; the MD5 that S3's ETag is, or is made of
 (Amazon S3 user guide, checking object integrity); else its size alone, and the last line says of how many that holds.
 
 Exit codes: 0 all there; 1 a file could not be had or is not what it should be; 75 the addresses have ended, make new ones and run it again.
@@ -28,6 +29,8 @@ from pathlib import Path
 from typing import Any
 
 RECORD = ".trn-stage.json"
+PART = ".trn-stage.part"
+"""End of the name of what is not whole: no other program's."""
 CHUNK = 1 << 20
 TRIES = 5
 ENDED = 75
@@ -131,6 +134,33 @@ class Folder:
             kept["bytes"],
         )
 
+    def may_write(self, item: dict[str, Any]) -> bool:
+        """Whether the name is free, what is there was written by a run of this script, or may be replaced.
+
+        False where the wanted file is there already, by its sums: it is recorded. Raises Wrong for anything else.
+        """
+        place, kept = self.place(item["name"]), self.record.get(item["name"])
+        if item.get("replace") or not os.path.lexists(place):
+            return True
+        if place.is_file():
+            size = place.stat().st_size
+            sums = Sums(item.get("etag") or "", item.get("size"))
+            with place.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    sums.update(chunk)
+            try:
+                by = "size" if item.get("size") not in (None, size) else sums.verified(item.get("sha256") or "", "")
+            except Wrong:
+                by = "size"
+            if by != "size":
+                self.keep(item, size, sums.sha256.hexdigest(), by)
+                return False
+            if kept is not None and kept["sha256"] == sums.sha256.hexdigest():
+                return True
+        raise Wrong(
+            "another file of this name is there, and no staging wrote it: it is left as it is; --replace brings this one in its place"
+        )
+
     def keep(self, item: dict[str, Any], size: int, sha256: str, by: str) -> None:
         """Note that a file is whole."""
         with LOCK:
@@ -140,12 +170,24 @@ class Folder:
             os.replace(partial, self.path / RECORD)
 
 
+def stamp(place: Path) -> tuple[int, int, int] | None:
+    """What changes where a file is written: another one, its length, its time. None where there is none."""
+    try:
+        found = os.lstat(place)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def fetch(item: dict[str, Any], folder: Folder) -> tuple[str, int]:
     """Bring one file; by what it was verified, and the bytes that were read. Raises Ended, Wrong, OSError."""
     if folder.has(item):
         return "kept", 0
     place = folder.place(item["name"])
-    part = place.with_name(f"{place.name}.part")
+    before = stamp(place)
+    if not folder.may_write(item):
+        return "kept", 0
+    part = place.with_name(f"{place.name}{PART}")
     part.parent.mkdir(parents=True, exist_ok=True)
     read, again = 0, False
     for attempt in range(TRIES):
@@ -178,6 +220,8 @@ def fetch(item: dict[str, Any], folder: Folder) -> tuple[str, int]:
             continue
         with part.open("rb") as file:
             os.fsync(file.fileno())
+        if stamp(place) != before:
+            raise Wrong("somebody wrote a file of this name meanwhile: it is left as it is")
         os.replace(part, place)
         folder.keep(item, size, sums.sha256.hexdigest(), by)
         return by, read

@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 
 from facts.existing import judge, judge_file_system, workspace
+from facts.names import CLUSTER_TAG, STACK_TAG
+from facts.permanent import given_away
 from facts.problems import Problem
 from facts.regions import partition
+from operations.aws.api import tags_of
 from operations.aws.control_plane import described
 from operations.aws.existing_bucket import bucket_region
-from operations.aws.existing_file_system import described_file_system
+from operations.aws.existing_file_system import described_file_system, file_system_entry
 from operations.aws.existing_network import described_network
 from operations.aws.existing_workspace import described_workspace
 from operations.cluster.check.subject import Subject
+from operations.cluster.check.surroundings import state_ids
 from operations.existing.reading import no_workspace
 from operations.findings import Finding, failed, passed, warned
 from stacks.existing import asked_of_file_system, asked_of_network, asked_of_workspace, log_bucket
@@ -51,12 +55,26 @@ def file_system(subject: Subject) -> Iterator[Finding]:
         hint = f"`{judge_file_system.PATH}.fileSystemId`: `aws fsx describe-file-systems` lists those of the region"
         yield failed(FILE_SYSTEM, f"there is no file system {asked.id} in {subject.region}", hint)
         return
+    if _is_own(subject, asked.id):
+        part = given_away(asked.id)
+        yield failed(FILE_SYSTEM, part.wrong, f"{part.fix}; {part.otherwise}")
+        return
     problems = judge_file_system.problems(found, described_network(subject.api, asked.vpc_id), asked)
     yield from _failures(FILE_SYSTEM, problems)
     for note in judge_file_system.notes(found, asked):
         yield warned(FILE_SYSTEM, note, "see docs/existing.md")
     if not problems:
         yield passed(FILE_SYSTEM, f"{asked.id} is {found.state}, and lets in the nodes of {len(asked.nodes)} subnets")
+
+
+def _is_own(subject: Subject, file_system_id: str) -> bool:
+    """Whether the stack made it: its state holds it, or no state is known and it has the stack's tags. One that was given away keeps these."""
+    held = state_ids(subject)
+    if held is not None:
+        return file_system_id in held
+    tags, stack = tags_of(file_system_entry(subject.api, file_system_id) or {}), subject.stack_file
+    is_of_stack = tags.get(STACK_TAG, "").split("/")[1:] == [stack.project, stack.stack]
+    return tags.get(CLUSTER_TAG) == subject.cluster and is_of_stack
 
 
 def metrics_workspace(subject: Subject) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     except CommandError as error:
         yield failed("leftovers", str(error.args[0]), error.hint)
         return
-    plan = plan_sweep(look(subject.api, place), Keeping(ids=_state_ids(subject)))
+    plan = plan_sweep(look(subject.api, place), Keeping(ids=state_ids(subject) or frozenset()))
     if not plan.deletions:
         yield passed("leftovers", f"nothing of an earlier {subject.cluster} is in {subject.region}")
         return
@@ -50,12 +50,12 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     yield failed("leftovers", f"{what}; in the way: {', '.join(in_the_way)}", do) if in_the_way else warned("leftovers", what, do)
 
 
-def _state_ids(subject: Subject) -> frozenset[str]:
-    """What the stack holds already; nothing where there is no such stack."""
+def state_ids(subject: Subject) -> frozenset[str] | None:
+    """What the stack holds already; None where Pulumi gives no state: there is no such stack, or it cannot be read."""
     try:
         export = subject.tool_answer(["pulumi", "stack", "export", "--stack", subject.stack_file.stack])
     except OSError:
-        return frozenset()
+        return None
     return parse_state(json.loads(export), subject.cluster).ids
 
 

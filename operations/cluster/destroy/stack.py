@@ -9,8 +9,8 @@ from operations.aws.found import KINDS, Found
 from operations.cluster.destroy import run
 from operations.cluster.destroy.recovery import refuse_locked, refuse_misuse
 from operations.cluster.drain.stack import asking
-from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
-from operations.cluster.sweep.run import look, place_of
+from operations.cluster.sweep.plan import Keeping, SweepPlan
+from operations.cluster.sweep.run import judged, look, place_of
 from operations.cluster.sweep.stack import Choices, bound, sweep_of
 from operations.errors import MISUSE, CommandError
 from operations.lock import locked, this_run
@@ -96,7 +96,7 @@ def look_before(
     found = tuple(look(api, place_of(api, subject.cluster), watching.tracked(KINDS)))
     stack = chosen_stack(ownership, found, named)
     keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
-    return Before(ownership, keeping, found, plan_sweep(found, keeping), run.look_inside(api, subject.cluster, watching.tell))
+    return Before(ownership, keeping, found, judged(api, found, keeping), run.look_inside(api, subject.cluster, watching.tell))
 
 
 def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:

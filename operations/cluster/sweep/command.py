@@ -30,7 +30,7 @@ def sweep(
     from operations.aws.found import KINDS
     from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
     from operations.cluster.sweep.run import look, place_of
-    from operations.cluster.sweep.stack import Choices, planned, refuse_data, sweep_stack
+    from operations.cluster.sweep.stack import Choices, planned, refuse_data, sweep_stack, today_of
     from operations.cluster.sweep.view import as_data, print_living, print_outcome, print_ownership, print_plan, print_stacks
     from operations.output import errors, gauge, results, tracked, write_json
     from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch
@@ -59,7 +59,8 @@ def sweep(
     if not delete:
         ownership = read_ownership(api, pulumi, subject, state)
         refuse_mismatch(ownership)
-        plan = planned(api, ownership, chosen, identity, Watching(lambda line: None, access().pause))[1]
+        watching = Watching(lambda line: None, access().pause)
+        plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
         write_json(as_data(settings.name, plan, ownership=ownership), json_file)
         print_ownership(console, ownership)
         print_plan(console, settings.name, plan)

@@ -1,7 +1,7 @@
 """Looking and deleting: rounds until nothing is left, so that a run which was stopped can be run again."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from botocore.exceptions import ClientError
@@ -13,9 +13,10 @@ from operations.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
 from operations.aws.found import CLUSTERS, KINDS, Found, Kind, Place
 from operations.aws.fsx import deletion_constants
 from operations.aws.network import cluster_vpcs
+from operations.aws.role_users import role_users
 from operations.belonging import Owner
 from operations.cluster.sweep.holders import holder_of
-from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import ROLES, Keeping, SweepPlan, plan_sweep
 from operations.errors import CommandError
 
 ROUNDS = 80
@@ -43,6 +44,13 @@ def look(api: Api, place: Place, kinds: Collection[Kind] = KINDS) -> Iterator[Fo
     """Everything of the kinds that carries the cluster's name, or lies in its VPC."""
     for kind in kinds:
         yield from kind.find(api, place)
+
+
+def judged(api: Api, found: Collection[Found], keeping: Keeping) -> SweepPlan:
+    """What of these would be deleted, after a look at which clusters use the roles among them. Reads only."""
+    if any(item.kind == ROLES for item in found):
+        keeping = replace(keeping, role_users=role_users(api))
+    return plan_sweep(found, keeping)
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class Sweep:
 
     def judged(self, found: Collection[Found], held: frozenset[str] = frozenset()) -> SweepPlan:
         """What of these would be deleted. `held`: ids that are kept beside those that were known from the start."""
-        return plan_sweep(found, Keeping(self.owner, self.keeping.ids | held, self.keeping.data))
+        return judged(self.api, found, replace(self.keeping, owner=self.owner, ids=self.keeping.ids | held))
 
     def plan(self) -> SweepPlan:
         """What would be deleted now. Reads only."""

@@ -7,12 +7,14 @@ from pathlib import Path
 from operations.aws.api import Api
 from operations.aws.found import CLUSTERS, KINDS, Found
 from operations.cluster.destroy.recovery import refuse_locked
-from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, plan_sweep, wrong_data
-from operations.cluster.sweep.run import Outcome, Sweep, look, place_of
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, wrong_data
+from operations.cluster.sweep.run import Outcome, Sweep, judged, look, place_of
+from operations.cluster.sweep.state_file import Today, ask_today
 from operations.errors import MISUSE, CommandError
 from operations.lock import locked, this_run
 from operations.ownership import (
     DELETING,
+    FAILED,
     Consent,
     Ownership,
     StackCluster,
@@ -56,22 +58,32 @@ def refuse_data(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def planned(api: Api, ownership: Ownership, choices: Choices, named: str, watching: Watching) -> tuple[Keeping, SweepPlan]:
+def planned(api: Api, ownership: Ownership, today: Today, choices: Choices, named: str, watching: Watching) -> tuple[Keeping, SweepPlan]:
     """What a sweep of this stack would delete, and for whom. Reads only. Raises CommandError where it is not clear for whom."""
     everything = list(look(api, place_of(api, ownership.subject.cluster), watching.tracked(KINDS)))
     stack = chosen_stack(ownership, everything, named)
-    keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
-    return keeping, plan_sweep(everything, keeping)
+    keeping = Keeping(ownership.owner(stack), ownership.state.ids | today.ids, choices.data, today.unknown_since)
+    return keeping, judged(api, everything, keeping)
+
+
+def today_of(pulumi: Pulumi, subject: StackCluster, choices: Choices) -> Today:
+    """What the backend has beside the file that was given; nothing where none was given: the state is then the backend's."""
+    return Today() if choices.state_file is None else ask_today(pulumi, subject, choices.state_file)
 
 
 def refuse_living(ownership: Ownership, plan: SweepPlan) -> None:
-    """Raises CommandError where the plan has a cluster that is not being deleted, and its stack is not shown to be gone.
+    """Raises CommandError where a cluster is up that the state does not hold, and where the plan has one whose stack is not gone.
 
-    Sweep is for what a destroy left. Whatever its status: one that is being made or changed lives.
+    Sweep is for what a destroy left: one that is being made or changed lives, whichever backend has its stack.
     """
+    stack = ownership.subject.stack
+    if ownership.status not in ("", DELETING, FAILED) and not ownership.is_proven:
+        wrong = (
+            f"the cluster is up ({ownership.status}), and Pulumi's state of stack `{stack}` does not hold it: nothing of it is left over"
+        )
+        raise CommandError(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?")
     doomed = any(item.kind == CLUSTERS.name for item in plan.deletions)
     if doomed and ownership.status != DELETING and not ownership.state.is_gone:
-        stack = ownership.subject.stack
         wrong = (
             f"the cluster is up ({ownership.status}), and its stack `{stack}` is not gone: a sweep would tear it down without draining it"
         )
@@ -88,8 +100,10 @@ def sweep_stack(
     """
     ownership = read_ownership(api, pulumi, subject, choices.state_file)
     refuse_mismatch(ownership)
-    keeping, plan = planned(api, ownership, choices, consent.identity, watching)
+    today = today_of(pulumi, subject, choices)
+    keeping, plan = planned(api, ownership, today, choices, consent.identity, watching)
     shown(ownership, plan)
+    refuse_living(ownership, plan)
     this = this_run(ownership.caller, f"sweep {subject.stack}")
     if not plan.deletions:
         if choices.break_lock:
@@ -97,9 +111,10 @@ def sweep_stack(
             with locked(api, subject.cluster, this, watching.tell, break_lock=True):
                 pass
         return Swept(ownership, plan)
-    refuse_living(ownership, plan)
-    if choices.state_file is None:
+    if today.unknown_since is None:
         refuse_locked(pulumi, subject.stack, ownership.state.root)
+    else:
+        consent.type_name(subject.cluster, f"Pulumi's backend does not say what stack `{subject.stack}` holds today")
     if not ownership.is_proven:
         consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
     identity = ownership.identity
@@ -110,7 +125,8 @@ def sweep_stack(
             lock.refuse_lost()
             refuse_change(api, ownership)
             # A run of Pulumi that began meanwhile makes what no earlier state knows.
-            return ownership.state.ids if choices.state_file else ask_state(pulumi, subject.stack, subject.cluster).ids
+            known = today.unknown_since is None
+            return ask_state(pulumi, subject.stack, subject.cluster).ids if known else frozenset()
 
         return Swept(ownership, plan, bound(sweep_of(api, keeping, choices, watching), plan, check, consent))
 

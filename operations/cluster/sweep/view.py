@@ -10,7 +10,7 @@ from rich.text import Text
 
 from facts.names import STACK_TAG
 from operations.aws.found import Found, kind_named
-from operations.cluster.sweep.plan import IN_ITS_VPC, IN_STATE, LOOKED_AFTER, SweepPlan
+from operations.cluster.sweep.plan import IN_STATE, WITH_CLUSTER, SweepPlan
 from operations.cluster.sweep.run import Outcome
 from operations.ownership import DELETING, Ownership
 
@@ -52,7 +52,7 @@ def print_leftovers(console: Console, plan: SweepPlan) -> None:
         if kind_named(item.kind).leftover.is_data:
             text = f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
             console.print(text, markup=False, soft_wrap=True)
-        elif why in (IN_ITS_VPC, LOOKED_AFTER):
+        elif why in WITH_CLUSTER:
             console.print(f"  goes with the cluster: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
         elif why != IN_STATE:
             console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)

@@ -13,6 +13,9 @@ def stage(
     stack: Stack,
     source: Annotated[str, typer.Argument(help="S3 prefix, address of a file, or a job file with `data.source`.")],
     path: Annotated[str | None, typer.Argument(help="Folder in the pod, below /fsx. Else the job file's `data.path`.")] = None,
+    replace: Annotated[
+        list[str] | None, typer.Option("--replace", help="File of the set that takes the place of another one of its name there.")
+    ] = None,
     sums: Annotated[Path | None, typer.Option("--sha256", help="File of sums, as sha256sum writes it.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be staged and start nothing.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Do not wait for its end.")] = False,
@@ -24,7 +27,8 @@ def stage(
     """Bring a data set from S3 or from an address to the file system, by a pod in the cluster.
 
     The pod has no right of its own: it reads by addresses that are made with the caller's rights and end after 12 hours, or with the
-    caller's login. Each file is verified before it has its name; run it again to go on where it was. Exits with 1 where a file is missing.
+    caller's login. Each file is verified before it has its name; run it again to go on where it was. What is there, differs and was not staged
+    is left as it is, unless --replace names it. Exits with 1 where a file is missing.
 
     Example: trn data stage dev s3://my-bucket/tokens/ /fsx/data/tokens, or: trn data stage dev job.yaml --dry-run
     """
@@ -32,7 +36,7 @@ def stage(
     from operations.asking import consent
     from operations.errors import MISUSE, CommandError
     from operations.jobs.data import staging
-    from operations.jobs.data.source import files_of, read_sums
+    from operations.jobs.data.source import files_of, read_sums, replacing
     from operations.jobs.data.stage_plan import SHOWN, need_file_system, plan_stage, wanted
     from operations.jobs.submit.apply import submit
     from operations.kube.cluster import cluster_of
@@ -55,7 +59,7 @@ def stage(
         results(json_file).print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)
-    plan = plan_stage(source, path, files_of(source, api, known), settings)
+    plan = plan_stage(source, path, replacing(files_of(source, api, known), replace or (), source), settings)
     tell(plan.summary)
     if dry_run:
         end(f"nothing was started; it would be the Job {plan.job} in {plan.namespace}", started=False)
@@ -66,7 +70,8 @@ def stage(
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     given = consent(yes, name)
     agreed(ownership, given, tell)
-    given.agree(f"Stage {len(plan.files)} files to {path} in {settings.name}?")
+    over = f", over what has the name of {', '.join(replace)} there" if replace else ""
+    given.agree(f"Stage {len(plan.files)} files to {path} in {settings.name}{over}?")
     refuse_change(api, ownership)
     staging.clear(job, kubernetes, settings.name, access().pause)
     submit(list(plan.objects), kubernetes, tell)

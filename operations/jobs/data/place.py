@@ -42,6 +42,6 @@ def linked_file_system(api: Api, stack_file: StackFile, settings: Settings, stat
     if len(found) != 1:
         what = "no file system" if not found else f"{len(found)} file systems"
         raise CommandError(f"the cluster {settings.name} has {what}", "`trn status` shows what there is; `pulumi up` makes the stack's one")
-    refuse_other_stack(subject, tags_of(found[0]).get(STACK_TAG, ""))
+    refuse_other_stack(subject, tags_of(found[0]).get(STACK_TAG, ""), ownership.identity.stack)
     which = found[0]["FileSystemId"]
     return Place(which, link_of(associations(api, which), settings.name), ownership)

@@ -3,8 +3,8 @@
 import gzip
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -31,6 +31,8 @@ class SourceFile:
     """Bytes; None where only the server knows."""
     etag: str = ""
     sha256: str = ""
+    replace: bool = False
+    """Whether it takes the place of another file of its name."""
 
 
 def files_of(source: str, api: Api, sums: Mapping[str, str]) -> list[SourceFile]:
@@ -44,6 +46,15 @@ def files_of(source: str, api: Api, sums: Mapping[str, str]) -> list[SourceFile]
         names = ", ".join(item.name for item in found[:5])
         raise CommandError(f"the list of sums names `{unknown[0]}`, which is not in {source}", f"files there: {names}", code=MISUSE)
     return [SourceFile(item.name, item.url, item.size, item.etag, sums.get(item.name, "")) for item in found]
+
+
+def replacing(files: Iterable[SourceFile], names: Collection[str], source: str) -> list[SourceFile]:
+    """The files, of which those with these names may replace others. Raises CommandError for a name of no file."""
+    found = list(files)
+    if unknown := sorted(set(names) - {item.name for item in found}):
+        named = ", ".join(item.name for item in found[:5])
+        raise CommandError(f"--replace names `{unknown[0]}`, which is not in {source}", f"files there: {named}", code=MISUSE)
+    return [replace(item, replace=item.name in names) for item in found]
 
 
 def need_source(source: str) -> None:

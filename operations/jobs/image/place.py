@@ -13,6 +13,7 @@ from operations.aws import ecr
 from operations.aws.api import Api
 from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.jobs.image.build import run
+from operations.jobs.image.push import refuse_named
 from operations.jobs.image.registry import Registry, parsed
 from operations.ownership import StackCluster, read_ownership, refuse_change, refuse_mismatch, refuse_other_stack
 from operations.stack_file import StackFile
@@ -121,7 +122,7 @@ def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path
             arn = f"arn:aws:ecr:{settings.region}:{account}:repository/{name}"
             hint = f"name another with --repository; if it is yours, tag it: aws ecr tag-resource --resource-arn {arn} --tags Key={CLUSTER_TAG},Value={settings.name}"
             raise OwnershipError(f"the repository {name} is not of the cluster {settings.name}: {mark}", hint)
-        refuse_other_stack(subject, found.tags.get(STACK_TAG, ""))
+        refuse_other_stack(subject, found.tags.get(STACK_TAG, ""), stack)
     tags = cluster_tags(settings.name, stack) if stack else {CLUSTER_TAG: settings.name}
     usual = usual_repository(settings.name)
     return ImagePlace(api, account, name, usual, found, tags, lambda: refuse_change(api, ownership))
@@ -163,6 +164,7 @@ def push_built(
     # By standard input: a password among the words would be in the list of processes.
     run([tool, "login", "--username", user, "--password-stdin", host], password)
     run([tool, "tag", local, image])
+    refuse_named(registry, place.name, tag)
     run([tool, "push", image])
     made = registry.manifest(place.name, tag)
     if made is None:

@@ -111,7 +111,7 @@ def plan_push(made: Made, target: Registry, repository: str, tag: str, sources: 
     there = target.manifest(repository, tag) if exists else None
     if there is not None and there.digest != made.manifest.digest:
         hint = "give it another --tag, or leave --tag out: then it follows from the files"
-        raise CommandError(f"{repository}:{tag} is another image already, {there.digest}", hint)
+        raise CommandError(f"{repository}:{tag} is another image already, {there.digest}; this one is {made.manifest.digest}", hint)
     own = {made.layer.digest, made.manifest.config.digest}
     steps = list[Step]()
     for blob in {blob.digest: blob for blob in (*made.manifest.layers, made.manifest.config)}.values():
@@ -147,12 +147,22 @@ def push(plan: PushPlan, target: Registry, base: Registry, tell: Callable[[str],
             f"{refused_mounts} layers were sent though another repository has them: `aws ecr put-account-setting --name BLOB_MOUNTING"
             " --value ENABLED` lets ECR mount them"
         )
+    # No registry takes a name on a condition: it is looked at right before, and only a repository with immutable tags refuses by itself.
+    refuse_named(target, plan.repository, plan.tag, made.manifest.digest)
     target.put_manifest(plan.repository, plan.tag, made.manifest)
     kept = target.manifest(plan.repository, plan.tag)
     if kept is None or kept.digest != made.manifest.digest:
         raise CommandError(
             f"{plan.repository}:{plan.tag} is not the image that was pushed, {made.manifest.digest}", "look who else pushes there"
         )
+
+
+def refuse_named(target: Registry, repository: str, tag: str, digest: str = "") -> None:
+    """Raises CommandError where a tag that named nothing when it was looked at names another image by now. `digest`: of ours."""
+    there = target.manifest(repository, tag)
+    if there is not None and there.digest != digest:
+        wrong = f"{repository}:{tag} named no image when it was looked at, and names {there.digest} now; this one is {digest or 'not sent'}"
+        raise CommandError(f"{wrong}; the tag was not moved", "look who else pushes there; give this one another --tag")
 
 
 def _may_read(target: Registry, repository: str, blob: Blob) -> bool:

@@ -28,6 +28,7 @@ class Eks:
         yield "eks.UpdateNodegroupConfig", self._resize
         yield "eks.DescribeUpdate", self._update
         yield "eks.ListAssociatedAccessPolicies", self._policies
+        yield "eks.DescribePodIdentityAssociation", self._pod_identity
         yield "eks.ListInsights", self._insights
         yield "eks.DescribeInsight", self._insight
 
@@ -52,6 +53,10 @@ class Eks:
         found = [entry for entry in self._inventory.look("access policy").values() if wanted.items() <= entry.items()]
         shown = [{key: value for key, value in entry.items() if key not in wanted} for entry in found]
         return {**wanted, "associatedAccessPolicies": shown}
+
+    def _pod_identity(self, given: Entry) -> Entry:
+        wanted = {"clusterName": given["clusterName"], "associationId": given["associationId"]}
+        return {"association": self._inventory.one("pod identity", **wanted)[1]}
 
     def _insights(self, given: Entry) -> Entry:
         wanted = given.get("filter") or {}

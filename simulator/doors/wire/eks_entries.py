@@ -91,7 +91,7 @@ def _access_policy(state: AccountState, item: Registration) -> Entry:
 
 
 def _pod_identity(state: AccountState, item: Registration) -> Entry:
-    members = chosen(item.inputs, clusterName="clusterName", namespace="namespace", serviceAccount="serviceAccount")
+    members = chosen(item.inputs, clusterName="clusterName", namespace="namespace", serviceAccount="serviceAccount", roleArn="roleArn")
     return {**members, **chosen(item.outputs, associationArn="associationArn", associationId="associationId")}
 
 
@@ -101,7 +101,8 @@ KINDS = (
     Kind("addon", eks.ADDON, _addon),
     Kind("access entry", eks_access.ACCESS_ENTRY, _access_entry),
     Kind("access policy", eks_access.ACCESS_POLICY, _access_policy, hidden=("clusterName", "principalArn")),
-    Kind("pod identity", eks.POD_IDENTITY, _pod_identity),
+    # The list leaves the role out (EKS API, PodIdentityAssociationSummary).
+    Kind("pod identity", eks.POD_IDENTITY, _pod_identity, hidden=("roleArn",)),
 )
 DERIVED: Mapping[str, tuple[Derive, ...]] = {"access entry": (entries_of_services,)}
 """What services make of these kinds by themselves."""

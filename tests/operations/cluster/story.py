@@ -7,9 +7,12 @@ import copy
 import json
 import random
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from botocore.exceptions import ClientError
 
 from facts.existing.description import Description
 from facts.existing.network import NetworkDescription
@@ -18,7 +21,7 @@ from facts.resources.queries import Leftover
 from facts.resources.table import TYPES
 from operations.aws.api import BotoApi
 from operations.aws.control_plane import described
-from operations.aws.found import Found
+from operations.aws.found import CLUSTERS, Found, Place, kind_named
 from operations.aws.network import cluster_vpcs
 from operations.belonging import Owner
 from operations.cluster.recover.look import Recovery
@@ -26,7 +29,7 @@ from operations.cluster.recover.objects import Objects
 from operations.cluster.recover.plan import Plan
 from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import Pending, read_state
-from operations.cluster.sweep.plan import DATA_NAMES, Keeping
+from operations.cluster.sweep.plan import DATA_NAMES, Keeping, is_up
 from operations.cluster.sweep.run import Sweep
 from operations.existing.stand_in import put_missing
 from operations.kube.api import KubernetesClient
@@ -133,11 +136,32 @@ class Story:
         missing = imported(wanted, self.engine.state, self.world, self.recording)
         return (1 if missing else 0), missing
 
+    def delete_cluster(self) -> None:
+        """As a person does it by hand: a sweep leaves a cluster that is up alone.
+
+        Raises AssertionError where a sweep would delete anything with it.
+        """
+        place = Place(self.cluster, self.owner.vpc_ids)
+        if any(is_up(item) for item in CLUSTERS.find(self.api, place)):
+            plan = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES)).plan()
+            assert not {item.kind for item in plan.deletions} & {"EKS cluster", "node group", "instance", "file system"}
+        for _ in range(100):
+            found = [(kind, item) for kind in (kind_named("node group"), CLUSTERS) for item in kind.find(self.api, place)]
+            for kind, item in found:
+                # A cluster with node groups is refused until these are gone.
+                with suppress(ClientError):
+                    kind.delete(self.api, item)
+            # The sweep waits for its end.
+            if all(item.going for _, item in found):
+                return
+        raise AssertionError("the cluster does not go")
+
     def sweep(self) -> list[tuple[Found, str]]:
         """`trn sweep --delete` of everything without a state, data too: what could not be deleted.
 
         Raises AssertionError where it does not find exactly what the account holds of ours.
         """
+        self.delete_cluster()
         run = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES))
         # What is being deleted may end while the sweep looks.
         before, beside = self._swept_objects(), self._made_beside()

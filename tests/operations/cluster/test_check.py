@@ -33,6 +33,7 @@ from stacks.existing import asked_of, asked_of_network
 from tests.operations.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.operations.aws.healthy import HealthyAccount, block
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.owned import state
 from tests.stacks import existing_networks
 from tests.stacks.existing_networks import network
 from tests.stacks.samples import BOUNDARY
@@ -754,6 +755,34 @@ def test_a_file_system_of_others_is_judged_on_the_account():
     entry["LustreConfiguration"]["MountName"] = "abcdefgh"
     entry["SubnetIds"] = ["subnet-0a00000000000002"]
     assert "traffic between them costs per GB" in worst(check("existing file system", subject)).what
+
+
+@pytest.mark.parametrize(
+    ("held", "tags", "verdict"),
+    [
+        (True, {}, "fail"),
+        (None, cluster_tags("trainium-dev", STACK), "fail"),
+        (False, cluster_tags("trainium-dev", STACK), "pass"),
+        (None, {}, "pass"),
+    ],
+)
+def test_a_file_system_that_the_stack_made_is_not_anothers(held: bool | None, tags: dict[str, str], verdict: str):
+    """`pulumi up` would delete it, with its data. One that the state has forgotten was given away, though its tags are still on it."""
+    aws = HealthyAccount()
+    subject = sharing(aws)
+    put_existing(aws.world.state, assumed(asked_of(subject.settings)))
+    (entry,) = aws.world.state.others["fsx"].values()
+    entry.update({"Tags": tag_list(tags)} if tags else {})
+
+    def answered(parts: Sequence[str]) -> str:
+        if held is None:
+            raise OSError("no stack named `dev`")
+        return json.dumps(state(subject.cluster, *([entry["FileSystemId"]] if held else [])))
+
+    (finding,) = check("existing file system", replace(subject, tool_answer=answered))
+    assert finding.verdict == verdict
+    if verdict == "fail":
+        assert ("with its data" in finding.what, "Remove `storage.lustre.existing`" in finding.do) == (True, True)
 
 
 def writing_to_a_workspace(aws: HealthyAccount) -> Subject:

@@ -1,6 +1,8 @@
 """A stack with the file system of others: killed, recovered, destroyed and swept, it changes nothing of it; and what its commands say of it."""
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,16 +13,22 @@ from operations.errors import CommandError
 from operations.existing.stand_in import account_for
 from operations.jobs.data.safety import link_of
 from operations.stack_file import StackFile
+from simulator.account import kinds
 from simulator.account.existing_file_system import put_file_system
 from simulator.account.world import World
+from simulator.doors.recorder import RecordingMonitor, plain
 from simulator.engine.change import rehearse_change
+from simulator.engine.permanent import refused_by_program
+from simulator.engine.run import Engine
+from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
 from stacks.existing import asked_of
 from stacks.settings import Settings
 from tests.operations.aws.cloud import Cloud
 from tests.operations.cluster.story import Story, drawn_kill, told
-from tests.stacks.existing_networks import CLIENTS, FILE_SYSTEM, VPC, configuration, sharing
+from tests.sharing import forget
+from tests.stacks.existing_networks import CLIENTS, FILE_SYSTEM, VPC, configuration, file_system, sharing
 from tests.support import ROOT, record_stack
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
@@ -72,6 +80,59 @@ def test_going_over_to_it_destroys_the_data_of_the_own_one_and_says_so():
     changed = rehearse_change(record_stack(configuration(), stack="dev"), recorded(), seed=0, account=account_for(settings()))
     red = [caution.text for caution in changed.cautions if caution.severity == "red"]
     assert any("its data is lost" in text for text in red), red
+
+
+def giving_away() -> tuple[Recording, Recording]:
+    """A stack with a file system of its own in a network of others, and the same with that one named as others'."""
+    before = record_stack(configuration(), stack="dev")
+    (made,) = before.of_type("aws:fsx/lustreFileSystem:LustreFileSystem")
+    assert made.id is not None
+    after = configuration()
+    after["storage"] = file_system(fileSystemId=made.id)
+    return before, record_stack(after, stack="dev")
+
+
+def test_naming_the_own_one_as_others_is_refused_before_anything():
+    """A rehearsal, a plan and practice refuse as the program's hook does, and nothing of it is deleted."""
+    before, after = giving_away()
+    changed = rehearse_change(before, after, seed=0, account=account_for(settings()))
+    assert changed.touched == []
+    assert [(item.severity, "the stack made the file system" in item.text) for item in changed.cautions] == [("red", True)]
+    engine = Engine(World(account_for(settings())), State())
+    assert engine.up(before).ended_well
+    assert not engine.up(after).ended_well
+    assert [item.id for item in engine.state.recording().of_type(kinds.FILE_SYSTEM)] == [
+        item.registration.id for item in engine.world.state.existing(kinds.FILE_SYSTEM)
+    ]
+    assert len(engine.world.state.existing(kinds.FILE_SYSTEM)) == 1
+
+
+def test_what_the_state_has_forgotten_may_be_named():
+    """And what it still remembers beside may not: the program's hook has nothing else to go by."""
+    before, after = giving_away()
+    there = {urn: item for urn, item in before.registrations.items() if item.type != kinds.FILE_SYSTEM}
+    forgotten = Recording(before.project, before.stack, there)
+    assert refused_by_program(before, after) != {}
+    assert refused_by_program(forgotten, after) == {}
+    (urn,) = refused_by_program(before, after)
+    made = next(item.id for item in before.of_type(kinds.FILE_SYSTEM))
+    remembered = replace(there[urn], outputs={"kept": {"fileSystem": made}})
+    assert refused_by_program(Recording(before.project, before.stack, {**there, urn: remembered}), after) != {}
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_the_program_remembers_which_one_it_made(monkeypatch: pytest.MonkeyPatch, is_own: bool):
+    """In the output that its hook reads; the one of others is no part of that."""
+    written = list[dict[str, Any]]()
+    real = RecordingMonitor.RegisterResourceOutputs
+    monkeypatch.setattr(
+        RecordingMonitor, "RegisterResourceOutputs", lambda self, request: written.append(plain(request.outputs)) or real(self, request)
+    )
+    forget()
+    made = record_stack(configuration() if is_own else sharing(), stack="dev")
+    (kept,) = [outputs["kept"] for outputs in written if "kept" in outputs]
+    own = [item.id for item in made.of_type(kinds.FILE_SYSTEM)]
+    assert (kept.get("fileSystem"), bool(own)) == (own[0] if is_own else None, is_own)
 
 
 def test_status_and_data_commands_find_it_by_its_id():

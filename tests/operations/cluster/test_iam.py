@@ -197,6 +197,8 @@ def test_the_operator_may_delete_what_carries_the_clusters_tags():
     cloud = Cloud()
     leave_everything(cloud, "train")
     leave_control_plane(cloud, "train")
+    # One that is up is never swept.
+    cloud.of("cluster")["train"]["status"] = "FAILED"
     watched = Watched(cloud.api)
     found = {item.id: item for item in look(cloud.api, place_of(cloud.api, "train"))}
     refused = set()

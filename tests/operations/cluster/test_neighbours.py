@@ -7,12 +7,12 @@ import pytest
 from operations.cluster.sweep import run as sweep_run
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.cluster.random_accounts import RandomAccount, run, touched
+from tests.operations.cluster.random_accounts import RANDOM_ACCOUNTS, RandomAccount, run, touched
 from tests.operations.owned import EMPTY, FakePulumi
 
 COMMANDS = ("sweep", "sweep", "destroy", "drain")
-ACCOUNTS, CHUNKS = 48, 3
-"""`make bench` has thousands of these accounts."""
+ACCOUNTS, CHUNKS = 60, 3
+LONG_CHUNKS = 50
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +21,31 @@ def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_run, "ROUNDS", 6)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_nothing_of_a_neighbour_is_ever_touched(chunk: int):
-    """Same name, prefix, region, VPC, tags of other owners, other accounts; with a state that knows the cluster, or another, or none."""
+def wrong_in(seeds: range) -> tuple[list[str], int]:
+    """What was touched in these accounts, and in how many anything went."""
     wrong, went = list[str](), 0
-    for seed in range(chunk, ACCOUNTS, CHUNKS):
-        changed, deleted = touched(seed, COMMANDS[seed // CHUNKS % len(COMMANDS)])
+    for number, seed in enumerate(seeds):
+        changed, deleted = touched(seed, COMMANDS[number % len(COMMANDS)])
         wrong += changed
         went += deleted > 0
+    return wrong, went
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_nothing_of_a_neighbour_is_ever_touched(chunk: int):
+    """Same name, prefix, region, VPC, organization, tags of other owners, other accounts, older and newer; nor anything of our own cluster
+    while it is up; with a state that knows the cluster, or another, or none.
+    """
+    wrong, went = wrong_in(range(chunk, ACCOUNTS, CHUNKS))
     assert wrong == []
     assert went >= 4, "too few of these commands deleted anything: the test shows nothing"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(LONG_CHUNKS))
+def test_nothing_of_a_neighbour_is_touched_in_ten_thousand_accounts(chunk: int):
+    """The fixed sample above is a part of these."""
+    assert wrong_in(range(chunk, RANDOM_ACCOUNTS, LONG_CHUNKS))[0] == []
 
 
 class Died(BaseException):

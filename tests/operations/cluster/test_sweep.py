@@ -18,12 +18,23 @@ from facts.names import CLUSTER_TAG
 from operations.aws.found import KINDS, Found
 from operations.belonging import NAME_TAGS, reason
 from operations.cli import app
-from operations.cluster.sweep.plan import DATA_NAMES, INSTANCE_TAG, PARTS_OF_VPC, Keeping, SweepPlan, plan_sweep
+from operations.cluster.sweep.plan import (
+    DATA_NAMES,
+    IN_ITS_VPC,
+    INSTANCE_TAG,
+    LOOKED_AFTER,
+    OF_KEPT,
+    PARTS_OF_VPC,
+    USED_BY_KEPT,
+    Keeping,
+    SweepPlan,
+    plan_sweep,
+)
 from operations.cluster.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS, Sweep, look, place_of
 from operations.cluster.sweep.view import print_plan
 from operations.errors import CommandError
 from simulator.doors.wire.wire import Refused
-from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
+from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state
 from tests.operations.stops import stop_after
@@ -45,6 +56,12 @@ def full(**options: Any) -> Cloud:
     for mark, cluster in (("a", CLUSTER), ("b", "train-2"), ("c", "my-train")):
         leave_everything(cloud, cluster, mark)
     return cloud
+
+
+def leave_failed(cloud: Cloud) -> None:
+    """A control plane that EKS could not make: one that is up is never swept."""
+    leave_control_plane(cloud, CLUSTER)
+    cloud.of("cluster")[CLUSTER]["status"] = "FAILED"
 
 
 def found_by(cloud: Cloud, cluster: str = CLUSTER) -> list[Found]:
@@ -213,7 +230,7 @@ def test_another_owners_tag_wins_over_the_place_and_over_our_own_tags(mark: dict
 def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     """Also where AWS still shows for a while what is gone."""
     cloud, expected = full(lag=lag), Cloud()
-    leave_control_plane(cloud, CLUSTER)
+    leave_failed(cloud)
     for mark, cluster in (("b", "train-2"), ("c", "my-train")):
         leave_everything(expected, cluster, mark)
     sweep = sweep_of(cloud, *DATA_NAMES)
@@ -342,7 +359,7 @@ def test_one_denied_deletion_is_reported_and_the_rest_goes_on(operation: str, mo
     """A missing permission must not hide behind a traceback, nor keep the expensive things alive."""
     monkeypatch.setattr("operations.cluster.sweep.run.STALLED_ROUNDS", 2)
     cloud = full()
-    leave_control_plane(cloud, CLUSTER)
+    leave_failed(cloud)
     cloud.wire.denied.add(operation)
     sweep = sweep_of(cloud)
     outcome = sweep.run(sweep.plan())
@@ -452,14 +469,161 @@ def test_what_the_stack_file_gives_as_others_stays_whatever_its_tags_say():
     assert {item.kind for item in plan.deletions} & PARTS_OF_VPC == set()
 
 
-def test_what_a_living_cluster_looks_after_is_no_orphan():
-    """Volumes of claims, load balancers of Services and Karpenter's instances stand in no state, and are in use."""
+def leave_older(cloud: Cloud) -> set[str]:
+    """A network that a run of the same stack made, and lost when it was killed, before the cluster was made; its ids."""
+    before = cloud.ids()
+    ours = tag_list({"trn:cluster": CLUSTER, "trn:stack": STACK})
+    cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": ours})
+    cloud.put("subnet", "subnet-old", {"SubnetId": "subnet-old", "VpcId": "vpc-old", "AvailabilityZoneId": "usw2-az4", "Tags": ours})
+    cloud.put("interface", "eni-old", {**_interface("eni-old", {}), "VpcId": "vpc-old", "SubnetId": "subnet-old", "Groups": []})
+    cloud.put("address", "eipalloc-old", {"AllocationId": "eipalloc-old", "Tags": ours})
+    template = {"LaunchTemplateId": "lt-old", "LaunchTemplateName": "train-old", "CreateTime": "2025-12-01T00:00:00Z", "Tags": ours}
+    cloud.put("template", "lt-old", template)
+    return cloud.ids() - before
+
+
+def test_beside_a_cluster_that_is_kept_only_what_is_older_is_an_orphan():
+    """All else may be the cluster's, though it stands in no state: made by hand, by its controllers, by EKS, or since it was made."""
     cloud = full()
     leave_control_plane(cloud, CLUSTER)
-    plan = orphans(cloud, "train", "train:core", "vpc-a")
-    assert {item.kind for item in plan.deletions} >= {"NAT gateway", "launch template", "file system"}
-    assert {item.id for item in plan.deletions} & {"i-a", "vol-a", "eni-cni-a", "eni-bare-a", "sg-elb-a", "vol-old-a"} == set()
-    assert not any(item.kind in ("load balancer", "target group") for item in plan.deletions)
+    old = leave_older(cloud)
+    plan = orphans(cloud, CLUSTER)
+    assert {item.id for item in plan.deletions} == old
+    reasons = {item.id: why for item, why in plan.kept}
+    assert {reasons[which] for which in ("i-a", "nat-a", "eni-bare-a", "vpc-a", "subnet-a")} == {IN_ITS_VPC}
+    assert {reasons[which] for which in ("train:core", "/aws/eks/train/cluster", "lt-a", "0000-a")} == {OF_KEPT}
+    assert reasons["vol-a"] == LOOKED_AFTER
+    assert reasons["eipalloc-a"] == USED_BY_KEPT
+
+
+def test_a_cluster_whose_vpc_is_not_known_keeps_everything():
+    """Nothing is then known to lie outside of it."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    leave_older(cloud)
+    cloud.of("cluster")[CLUSTER]["resourcesVpcConfig"] = {}
+    assert orphans(cloud, CLUSTER).deletions == ()
+
+
+@pytest.mark.parametrize("status", ["ACTIVE", "CREATING", "UPDATING", "PENDING"])
+def test_a_cluster_that_is_up_is_in_no_plan_whatever_the_state_holds(status: str):
+    """Nor is what is with it: a sweep without the state of its backend would else delete it by its tags."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    cloud.of("cluster")[CLUSTER]["status"] = status
+    plan = orphans(cloud)
+    assert plan.deletions == ()
+    assert (f"the cluster is up ({status})") in [why for item, why in plan.kept if item.kind == "EKS cluster"]
+
+
+def test_what_an_older_launch_template_is_used_for_keeps_it():
+    """A node group that was made by hand from it."""
+    cloud = full()
+    leave_control_plane(cloud, CLUSTER)
+    old = leave_older(cloud)
+    cloud.of("node group")["core"]["launchTemplate"] = {"id": "lt-old", "version": "1"}
+    for held in ((), ("train:core",)):
+        assert {item.id for item in orphans(cloud, CLUSTER, *held).deletions} == old - {"lt-old"}
+
+
+# What goes by its name
+
+
+LOG_GROUP = "/aws/containerinsights/train/host"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"creationTime": 1_764_547_200_000}, "made 2025-12-01T00:00:00Z, before the cluster"),
+        ({"tags": {"team": "research"}}, "tagged team=research, and no tag trn:stack says that this stack made it"),
+        ({"tags": {CLUSTER_TAG: "peer"}}, "trn:cluster=peer says that it is another owner's"),
+        ({"tags": {CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}}, "trn:stack=acme/trn/dev: another stack made it"),
+        ({"creationTime": 1_767_312_000_000}, ""),
+        ({"creationTime": 1_764_547_200_000, "tags": {CLUSTER_TAG: CLUSTER, "trn:stack": STACK}}, ""),
+    ],
+)
+def test_a_log_group_of_another_owner_or_of_an_earlier_cluster_is_kept(more: dict[str, Any], says: str):
+    """Its name alone says nothing of it. What the stack made itself carries its mark, and may be older than its cluster."""
+    cloud = Cloud()
+    cloud.put("log group", LOG_GROUP, {"logGroupName": LOG_GROUP, "storedBytes": 0, **more})
+    owner = replace(owner_of(cloud, CLUSTER), since=CREATED_AT)
+    plan = plan_sweep(found_by(cloud), Keeping(owner))
+    assert ([item.id for item in plan.deletions], [why for _, why in plan.kept]) == (([], [says]) if says else ([LOG_GROUP], []))
+
+
+QUEUE = f"https://sqs.us-west-2.amazonaws.com/{ACCOUNT}/train-karpenter"
+
+
+@pytest.mark.parametrize(
+    "tags", [{CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"}, {CLUSTER_TAG: CLUSTER, "KubernetesCluster": CLUSTER}, {}]
+)
+def test_a_queue_of_another_owner_is_kept(tags: dict[str, str]):
+    """It has the name that ours would have."""
+    cloud = full()
+    cloud.of("sqs")[QUEUE]["tags"] = tags
+    sweep = sweep_of(cloud, *DATA_NAMES)
+    sweep.run(sweep.plan())
+    assert QUEUE in cloud.ids()
+
+
+@pytest.mark.parametrize(
+    ("tags", "is_ours"),
+    [
+        ({"kubernetes.io/cluster/train": "owned"}, False),
+        ({"kubernetes.io/cluster/train": "owned", "elbv2.k8s.aws/cluster": CLUSTER}, False),
+        ({"kubernetes.io/cluster/train": "owned", "eks:eks-cluster-name": CLUSTER}, True),
+        ({"aws:eks:cluster-name": CLUSTER}, True),
+        ({CLUSTER_TAG: CLUSTER, "trn:stack": STACK}, True),
+    ],
+)
+def test_in_a_vpc_of_others_a_mark_of_eks_or_of_the_stack_tells(tags: dict[str, str], is_ours: bool):
+    """A cluster of kubeadm or RKE of the same name marks its instances and balancers by the name, as EKS's controllers do."""
+    cloud = Cloud()
+    place = {"VpcId": "vpc-shared", "SubnetId": "subnet-shared", "Tags": tag_list(tags)}
+    cloud.put("instance", "i-x", {"InstanceId": "i-x", "InstanceType": "m5.large", "State": {"Name": "running"}, **place})
+    owner = replace(owner_of(cloud, CLUSTER), used_vpc_ids=frozenset({"vpc-shared"}))
+    plan = plan_sweep(found_by(cloud), Keeping(owner))
+    assert [item.id for item in plan.deletions] == (["i-x"] if is_ours else [])
+    if not is_ours:
+        assert "no tag of EKS or trn:stack" in plan.kept[0][1]
+
+
+ROLE = "train-us-west-2-node"
+
+
+@pytest.mark.parametrize("use", ["control plane", "node group", "pod identity"])
+def test_a_role_that_a_second_cluster_uses_is_kept(use: str):
+    """Its policies would be detached under that cluster's nodes. Another region's clusters have roles of their own region's name."""
+    cloud, arn = full(), f"arn:aws:iam::{ACCOUNT}:role/teams/{ROLE}"
+    cloud.put(
+        "cluster", "peer", {"name": "peer", "arn": cluster_arn("peer"), "status": "ACTIVE", "tags": {}, "roleArn": "arn:aws:iam::1:role/x"}
+    )
+    if use == "control plane":
+        cloud.of("cluster")["peer"]["roleArn"] = arn
+    elif use == "node group":
+        cloud.put("node group", "gpu", {"clusterName": "peer", "nodegroupName": "gpu", "status": "ACTIVE", "tags": {}, "nodeRole": arn})
+    else:
+        identity = {"clusterName": "peer", "associationId": "a-1", "namespace": "x", "serviceAccount": "y", "roleArn": arn}
+        cloud.put("pod identity", "a-1", identity)
+    sweep = sweep_of(cloud, *DATA_NAMES)
+    assert [why for item, why in sweep.plan().kept if item.id == ROLE] == ["cluster peer uses it"]
+    sweep.run(sweep.plan())
+    assert (ROLE in cloud.ids(), "vpc-a" in cloud.ids(), cloud.of("role")[ROLE]["attached"]) == (
+        True,
+        False,
+        ["arn:aws:iam::aws:policy/X-policy-name"],
+    )
+
+
+def test_a_role_that_a_cluster_takes_after_the_question_is_kept():
+    """It is looked at again right before its deletion."""
+    cloud = full()
+    sweep = sweep_of(cloud, *DATA_NAMES)
+    plan = sweep.plan()
+    cloud.put("cluster", "peer", {"name": "peer", "arn": cluster_arn("peer"), "status": "ACTIVE", "tags": {}, "roleArn": f"arn:aws:iam::{ACCOUNT}:role/{ROLE}"})  # fmt: skip
+    sweep.run(plan)
+    assert ROLE in cloud.ids()
 
 
 # The command
@@ -553,27 +717,35 @@ def test_what_stays_makes_the_exit_code_1(cloud: Cloud):
 
 @pytest.mark.parametrize("status", ["ACTIVE", "UPDATING", "CREATING", "PENDING", "FAILED"])
 def test_a_cluster_that_lives_is_not_swept_whatever_its_status(cloud: Cloud, pulumi: FakePulumi, status: str):
-    """A slip would tear down a running cluster without draining it. One that is being deleted may be helped along."""
+    """A slip would tear down a running cluster without draining it, of a stack that this backend does not have as well. One that is
+    being deleted may be helped along, and one that could not be made goes when its stack is gone.
+    """
     leave_control_plane(cloud, CLUSTER)
     cloud.of("cluster")[CLUSTER]["status"] = status
     pulumi.export = state(CLUSTER, with_cluster=False)
     before = cloud.ids()
     code, _, err = trn("--delete", "--yes", "--name", CLUSTER)
     assert (code, "this is not the cluster of stack `dev`" in err, cloud.ids() == before) == (1, True, True)
-    pulumi.export = EMPTY
-    code, _, err = trn("--delete", "--yes")
-    assert (code, "--yes alone is not enough" in err, cloud.ids() == before) == (1, True, True)
-    assert trn("--delete", "--yes", "--name", CLUSTER)[0] == 0
-    assert "i-a" not in cloud.ids()
+    for gone in (EMPTY, None):
+        pulumi.export = gone
+        if status == "FAILED":
+            code, _, err = trn("--delete", "--yes")
+            assert (code, "--yes alone is not enough" in err, cloud.ids() == before) == (1, True, True)
+            continue
+        code, _, err = trn("--delete", "--yes", "--name", CLUSTER, "--identity", STACK)
+        assert (code, "the cluster is up" in err, "does not hold it" in err, cloud.ids() == before) == (1, True, True, True)
+    assert trn("--delete", "--yes", "--name", CLUSTER)[0] == (0 if status == "FAILED" else 1)
+    assert ("i-a" in cloud.ids()) is (status != "FAILED")
 
 
 def test_a_cluster_that_the_state_holds_is_kept(cloud: Cloud, pulumi: FakePulumi):
-    """With what is in its VPC; what lies outside and is in no state is an orphan."""
+    """With all that belongs to it; what is older, and lies outside of its VPC, is an orphan where it is in no state."""
     leave_control_plane(cloud, CLUSTER)
-    pulumi.export = state(CLUSTER, "train:core")
-    assert "left security group" in trn("--delete", "--yes")[1]
-    assert {"i-a", "train", "vpc-a", "core"} <= cloud.ids()
-    assert "lt-a" not in cloud.ids()
+    pulumi.export = state(CLUSTER)
+    before = cloud.ids()
+    old = leave_older(cloud)
+    assert trn("--delete", "--yes")[0] == 0
+    assert (cloud.ids(), bool(old & cloud.ids())) == (before, False)
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", "{}", '{"deployment": {"resources": [{"urn": 7}]}}'])

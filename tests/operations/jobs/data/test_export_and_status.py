@@ -85,6 +85,11 @@ def make_foreign(linked: Linked) -> None:
     linked.file_system["Tags"] = tag_list({CLUSTER_TAG: NAME, STACK_TAG: "organization/elsewhere/dev"})
 
 
+def make_of_another_organization(linked: Linked) -> None:
+    """A stack of the same project and name made it, in another organization."""
+    linked.file_system["Tags"] = tag_list({CLUSTER_TAG: NAME, STACK_TAG: STACK.replace("organization", "acme")})
+
+
 def make_two(linked: Linked) -> None:
     """A second one with the cluster's tag."""
     linked.cloud.put("fsx", f"fs-{3:0>17}", linked.file_system | {"FileSystemId": f"fs-{3:0>17}"})
@@ -93,6 +98,7 @@ def make_two(linked: Linked) -> None:
 WRONG = {
     "no association": (break_link, "is linked to no S3 prefix"),
     "a file system of another stack": (make_foreign, "another stack made this"),
+    "a file system of another organization": (make_of_another_organization, "another stack made this"),
     "no file system": (lambda it: it.cloud.of("fsx").clear(), "has no file system"),
     "two file systems": (make_two, "has 2 file systems"),
     "a cluster of another stack": (

@@ -124,6 +124,25 @@ def test_a_second_run_keeps_what_is_there(linked: Linked, pod: Pod, server: Serv
     )
 
 
+def test_another_file_of_the_name_is_replaced_only_where_it_is_named(linked: Linked, pod: Pod, server: Server):
+    """The pod refuses it; the command says which, and ends with 1."""
+    pod.folder.mkdir()
+    (pod.folder / "tokens.npy").write_bytes(b"results")
+    result = from_server(server)
+    assert (result.exit_code, "tokens.npy: another file of this name is there" in result.stderr) == (1, True), result.output
+    assert (pod.folder / "tokens.npy").read_bytes() == b"results"
+    assert from_server(server, "--replace", "tokens.npy").exit_code == 0
+    assert (pod.folder / "tokens.npy").read_bytes() == server.files["tokens.npy"]
+
+
+def test_what_is_replaced_is_in_the_question_and_a_slip_in_its_name_is_misuse(linked: Linked, pod: Pod, server: Server):
+    """A yes is to what is shown."""
+    result = trn("stage", f"{server.address}/tokens.npy", INTO, "--replace", "tokens.npy")
+    assert (result.exit_code, "over what has the name of tokens.npy there?" in result.stderr, changes(linked)) == (1, True, [])
+    result = from_server(server, "--replace", "token.npy")
+    assert (result.exit_code, "--replace names `token.npy`" in result.stderr, changes(linked)) == (2, True, [])
+
+
 def test_a_run_that_broke_off_goes_on_where_it_was(linked: Linked, pod: Pod, server: Server):
     """After the pod has failed, from the byte where it was."""
     server.breaks = {"tokens.npy": [1000] + [0] * (stage.TRIES - 1)}

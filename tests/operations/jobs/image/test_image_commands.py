@@ -15,6 +15,7 @@ from facts.toolchains import TOOLCHAINS
 from operations.aws import ecr
 from operations.cli import app
 from operations.cluster.iam.documents import operator_permissions, statements
+from operations.jobs.image import place
 from tests.operations.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.operations.healthy_cluster import NAME, Healthy
 from tests.operations.jobs.image.images import files, put_base
@@ -111,6 +112,7 @@ def test_without_consent_nothing_is_pushed(healthy: Healthy, registry: StrictReg
         ({}, f"it has no tag {CLUSTER_TAG}"),
         ({CLUSTER_TAG: "other"}, f"its tag {CLUSTER_TAG} is other"),
         ({CLUSTER_TAG: NAME, STACK_TAG: "organization/elsewhere/dev"}, "another stack made this"),
+        ({CLUSTER_TAG: NAME, STACK_TAG: STACK.replace("organization", "acme")}, f"another stack made this than {STACK}"),
     ],
 )
 def test_a_repository_of_others_is_not_touched(healthy: Healthy, registry: StrictRegistry, tmp_path: Path, tags: dict[str, str], says: str):
@@ -268,15 +270,14 @@ def test_a_built_image_is_pushed_by_its_tool(
     healthy: Healthy, registry: StrictRegistry, docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """To the cluster's repository, with a password that no list of processes shows; its digest is the registry's."""
-    real = ecr.login
+    real = place.run
 
-    def login(api):
-        # What the tool pushes.
-        if REPOSITORY in registry.repositories and not registry.repositories[REPOSITORY].tags:
+    def run(words, *given):
+        real(words, *given)
+        if words[1] == "push":
             put_base(registry, REPOSITORY, "1.0")
-        return real(api)
 
-    monkeypatch.setattr("operations.aws.ecr.login", login)
+    monkeypatch.setattr(place, "run", run)
     words = ["build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes"]
     result = trn(*words)
     assert result.exit_code == 0, result.output
@@ -287,6 +288,23 @@ def test_a_built_image_is_pushed_by_its_tool(
     assert "simulated" not in (docker / "asked").read_text()
     again = trn(*words)
     assert (again.exit_code, "is there already" in again.stderr) == (1, True)
+
+
+def test_a_built_image_moves_no_tag_that_was_set_since_the_question(
+    healthy: Healthy, registry: StrictRegistry, docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The tool would move it without a word where tags may be moved."""
+    real = place.run
+
+    def run(words, *given):
+        real(words, *given)
+        if words[1] == "login":
+            put_base(registry, REPOSITORY, "1.0")
+
+    monkeypatch.setattr(place, "run", run)
+    result = trn("build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes")
+    assert (result.exit_code, "the tag was not moved" in result.stderr) == (1, True), result.output
+    assert [line.split()[0] for line in (docker / "asked").read_text().splitlines()] == ["build", "login", "tag"]
 
 
 @pytest.mark.parametrize(
