@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
-from operations.cluster_identity import ClusterIdentity, of_state
+from facts.resources.fsx import FILE_SYSTEM as LUSTRE
+from operations.cluster_identity import ClusterIdentity, clusters_of, doomed_clusters, moment, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
 from operations.text_files import read_text
@@ -40,6 +41,15 @@ class StackState:
     vpc_ids: frozenset[str] = frozenset()
     """VPCs that the stack made."""
 
+    clusters: Mapping[str, ClusterIdentity] = field(default_factory=dict)
+    """Every cluster that the state holds, by name; see `clusters_of`."""
+    doomed: frozenset[str] = frozenset()
+    """Names of clusters that were replaced, and that the next run of Pulumi deletes."""
+    held: frozenset[tuple[str, ...]] = frozenset()
+    """URN, id and creation time of all that the state holds outside the engine, and of what is being made: what a run of Pulumi may delete."""
+    unsaved: frozenset[str] = frozenset()
+    """Ids of the file systems that Pulumi deletes without a final backup: it goes by the state, not by the stack file."""
+
     @property
     def is_gone(self) -> bool:
         """Shown to be gone: there is no such stack, or it holds nothing and nothing of it is under way."""
@@ -68,9 +78,25 @@ def parse_state(export: Any, cluster: str) -> StackState:
         root=next((each["urn"] for each in resources if each.get("type") == ROOT_TYPE), ""),
         identity=of_state(resources, cluster),
         under_way=len(under_way),
+        clusters=clusters_of(resources, under_way),
+        doomed=doomed_clusters(resources),
+        held=frozenset(map(_identity, outside))
+        | {(str(each["resource"].get("urn", "")), "") for each in under_way if each.get("type") == "creating"},
+        unsaved=frozenset(each["id"] for each in outside if each.get("type") == LUSTRE.token and not _is_saved(each)),
         vpc_ids=frozenset(each["id"] for each in outside if each.get("type") == VPC.token),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in under_way if each.get("type") == "creating"),
     )
+
+
+def _identity(resource: Mapping[str, Any]) -> tuple[str, ...]:
+    """A cluster of the same name that was made again has the same URN and id; of other types the engine writes down when it made them."""
+    return resource["urn"], resource["id"], moment((resource.get("outputs") or {}).get("createdAt") or resource.get("created"))
+
+
+def _is_saved(file_system: Mapping[str, Any]) -> bool:
+    """Whether the provider takes a backup before it deletes the file system: only where it was told so at the last `pulumi up`."""
+    told = {**(file_system.get("inputs") or {}), **(file_system.get("outputs") or {})}.get("skipFinalBackup")
+    return told is False or told == "false"
 
 
 def ask_state(pulumi: Pulumi, stack: str, cluster: str) -> StackState:

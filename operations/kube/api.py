@@ -35,6 +35,10 @@ class Unreachable(CommandError):
     """The API server does not answer, or refuses access."""
 
 
+class Forbidden(Unreachable):
+    """The caller may not do this one thing; for another kind of object it may be different."""
+
+
 class AlreadyThere(CommandError):
     """An object of that name is there already."""
 
@@ -169,7 +173,8 @@ class KubernetesClient:
             return None
         if answer.status in (401, 403):
             hint = "the caller needs an access entry: `controlPlane.accessEntries` in the stack file"
-            raise Unreachable(f"{answer.status} {answer.reason} ({method} {path})", hint)
+            denied = Forbidden if answer.status == 403 else Unreachable
+            raise denied(f"{answer.status} {answer.reason} ({method} {path})", hint)
         if answer.status >= 300:
             kind = AlreadyThere if (method, answer.status) == ("POST", CONFLICT) else CommandError
             raise kind(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
