@@ -58,10 +58,12 @@ class Kubernetes(Protocol):
         """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
         ...
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
+        `uid`: only the object that has it, `version`: only as it was read, by its resourceVersion; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
         to end, in place of its own.
         """
         ...
@@ -107,13 +109,17 @@ class KubernetesClient:
         answer = self._answer("GET", path, timeout_s=timeout_s)
         return None if answer is None else answer.decode(errors="replace")
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it, by DeleteOptions' preconditions; raises CommandError where another one has the name by now.
+        `uid`: only the object that has it, `version`: only as it was read, by DeleteOptions' preconditions; raises CommandError where
+        another one has the name by now, or it was changed.
         `grace_s`: seconds that a pod gets to end, in place of its own.
         """
-        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        conditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
+        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": conditions} if conditions else {})}
         if grace_s is not None:
             options["gracePeriodSeconds"] = grace_s
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)
