@@ -643,7 +643,9 @@ def test_a_role_is_ours_where_it_was_made_while_the_run_lived(world: Any, born: 
     tags = tag_list({"trn:cluster": "trainium-dev", "trn:stack": OWNER})
     cloud.put("role", "r", {"RoleName": "r", "CreateDate": born, "tags": {"trn:cluster": "trainium-dev", "trn:stack": OWNER}, "Tags": tags, "attached": [], "inline": []})  # fmt: skip
     component = {"urn": STACK, "type": "trn:x:Component", "created": "2026-03-01T10:00:00Z", "inputs": {"clusterName": "trainium-dev"}}
-    engine.export = exported(replace(creating(ROLE, "r"), inputs={"name": "r"}), resources=[component], manifest={"time": "2026-03-01T10:30:00.5Z"})
+    engine.export = exported(
+        replace(creating(ROLE, "r"), inputs={"name": "r"}), resources=[component], manifest={"time": "2026-03-01T10:30:00.5Z"}
+    )
     code, _, err = trn("--yes")
     assert (code, engine.ran) == ((0, [IMPORT, REFRESH]) if is_in_time else (1, [])), err
     assert ("the run that was killed" in err) is not is_in_time
