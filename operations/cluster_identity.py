@@ -28,6 +28,10 @@ class ClusterIdentity:
         """As users read it, a part on each line."""
         return [f"{TITLES[name]:<11}{value or 'none'}" for name, value in vars(self).items()]
 
+    def words(self) -> str:
+        """What is known of it, in one line."""
+        return ", ".join(f"{TITLES[name]} {value}" for name, value in vars(self).items() if value) or "no more is known of it"
+
     def as_data(self) -> dict[str, str]:
         """The same for `--json`."""
         return {_camel(name): value for name, value in vars(self).items()}
@@ -113,6 +117,27 @@ def of_state(resources: Sequence[Mapping[str, Any]], cluster: str) -> ClusterIde
         vpc_id=network[0] if len(network) == 1 else str((made.get("vpcConfig") or {}).get("vpcId", "")) or _named_vpc(own),
         stack=next((tags[STACK_TAG] for _, _, outputs in own if STACK_TAG in (tags := _tags(outputs))), ""),
     )
+
+
+def clusters_of(resources: Sequence[Mapping[str, Any]], under_way: Sequence[Mapping[str, Any]] = ()) -> dict[str, ClusterIdentity]:
+    """Every cluster that a state holds, or was making, by its name.
+
+    Where it holds none, a run ended before it made one, or after it was deleted: then by the name that the resources carry in their
+    tags, and where none of them has tags, by the one that the component over all of them was made with.
+    """
+    # What is `external` was read, and others keep it; what waits to be deleted was replaced, and the cluster is the other one.
+    live = [each for each in resources if not each.get("external") and not each.get("delete")]
+    begun = [each["resource"] for each in under_way if each.get("type") == "creating"]
+    names = {each["id"] for each in live if each.get("type") == CLUSTER_TYPE.token and each.get("id")}
+    names |= {each["inputs"]["name"] for each in begun if each.get("type") == CLUSTER_TYPE.token and (each.get("inputs") or {}).get("name")}
+    names = names or {tags[CLUSTER_TAG] for each in live if each.get("id") and CLUSTER_TAG in (tags := _tags(each.get("outputs") or {}))}
+    names = names or {name for each in live if not each.get("custom") and (name := (each.get("inputs") or {}).get("clusterName"))}
+    return {name: of_state(resources, name) or ClusterIdentity() for name in sorted(names)}
+
+
+def doomed_clusters(resources: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Names of the clusters that were replaced, and that the next run deletes."""
+    return frozenset(each["id"] for each in resources if each.get("delete") and each.get("type") == CLUSTER_TYPE.token and each.get("id"))
 
 
 def _named_vpc(own: Iterable[tuple[str, str, Mapping[str, Any]]]) -> str:

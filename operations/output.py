@@ -14,6 +14,8 @@ from rich.text import Text
 
 from operations.access import access
 from operations.control_characters import escaped
+from operations.errors import CommandError
+from operations.interruption import interrupted_by_signals
 from operations.text_files import write_text
 
 if TYPE_CHECKING:
@@ -94,6 +96,29 @@ def write_json(value: Any, json_file: Path | None) -> None:
         sys.stdout.write(text)
         return
     write_text(json_file, text, "name a file with --json, or - for standard output")
+
+
+@contextmanager
+def reported(data: Callable[[str], Any], json_file: Path | None) -> Iterator[None]:
+    """Writes the report of the block where `--json` said, whatever ends it: its end, an error, Ctrl-C, a signal.
+
+    `data`: called with what ended the block before its time, empty at its own end.
+    """
+    try:
+        with interrupted_by_signals():
+            yield
+    except BaseException as error:
+        try:
+            write_json(data(_end_of(error)), json_file)
+        except (CommandError, OSError) as unwritten:
+            # What ended the block says more.
+            errors().print(f"the report is not written: {unwritten.args[-1]}", markup=False, soft_wrap=True)
+        raise
+    write_json(data(""), json_file)
+
+
+def _end_of(error: BaseException) -> str:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error.args[0] if error.args else type(error).__name__}"
 
 
 def _plain(value: Any) -> Any:

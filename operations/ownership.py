@@ -61,6 +61,12 @@ class Consent:
         if not self.yes:
             self.confirm(question)
 
+    def agree_apart(self, wrong: str, hint: str) -> None:
+        """Ask about what was not meant by the plan: `--yes` does not cover it. Raises OwnershipError, and what `confirm` raises."""
+        if self.yes:
+            raise OwnershipError(f"{wrong}; --yes does not cover that", hint)
+        self.confirm(f"{wrong} ({hint}). Go on without?")
+
     def type_name(self, cluster: str, why: str) -> None:
         """The cluster's name, typed or given: `--yes` alone is not enough here. Raises OwnershipError."""
         if not self.name and self.yes:
@@ -153,6 +159,7 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
     `unfinished`: a cluster whose creation the state does not know the end of is accepted by its VPC and stack.
     """
     subject, own, seen = ownership.subject, ownership.state.identity, ownership.seen
+    refuse_another_name(subject, ownership.state, seen.region)
     if ownership.status and ownership.tags.get(CLUSTER_TAG) != subject.cluster:
         wrong = f"there is an EKS cluster `{subject.cluster}` in {seen.region} that lacks the tag {CLUSTER_TAG}={subject.cluster}"
         raise OwnershipError(f"{wrong}: it is not this program's", "nothing was changed; give the stack another `trn:name`")
@@ -168,6 +175,26 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
         if ownership.state.is_unfinished and not own.cluster_arn:
             hint = f"a run was killed while it made the cluster: `trn recover {subject.stack}` imports it; nothing was changed"
         raise OwnershipError(_told(f"this is not the cluster of stack `{subject.stack}`", wrong), hint)
+
+
+def refuse_another_name(subject: StackCluster, state: StackState, region: str) -> None:
+    """Raises OwnershipError where the state holds something, and not the cluster that the stack file names.
+
+    The file says what is wanted, the state what is there. A state without a cluster, of a run that was killed before it made one or
+    of a destroy that was stopped near its end, is this cluster's where the tags of what it holds, or its component, name it.
+    """
+    if state.is_gone or subject.cluster in state.clusters or not (state.count or state.clusters):
+        return
+    wrong = f"Pulumi's state of stack `{subject.stack}` does not hold the cluster `{subject.cluster}` of the stack file"
+    lines = [f"the stack file: {subject.cluster} in {region}"]
+    lines += [f"Pulumi's state: {name}: {identity.words()}" for name, identity in state.clusters.items()]
+    if not state.clusters:
+        lines.append(f"Pulumi's state: {state.count} resources, and none of them names a cluster")
+        raise OwnershipError(
+            _told(wrong, lines), "is this the stack that made it? `pulumi stack export` shows what it holds; nothing was changed"
+        )
+    names = " or ".join(f"`{name}`" for name in state.clusters)
+    raise OwnershipError(_told(wrong, lines), f"set `trn:name` back to {names}, and `trn:region` to its region; nothing was changed")
 
 
 def refuse_other_stack(subject: StackCluster, stack: str, known: str = "") -> None:

@@ -1,13 +1,15 @@
 """What Pulumi holds of a stack: read from its backend, or from a file that `pulumi stack export` wrote."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
-from operations.cluster_identity import ClusterIdentity, moment, of_state
+from facts.resources.fsx import FILE_SYSTEM as LUSTRE
+from operations.cluster_identity import ClusterIdentity, clusters_of, doomed_clusters, moment, of_state
 from operations.errors import MISUSE, CommandError
 from operations.pulumi import NO_STACK, Pulumi, says
 from operations.stack_export import UNKNOWN, StateId, read_export
@@ -43,6 +45,15 @@ class StackState:
     created_at: str = ""
     """When the stack's first run began, UTC, to the second; empty where the state does not say."""
 
+    clusters: Mapping[str, ClusterIdentity] = field(default_factory=dict)
+    """Every cluster that the state holds, by name; see `clusters_of`."""
+    doomed: frozenset[str] = frozenset()
+    """Names of clusters that were replaced, and that the next run of Pulumi deletes."""
+    held: frozenset[tuple[str, ...]] = frozenset()
+    """URN, id and creation time of all that the state holds outside the engine, and of what is being made: what a run of Pulumi may delete."""
+    unsaved: frozenset[str] = frozenset()
+    """Ids of the file systems that Pulumi deletes without a final backup: it goes by the state, not by the stack file."""
+
     @property
     def is_gone(self) -> bool:
         """Shown to be gone: there is no such stack, or it holds nothing and nothing of it is under way."""
@@ -64,10 +75,26 @@ def parse_state(export: Any, cluster: str) -> StackState:
         created_at=moment(found.root.get("created")),
         identity=of_state(found.resources, cluster),
         under_way=len(found.pending),
+        clusters=clusters_of(found.resources, found.pending),
+        doomed=doomed_clusters(found.resources),
+        held=frozenset(map(_identity, found.outside))
+        | {(str(each["resource"].get("urn", "")), "") for each in found.pending if each.get("type") == "creating"},
+        unsaved=frozenset(each["id"] for each in found.outside if each.get("type") == LUSTRE.token and not _is_saved(each)),
         vpc_ids=frozenset(each["id"] for each in found.outside if each.get("type") == VPC.token),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in found.pending if each.get("type") == "creating"),
         id=found.id,
     )
+
+
+def _identity(resource: Mapping[str, Any]) -> tuple[str, ...]:
+    """A cluster of the same name that was made again has the same URN and id; of other types the engine writes down when it made them."""
+    return resource["urn"], resource["id"], moment((resource.get("outputs") or {}).get("createdAt") or resource.get("created"))
+
+
+def _is_saved(file_system: Mapping[str, Any]) -> bool:
+    """Whether the provider takes a backup before it deletes the file system: only where it was told so at the last `pulumi up`."""
+    told = {**(file_system.get("inputs") or {}), **(file_system.get("outputs") or {})}.get("skipFinalBackup")
+    return told is False or told == "false"
 
 
 def ask_state(pulumi: Pulumi, stack: str, cluster: str) -> StackState:

@@ -107,8 +107,10 @@ def _owned() -> Iterator[str]:
     yield from ("## Whose the cluster is", "")
     yield "Before its first change, a command reads Pulumi's state and the account, and compares account, region, ARN, creation time and VPC of the"
     yield f"cluster, and the stack that made it (`{STACK_TAG}`, on everything that takes tags). All of it is shown; any difference ends the command,"
-    yield "with both sides. sweep --delete, destroy, drain, scale, verify, shell, submit, precompile, image, data and recover do so. Where the backend cannot be reached, `--state`"
-    yield "takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
+    yield "with both sides. The stack file says what is wanted, never what is there: where the state holds another cluster than `trn:name` and"
+    yield "`trn:region` say, or resources that name none, every command that changes something refuses. A state without a cluster, of a run that"
+    yield "was killed before it made one, is the stack's where the tags of what it holds, or its component, name the cluster of the file, and EKS"
+    yield "was asked and has none of the name. Where the backend cannot be reached, `--state` takes an export of this very stack. Where Pulumi has no such stack, or holds nothing of it, what the objects say is shown and the"
     yield "cluster's name has to be typed, or given with `--name`: `--yes` alone is not enough. Objects of several stacks need `--identity`."
     yield from (
         "",
@@ -117,16 +119,24 @@ def _owned() -> Iterator[str]:
     yield "another account or region, if an object of its name was made later, or if it was not in the plan that was confirmed: what appears"
     yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy`, `--yes` covers the"
     yield "one plan that is shown. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
-    yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything."
+    yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything. Right before each run of Pulumi the state is"
+    yield "read again: what came into it since the question is asked about, and with `--yes` the destroy ends there. What comes into it between that"
+    yield "and Pulumi's own lock is not seen."
     yield from (
         "",
-        f"sweep --delete, destroy, drain and scale hold a lock while they change something: the EC2 launch template `{lock_name('NAME')}`, which",
+        "What cannot be seen is not nothing: where the API server does not answer, or may not be asked for a kind of object (401, 403), drain",
+    )
+    yield "refuses, and destroy wants the cluster's name typed or given with `--name`; an error in the midst of its drain ends it before Pulumi."
+    yield "`finalBackup: true` that is in the file and not yet in the state is a question of its own, which no option covers."
+    yield from (
+        "",
+        f"sweep --delete, destroy, drain, recover and scale hold a lock while they change something: the EC2 launch template `{lock_name('NAME')}`, which",
     )
     yield f"launches nothing and bills nothing, with who, where, which command and since when, and with the tag `{LOCK_TAG}`. One run can have it, and it"
     yield "is deleted by its id: a run gives up its own lock and no other. It is given up at the end and when the command is interrupted; if that"
     yield "fails, the command says so, and ends with 1 where it would have ended with 0. A command that was killed leaves it; `--break-lock` takes"
-    yield "the lock that it has shown. A lock of trn 0.1.0, a parameter of Systems Manager, is respected, and a person deletes it. sweep and destroy"
-    yield "also need Pulumi's own lock to be free."
+    yield "the lock that it has shown. A lock of trn 0.1.0, a parameter of Systems Manager, is respected, and a person deletes it. sweep, destroy and"
+    yield "recover also need Pulumi's own lock to be free."
     yield from (
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",

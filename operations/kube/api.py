@@ -35,6 +35,10 @@ class Unreachable(CommandError):
     """The API server does not answer, or refuses access."""
 
 
+class Forbidden(Unreachable):
+    """The caller may not do this one thing; for another kind of object it may be different."""
+
+
 class AlreadyThere(CommandError):
     """An object of that name is there already."""
 
@@ -54,10 +58,12 @@ class Kubernetes(Protocol):
         """What the API serves at a path, as it is: a log. None for what is not there. `timeout_s`: longest silence; a log that is followed has long ones."""
         ...
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
+        `uid`: only the object that has it, `version`: only as it was read, by its resourceVersion; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
         to end, in place of its own.
         """
         ...
@@ -103,13 +109,17 @@ class KubernetesClient:
         answer = self._answer("GET", path, timeout_s=timeout_s)
         return None if answer is None else answer.decode(errors="replace")
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it, by DeleteOptions' preconditions; raises CommandError where another one has the name by now.
+        `uid`: only the object that has it, `version`: only as it was read, by DeleteOptions' preconditions; raises CommandError where
+        another one has the name by now, or it was changed.
         `grace_s`: seconds that a pod gets to end, in place of its own.
         """
-        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": {"uid": uid}} if uid else {})}
+        conditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
+        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": conditions} if conditions else {})}
         if grace_s is not None:
             options["gracePeriodSeconds"] = grace_s
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)
@@ -169,7 +179,8 @@ class KubernetesClient:
             return None
         if answer.status in (401, 403):
             hint = "the caller needs an access entry: `controlPlane.accessEntries` in the stack file"
-            raise Unreachable(f"{answer.status} {answer.reason} ({method} {path})", hint)
+            denied = Forbidden if answer.status == 403 else Unreachable
+            raise denied(f"{answer.status} {answer.reason} ({method} {path})", hint)
         if answer.status >= 300:
             kind = AlreadyThere if (method, answer.status) == ("POST", CONFLICT) else CommandError
             raise kind(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")

@@ -67,7 +67,9 @@ class FakeCluster:
         """What is served there, as it is."""
         return self.texts.get(path)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """Starts to go, unless a finalizer holds it; refused where another one has the name by now."""
         self._refuse(name)
         there = next((item["metadata"]["uid"] for item in self.objects.get(resource, ()) if item["metadata"]["name"] == name), uid)

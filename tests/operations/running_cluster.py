@@ -66,7 +66,9 @@ class RunningCluster(FakeCluster):
         self._note("patch", resource)
         return super().apply(resource, namespace, body, dry_run=dry_run)
 
-    def delete(self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", grace_s: int | None = None) -> None:
+    def delete(
+        self, resource: Resource, name: str, namespace: str = "", *, uid: str = "", version: str = "", grace_s: int | None = None
+    ) -> None:
         """As before."""
         self._note("delete", resource)
         super().delete(resource, name, namespace, uid=uid, grace_s=grace_s)

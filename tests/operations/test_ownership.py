@@ -45,6 +45,8 @@ class World:
         self.pulumi.on_run = self._destroyed
         monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.kubernetes)
         self.before = self.ids()
+        self.about = subject(CLUSTER)
+        """As the stack file says it."""
 
     @property
     def cluster(self) -> dict[str, Any]:
@@ -64,26 +66,26 @@ class World:
 
     def sweep(self, consent: Consent = YES, **choices: Any) -> Swept:
         """`trn sweep --delete`."""
-        return sweep_stack(self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, Choices(**choices), lambda *_: None)
+        return sweep_stack(self.cloud.api, self.pulumi, self.about, consent, QUIET, Choices(**choices), lambda *_: None)
 
     def destroy(self, consent: Consent = YES, *, is_protected: bool = False, given: frozenset[str] = frozenset(), **choices: Any) -> Any:
         """`trn destroy`. `given`: what the stack file says that others keep."""
         return destroy_stack(
-            self.cloud.api, self.pulumi, replace(subject(CLUSTER), existing_ids=given), consent, QUIET, Choices(**choices),
+            self.cloud.api, self.pulumi, replace(self.about, existing_ids=given), consent, QUIET, Choices(**choices),
             is_protected=is_protected, shown=lambda before: None, swept=lambda plan: None,
         )  # fmt: skip
 
     def drain(self, consent: Consent = YES) -> Any:
         """`trn drain`."""
-        return drain_stack(self.cloud.api, self.pulumi, subject(CLUSTER), consent, QUIET, lambda plan: None)
+        return drain_stack(self.cloud.api, self.pulumi, self.about, consent, QUIET, lambda plan: None)
 
     def scale(self, consent: Consent = YES) -> Any:
         """`trn scale core 0`."""
-        return scale_group(self.cloud.api, self.pulumi, subject(CLUSTER), "core", 0, consent, QUIET, lambda: None)
+        return scale_group(self.cloud.api, self.pulumi, self.about, "core", 0, consent, QUIET, lambda: None)
 
     def look(self, consent: Consent = YES) -> Any:
         """What `trn verify` and `trn shell` ask before they start a pod."""
-        return agreed(read_ownership(self.cloud.api, self.pulumi, subject(CLUSTER)), consent, lambda line: None)
+        return agreed(read_ownership(self.cloud.api, self.pulumi, self.about), consent, lambda line: None)
 
     def is_untouched(self) -> bool:
         """Nothing was changed anywhere."""

@@ -26,7 +26,7 @@ def destroy(
     from operations.cluster.drain.view import print_plan as print_drain
     from operations.cluster.sweep.stack import Choices, refuse_data
     from operations.cluster.sweep.view import print_leftovers, print_ownership, print_plan
-    from operations.output import errors, results, write_json
+    from operations.output import errors, reported, results
     from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
@@ -48,18 +48,22 @@ def destroy(
         if before.busy is not None:
             print_drain(progress, settings.name, before.busy.plan)
 
-    report = destroy_stack(
-        access().aws(stack, settings.region),
-        access().pulumi(stack),
-        StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings)),
-        consent(yes, name, identity),
-        Watching(tell, access().pause),
-        choices,
-        is_protected=settings.control_plane.deletion_protection,
-        shown=shown,
-        swept=lambda plan: print_plan(progress, settings.name, plan),
-    )
-    write_json(run.as_data(report), json_file)
-    for line in run.report_lines(report, stack):
-        console.print(line, markup=False, soft_wrap=True)
+    report = run.Report()
+    try:
+        with reported(lambda ended: run.as_data(report, ended), json_file):
+            destroy_stack(
+                access().aws(stack, settings.region),
+                access().pulumi(stack),
+                StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings)),
+                consent(yes, name, identity),
+                Watching(tell, access().pause),
+                choices,
+                is_protected=settings.control_plane.deletion_protection,
+                shown=shown,
+                swept=lambda plan: print_plan(progress, settings.name, plan),
+                report=report,
+            )
+    finally:
+        for line in run.report_lines(report, stack) if report.began else ():
+            console.print(line, markup=False, soft_wrap=True)
     return 0 if report.is_clean else 1

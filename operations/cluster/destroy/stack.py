@@ -12,7 +12,7 @@ from operations.cluster.drain.stack import asking
 from operations.cluster.sweep.plan import Keeping, SweepPlan
 from operations.cluster.sweep.run import judged, look, place_of
 from operations.cluster.sweep.stack import Choices, bound, sweep_of
-from operations.errors import MISUSE, CommandError
+from operations.errors import MISUSE, CommandError, OwnershipError
 from operations.lock import locked, this_run
 from operations.ownership import Consent, Ownership, StackCluster, chosen_stack, read_ownership, refuse_change, refuse_mismatch
 from operations.pulumi import NO_STACK, Pulumi
@@ -32,26 +32,34 @@ class Before:
     leftovers: SweepPlan
     """Of it, what the sweep deletes: Pulumi does not know it."""
     busy: run.Busy | None
-    """The cluster from inside, and what a drain does there; None where it does not answer."""
+    """The cluster from inside, and what a drain does there; None where there is no cluster, or none in which anything runs."""
 
 
 def destroy_stack(
     api: Api, pulumi: Pulumi, subject: StackCluster, consent: Consent, watching: Watching, choices: Choices,
-    *, is_protected: bool, shown: Callable[[Before], None], swept: Callable[[SweepPlan], None],
+    *, is_protected: bool, shown: Callable[[Before], None], swept: Callable[[SweepPlan], None], report: run.Report | None = None,
 ) -> run.Report:  # fmt: skip
     """Drain, destroy and sweep one stack.
 
-    `is_protected`: the settings' `deletionProtection`. `shown` and `swept` are called with what is about to be asked. Raises
-    CommandError, with nothing drained, where it is not this stack's cluster, or may not be destroyed now.
+    `is_protected`: the settings' `deletionProtection`. `shown` and `swept` are called with what is about to be asked. `report`: takes
+    what is done, however it ends. Raises CommandError, with nothing drained, where it is not this stack's cluster, or may not be
+    destroyed now; and in the midst, where more would go than was confirmed.
     """
+    report = run.Report() if report is None else report
     before = look_before(api, pulumi, subject, choices, consent.identity, watching, is_protected=is_protected)
     refuse_locked(pulumi, subject.stack, before.ownership.state.root)
+    report.identity, report.unseen = before.ownership.identity, dict(before.busy.plan.unknown) if before.busy else {}
     shown(before)
+    if report.unseen:
+        consent.type_name(subject.cluster, "it is not known what runs in the cluster, and all of it goes with it: see `not known` above")
+    if choices.final_backup and before.ownership.state.unsaved:
+        consent.agree_apart(*without_backup(before.ownership))
     if not before.ownership.is_proven and before.leftovers.deletions:
         consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
     consent.agree(question(before))
     holder = this_run(before.ownership.caller, f"destroy {subject.stack}")
     with locked(api, subject.cluster, holder, watching.tell, break_lock=choices.break_lock) as lock:
+        report.began = True
 
         def check() -> None:
             lock.refuse_lost()
@@ -61,19 +69,24 @@ def destroy_stack(
             check()
             return ask_state(pulumi, subject.stack, subject.cluster).ids
 
+        confirmed = before.ownership.state.held
+
+        def check_covered() -> None:
+            nonlocal confirmed
+            check()
+            confirmed |= agreed_growth(ask_state(pulumi, subject.stack, subject.cluster).held - confirmed, consent, watching.tell)
+
         check()
-        report = run.Report(before.ownership.identity)
         if before.busy is not None:
             run.drain(before.busy, report, watching, check, asking(consent, watching.tell))
-        if report.unconfirmed:
+        if report.unconfirmed or (report.drain_ended and run.status_of(api, subject.cluster) not in run.NOTHING_INSIDE):
             return report
-        check()
 
         def clear() -> None:
             report.cleared += _clear(api, before, choices, watching, check_state)
 
-        report.tries, report.destroyed = run.pulumi_destroy(
-            subject.stack, pulumi.run, watching.tell, lambda: (described(api, subject.cluster) or {}).get("status", ""), clear
+        run.pulumi_destroy(
+            subject.stack, pulumi.run, watching.tell, lambda: run.status_of(api, subject.cluster), report, clear, check_covered
         )
         if report.destroyed:
             _sweep(api, before, choices, watching, check_state, consent, report, swept)
@@ -91,12 +104,43 @@ def look_before(
     if ownership.status and ownership.state.identity is None:
         wrong = f"Pulumi's state of stack `{subject.stack}` is empty, and the cluster `{subject.cluster}` is up ({ownership.status})"
         raise CommandError(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?", code=MISUSE)
+    refuse_others(ownership)
     refuse_protected(ownership, is_protected=is_protected)
     refuse_given(ownership)
     found = tuple(look(api, place_of(api, subject.cluster), watching.tracked(KINDS)))
     stack = chosen_stack(ownership, found, named)
     keeping = Keeping(ownership.owner(stack), ownership.state.ids, choices.data)
     return Before(ownership, keeping, found, judged(api, found, keeping), run.look_inside(api, subject.cluster, watching.tell))
+
+
+def refuse_others(ownership: Ownership) -> None:
+    """Raises CommandError where the state holds more clusters than this one: Pulumi would delete them too, and only this one is drained."""
+    subject, state = ownership.subject, ownership.state
+    others = sorted((state.clusters.keys() | state.doomed) - {subject.cluster})
+    if others and not state.is_gone:
+        wrong = (
+            f"Pulumi's state of stack `{subject.stack}` holds more than {subject.cluster}: {', '.join(others)} would be deleted undrained"
+        )
+        raise CommandError(f"{wrong}; nothing was drained", f"`pulumi up --stack {subject.stack}` ends a replacement that was stopped")
+
+
+def without_backup(ownership: Ownership) -> tuple[str, str]:
+    """The question about file systems of which the stack file wants a backup and Pulumi's state does not, and how to get one."""
+    which, stack = ", ".join(sorted(ownership.state.unsaved)), ownership.subject.stack
+    wrong = f"no backup will be made of {which}: the stack file says `finalBackup: true`, Pulumi's state does not say so yet"
+    return wrong, f"`pulumi up --stack {stack}` writes it into the state; then destroy"
+
+
+def agreed_growth(grown: frozenset[tuple[str, ...]], consent: Consent, tell: Callable[[str], None]) -> frozenset[tuple[str, ...]]:
+    """What has come into the state since the question, if it may go as well. Raises OwnershipError where nobody said so."""
+    if not grown:
+        return grown
+    for urn, *which in sorted(grown):
+        tell(f"new in Pulumi's state since it was confirmed: {urn} {which[0]}")
+    if consent.yes or not consent.ask(f"{len(grown)} resources came into the state since you were asked. Destroy them as well?"):
+        wrong = f"{len(grown)} resources came into Pulumi's state since it was confirmed: nothing more was destroyed"
+        raise OwnershipError(wrong, "another run of Pulumi has made them: see who it was; run this again, and it asks about all of it")
+    return grown
 
 
 def refuse_protected(ownership: Ownership, *, is_protected: bool) -> None:

@@ -19,10 +19,10 @@ def drain(
     """
     from operations.access import access
     from operations.asking import consent
-    from operations.cluster.drain.plan import DrainPlan
+    from operations.cluster.drain.plan import DrainPlan, Target
     from operations.cluster.drain.stack import drain_stack
     from operations.cluster.drain.view import as_data, print_left, print_plan
-    from operations.output import errors, gauge, results, write_json
+    from operations.output import errors, gauge, reported, results
     from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
@@ -36,15 +36,19 @@ def drain(
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    def shown(plan: DrainPlan) -> None:
-        print_plan(progress, settings.name, plan)
+    plan, left = DrainPlan(()), list[Target]()
 
-    with gauge("draining", progress) as show:
+    def shown(planned: DrainPlan) -> None:
+        nonlocal plan
+        plan = planned
+        left[:] = [step.target for step in planned.steps]
+        print_plan(progress, settings.name, planned)
+
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with reported(lambda ended: as_data(plan, left, ended), json_file), gauge("draining", progress) as show:
         watching = Watching(tell, access().pause, show)
-        subject = StackCluster(stack_file.project, stack, settings.name)
-        plan, left = drain_stack(
-            api, access().pulumi(stack), subject, consent(yes, name), watching, shown, state_file=state, break_lock=break_lock
+        drain_stack(
+            api, access().pulumi(stack), subject, consent(yes, name), watching, shown, state_file=state, break_lock=break_lock, left=left
         )
-    write_json(as_data(plan, left), json_file)
     print_left(console, left)
     return 1 if left else 0

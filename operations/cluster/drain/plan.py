@@ -1,12 +1,13 @@
 """What a drain does, in which order: a value made from lists of objects."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain.kinds import CLAIMS, KINDS, STATEFUL_SETS, Kind
-from operations.kube.api import Kubernetes, Object
+from operations.errors import CommandError
+from operations.kube.api import Forbidden, Kubernetes, Object, Unreachable
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class DrainPlan:
     """In order; those that only wait are the last."""
     missing: tuple[str, ...] = ()
     """Add-ons none of whose kinds the cluster knows: they are not there."""
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    """Kinds whose objects could not be listed, with what the API server said: not the same as kinds of which there are none."""
 
     def targets(self, verb: str) -> list[Target]:
         """What one verb is meant for."""
@@ -75,20 +78,40 @@ class DrainPlan:
 
 
 def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
-    """What a drain would do now. Reads only."""
+    """What a drain would do now. Reads only. Raises Unreachable where nothing at all can be listed."""
     known: dict[str, bool] = {}
+    unknown: dict[str, str] = {}
     steps: list[Step] = []
 
-    def objects(kind: Kind) -> list[Object]:
-        found = kubernetes.list(kind.resource)
-        known[kind.addon] = known.get(kind.addon, False) or found is not None
-        return found or []
+    def listed(resource: Resource) -> list[Object] | None:
+        try:
+            return kubernetes.list(resource)
+        except Unreachable as error:
+            if not isinstance(error, Forbidden):
+                raise
+            unknown[resource.kind] = str(error.args[0])
+        except CommandError as error:
+            unknown[resource.kind] = str(error.args[0])
+        return []
 
-    held = held_claims(kubernetes.list(STATEFUL_SETS) or [])
+    held = held_claims(listed(STATEFUL_SETS) or [])
     for kind in KINDS:
-        steps += [Step(kind, item, target(kind.resource, item)) for item in objects(kind) if kind.chosen(item)]
+        found = listed(kind.resource)
+        known[kind.addon] = known.get(kind.addon, False) or found is not None
+        # Which claims StatefulSets hold is not known without them.
+        if kind.resource != CLAIMS or STATEFUL_SETS.kind not in unknown:
+            steps += [Step(kind, item, target(kind.resource, item)) for item in found or [] if kind.chosen(item)]
     missing = tuple(addon for addon, is_known in known.items() if addon and not is_known)
-    return DrainPlan(tuple(step for step in steps if step.target not in held), missing)
+    return DrainPlan(tuple(step for step in steps if step.target not in held), missing, unknown)
+
+
+def refuse_unknown(plan: DrainPlan, confirmed: DrainPlan = DrainPlan(())) -> None:
+    """Raises CommandError where kinds could not be listed that could be when the plan was confirmed: there may be a job among them."""
+    new = {kind: said for kind, said in plan.unknown.items() if kind not in confirmed.unknown}
+    if new:
+        listed = "".join(f"\n  {kind}: {said}" for kind, said in new.items())
+        hint = "the caller needs an access entry that may list them: `controlPlane.accessEntries` in the stack file"
+        raise CommandError(f"it is not known what runs in the cluster: these kinds cannot be listed{listed}", hint)
 
 
 def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:

@@ -1,11 +1,11 @@
 """Carries a drain out, and waits until what it deleted is gone."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain
+from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain, refuse_unknown
 from operations.errors import CommandError
-from operations.kube.api import Kubernetes, Unreachable
+from operations.kube.api import Forbidden, Kubernetes, Unreachable
 
 ROUNDS, PAUSE_S = 60, 10
 """Together 10 minutes: what Karpenter needs to take instances away, with room."""
@@ -26,14 +26,19 @@ class Drain:
     """Called before each round; raises where the cluster is another one by now, or the lock is lost."""
     agree: Callable[[tuple[Step, ...]], bool] = lambda steps: False
     """Asked about what appeared since the plan was confirmed."""
+    left: list[Target] = field(default_factory=list)
+    """What was there at the last look: known however the drain ends."""
 
     def run(self, plan: DrainPlan) -> tuple[Target, ...]:
         """Close, empty and delete what was confirmed, and wait; returns what is still there. A second run continues where the first
         was stopped.
 
-        What appears meanwhile and is not agreed to stays, and the nodes that it may run on stay with it.
+        What appears meanwhile and is not agreed to stays, and the nodes that it may run on stay with it. Raises CommandError where a
+        look fails: what was there before it is in `left`.
         """
         confirmed, unconfirmed = plan, set[str]()
+        # While the question stood, and the lock was waited for, a job may have been started.
+        plan = self._look(confirmed, unconfirmed)
         asked, shown, seen = set[str](), set[str](), set[str]()
         for number in range(ROUNDS):
             self.check()
@@ -52,31 +57,37 @@ class Drain:
                     elif said not in shown:
                         shown.add(said)
                         self.tell(said)
-            plan = plan_drain(self.kubernetes)
+            plan = self._look(confirmed, unconfirmed)
             if all(_ends(step, unconfirmed, holds_nodes=_holds_nodes(plan, unconfirmed)) for step in plan.steps):
                 break
             self.pause(PAUSE_S)
-        unconfirmed |= {step.key for step in plan.new_since(confirmed)}
-        return tuple(replace(step.target, is_new=step.key in unconfirmed) for step in plan.steps)
+        return tuple(self.left)
+
+    def _look(self, confirmed: DrainPlan, unconfirmed: Collection[str]) -> DrainPlan:
+        plan = plan_drain(self.kubernetes)
+        new = {step.key for step in plan.new_since(confirmed)}.union(unconfirmed)
+        self.left[:] = [replace(step.target, is_new=step.key in new) for step in plan.steps]
+        refuse_unknown(plan, confirmed)
+        return plan
 
     def _with_new(self, plan: DrainPlan, confirmed: DrainPlan, unconfirmed: set[str]) -> DrainPlan:
         """What is confirmed by now; what is not is added to `unconfirmed`."""
         new = tuple(step for step in plan.new_since(confirmed) if step.key not in unconfirmed)
         if new and self.agree(new):
-            return DrainPlan((*confirmed.steps, *new))
+            return replace(confirmed, steps=(*confirmed.steps, *new))
         unconfirmed |= {step.key for step in new}
         return confirmed
 
     def _act(self, step: Step) -> str:
         """What the API server said, empty for consent. What it refuses, for want of a webhook say, is tried again in the next round.
 
-        Raises Unreachable where it does not answer, or refuses access.
+        Raises Unreachable where it does not answer, or does not know the caller.
         """
         try:
             step.kind.act(self.kubernetes, step.item)
-        except Unreachable:
-            raise
         except CommandError as error:
+            if isinstance(error, Unreachable) and not isinstance(error, Forbidden):
+                raise
             return f"cannot {step.kind.verb} {step.target} yet: {error.args[0]}"
         except KeyboardInterrupt:
             self.tell(f"stopped while {_DOING[step.kind.verb]} {step.target}: it may be done")

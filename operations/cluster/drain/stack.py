@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from operations.aws.api import Api
-from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain
+from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain, refuse_unknown
 from operations.cluster.drain.run import Drain
 from operations.kube.cluster import cluster_of
 from operations.lock import locked, this_run
@@ -23,17 +23,19 @@ def drain_stack(
     *,
     state_file: Path | None = None,
     break_lock: bool = False,
+    left: list[Target] | None = None,
 ) -> tuple[DrainPlan, tuple[Target, ...]]:
     """Close, empty and delete what users started; the plan, and what is still there.
 
-    `shown`: called with what is about to be asked. Raises CommandError where it is not this stack's cluster, or another operator
-    is at it.
+    `shown`: called with what is about to be asked. `left`: takes what is still there, however it ends. Raises CommandError where it
+    is not this stack's cluster, another operator is at it, or it cannot be seen what runs there.
     """
-    kubernetes = cluster_of(api, subject.cluster)
     ownership = read_ownership(api, pulumi, subject, state_file)
     identity = agreed(ownership, consent, watching.tell)
+    kubernetes = cluster_of(api, subject.cluster)
     plan = plan_drain(kubernetes)
     shown(plan)
+    refuse_unknown(plan)
     if plan.counts:
         consent.agree(f"Go on in {subject.cluster} in {identity.region}, account {identity.account}: {plan.counts}?")
     with locked(api, subject.cluster, this_run(ownership.caller, f"drain {subject.stack}"), watching.tell, break_lock=break_lock) as lock:
@@ -42,7 +44,8 @@ def drain_stack(
             lock.refuse_lost()
             refuse_change(api, ownership)
 
-        return plan, Drain(kubernetes, watching.pause, watching.tell, watching.show, check, asking(consent, watching.tell)).run(plan)
+        agree, left = asking(consent, watching.tell), [] if left is None else left
+        return plan, Drain(kubernetes, watching.pause, watching.tell, watching.show, check, agree, left).run(plan)
 
 
 def asking(consent: Consent, tell: Callable[[str], None]) -> Callable[[tuple[Step, ...]], bool]:

@@ -1,11 +1,10 @@
 """`trn recover`: read the state, look, show, ask, import, refresh."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from operations.errors import CommandError
-from operations.options import JsonFile, Stack, Yes
+from operations.options import BreakLock, JsonFile, Stack, Yes
 
 
 def recover(
@@ -15,57 +14,50 @@ def recover(
         typer.Option("--orphans", help="Without unfinished operations: import what `pulumi up` would make and is there already."),
     ] = False,
     yes: Yes = False,
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Find what a killed `pulumi up` had made, wait until it is ready, and import it. Exits with 1 where a person must look first.
 
-    A resource is the cluster's by its exact name, place or tags. Nothing is changed while anything is unclear.
+    A resource is the cluster's by its tags and the time at which it was made, a part of one by its place; what has no more than the
+    name is unclear. Nothing is changed while anything is unclear. Looks again under the lock before it changes anything.
 
     Example: trn recover dev, or: trn recover dev --orphans
     """
     from operations.access import access
-    from operations.cluster.recover.look import Recovery
-    from operations.cluster.recover.objects import objects_of
-    from operations.cluster.recover.pulumi import exported, import_and_refresh, with_orphans
+    from operations.asking import consent
+    from operations.cluster.recover.plan import Plan
+    from operations.cluster.recover.stack import Report, recover_stack
     from operations.cluster.recover.view import as_data, print_plan, report_lines
     from operations.cluster.sweep.view import print_ownership
-    from operations.output import errors, results, write_json
-    from operations.ownership import StackCluster, read_ownership, refuse_mismatch
+    from operations.output import errors, reported, results
+    from operations.ownership import Ownership, StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
+    from operations.watching import Watching
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     progress, console = errors(), results(json_file)
+    report = Report()
 
     def tell(line: str) -> None:
         progress.print(line, markup=False, soft_wrap=True)
 
-    api = access().aws(stack, settings.region)
-    recovery = Recovery(
-        api, settings.name, lambda: objects_of(api, settings.name), access().pause, tell, f"/{stack_file.project}/{stack}", orphans
-    )
-    state = exported(stack, access().pulumi(stack).ask)
-    if orphans:
-        if state.pending:
-            raise CommandError(f"{len(state.pending)} operations have no end yet", f"run `trn recover {stack}` first, without --orphans")
-        state = with_orphans(state, stack, access().pulumi(stack).ask)
-    plan = recovery.plan(state)
-    print_plan(progress, plan, orphans=orphans)
-    work = len(plan.imports) + len(plan.uninstalls)
-    # Without orphans a refresh alone is work too: it clears the operations that are settled.
-    done = not plan.unclear and not work and (orphans or not plan.has_work)
-    if not done and not plan.unclear:
-        # Read once more: looking may have taken forty minutes.
-        ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name))
-        refuse_mismatch(ownership, unfinished=True)
+    def shown(plan: Plan) -> None:
+        print_plan(progress, plan, orphans=orphans)
+
+    def owned(ownership: Ownership) -> None:
         print_ownership(progress, ownership)
-        if not yes:
-            typer.confirm(f"Import {len(plan.imports)}, uninstall {len(plan.uninstalls)}, then refresh {stack}?", abort=True, err=True)
-        recovery.uninstall(plan)
-        pulumi = access().pulumi(stack)
-        done = import_and_refresh(plan, stack, pulumi.ask, pulumi.run)
-    write_json({"stack": stack, "recovered": done, **as_data(plan, orphans=orphans)}, json_file)
-    for line in report_lines(plan, stack, orphans=orphans, done=done):
+
+    def said(ended: str) -> dict[str, Any]:
+        return {"stack": stack, "recovered": report.done, "ended": ended, **as_data(report.plan, orphans=orphans)}
+
+    with reported(said, json_file):
+        recover_stack(
+            access().aws(stack, settings.region), access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name),
+            consent(yes), Watching(tell, access().pause), report, shown, owned, orphans=orphans, break_lock=break_lock,
+        )  # fmt: skip
+    for line in report_lines(report.plan, stack, orphans=orphans, done=report.done):
         console.print(line, markup=False, soft_wrap=True)
-    return 0 if done else 1
+    return 0 if report.done else 1

@@ -1,6 +1,6 @@
 """Finds what a run made behind the API server: objects by their names, and Helm releases by their Secrets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from operations.aws.sighting import Sighting
 from operations.kube.api import Kubernetes
 from operations.kube.cluster import cluster_of
 
+PULUMI = "pulumi-kubernetes"
+"""Begins the name under which Pulumi's Kubernetes provider owns fields (pulumi/pulumi-kubernetes provider/pkg/provider, server-side apply)."""
 RELEASE = "kubernetes:helm.sh/v3:Release"
 SECRETS = Resource("Secret", "/api/v1", "secrets")
 RELEASE_TYPE = "helm.sh/release.v1"
@@ -30,16 +32,17 @@ class Objects:
         else:
             yield from self._object(inputs)
 
-    def uninstall(self, namespace: str, name: str) -> list[str]:
+    def uninstall(self, namespace: str, secrets: Sequence[tuple[str, str, str]]) -> list[str]:
         """Forget a release that was not installed to its end; the names of the Secrets deleted.
+
+        Each as it was looked at, by uid and resourceVersion: Helm writes into it while it goes on. Raises CommandError where one has changed.
 
         Its objects stay, and carry the release's annotations: the next installation takes them over (helm/helm
         pkg/action/validate.go, checkOwnership).
         """
-        names = [entry["metadata"]["name"] for entry in self._secrets(namespace, name)]
-        for secret in names:
-            self.kubernetes.delete(SECRETS, secret, namespace)
-        return names
+        for secret, uid, version in secrets:
+            self.kubernetes.delete(SECRETS, secret, namespace, uid=uid, version=version)
+        return [secret for secret, _, _ in secrets]
 
     def _object(self, inputs: Mapping[str, Any]) -> Iterator[Sighting]:
         metadata, version, kind = inputs["metadata"], inputs["apiVersion"], inputs["kind"]
@@ -53,14 +56,21 @@ class Objects:
         place = f"/namespaces/{namespace}" if entry["namespaced"] else ""
         found = self.kubernetes.read(f"{base}{place}/{entry['name']}/{name}")
         if found is not None and not found["metadata"].get("deletionTimestamp"):
-            yield Sighting(f"{namespace}/{name}" if entry["namespaced"] else name)
+            which, metadata = f"{namespace}/{name}" if entry["namespaced"] else name, found["metadata"]
+            managers = [str(each.get("manager", "")) for each in metadata.get("managedFields") or ()]
+            is_pulumis = any(manager.startswith(PULUMI) for manager in managers)
+            doubt = "" if is_pulumis else f"{' and '.join(managers) or 'nobody that is known'} made it, and not Pulumi"
+            yield Sighting(which, born=metadata.get("creationTimestamp", ""), doubt=doubt)
 
     def _release(self, namespace: str, name: str) -> Iterator[Sighting]:
-        states = [entry["metadata"]["labels"]["status"] for entry in self._secrets(namespace, name)]
+        secrets = [entry["metadata"] for entry in self._secrets(namespace, name)]
+        states = [metadata["labels"]["status"] for metadata in secrets]
+        born = secrets[-1].get("creationTimestamp", "") if secrets else ""
         if "deployed" in states:
-            yield Sighting(f"{namespace}/{name}", said="deployed")
+            yield Sighting(f"{namespace}/{name}", said="deployed", born=born)
         elif states:
-            yield Sighting(f"{namespace}/{name}", "half", states[-1])
+            parts = tuple((each["name"], each.get("uid", ""), each.get("resourceVersion", "")) for each in secrets)
+            yield Sighting(f"{namespace}/{name}", "half", states[-1], born, parts=parts)
 
     def _secrets(self, namespace: str, name: str) -> list[dict[str, Any]]:
         """A release's Secrets, by its exact name and namespace, oldest first."""

@@ -62,6 +62,14 @@ class Plan:
         """Whether anything was found without an end."""
         return any(vars(self).values())
 
+    @property
+    def deeds(self) -> frozenset[tuple[str, ...]]:
+        """All that would be changed, each with what tells its object from every other."""
+        imports = {("import", item.pending.urn, item.sighting.id, item.sighting.born) for item in self.imports}
+        secrets = {("uninstall", *part[:2]) for item in self.uninstalls for part in item.sighting.parts}
+        cleared = {("clear", item.urn) for item in (*self.never_made, *self.settled, *self.refreshed)}
+        return frozenset(imports | secrets | cleared)
+
 
 def plan_recovery(state: State, found: Found) -> Plan:
     """Sort every operation without an end by what became of it."""
@@ -75,7 +83,7 @@ def plan_recovery(state: State, found: Found) -> Plan:
         if state.is_there(pending.urn) and (not pending.is_custom or state.live[pending.urn].get("inputs", {}) == pending.inputs):
             kept["settled"].append(pending)
             if pending.type in MADE_TWICE:
-                kept["leftovers"] += [Import(pending, sighting) for sighting in unknown]
+                kept["leftovers"] += [Import(pending, sighting) for sighting in unknown if not sighting.doubt]
         elif sightings is None:
             kept["unclear"].append(_not_looked_for(pending))
         else:
@@ -84,7 +92,10 @@ def plan_recovery(state: State, found: Found) -> Plan:
 
 
 def _sort(pending: Pending, sightings: list[Sighting], kept: dict[str, list[Any]], *, in_place: bool) -> None:
-    if len(sightings) > 1:
+    doubtful = [sighting for sighting in sightings if sighting.doubt]
+    if doubtful:
+        kept["unclear"].append(_doubtful(pending, doubtful[0]))
+    elif len(sightings) > 1:
         kept["unclear"].append(_several(pending, sightings))
     elif not sightings:
         kept["never_made"].append(pending)
@@ -100,10 +111,19 @@ def _unique(pending: Iterable[Pending]) -> list[Pending]:
 
 def _not_looked_for(pending: Pending) -> Unclear:
     why = "its type, or what it was made from, does not tell how to find it"
-    parts = [f"pulumi import {pending.type} {pending.name} ID --protect=false --generate-code=false"]
+    return Unclear(pending, why, f"if it exists, {_by_hand(pending, 'ID')}; if not, `pulumi refresh` and clear it when asked")
+
+
+def _doubtful(pending: Pending, sighting: Sighting) -> Unclear:
+    do = f"see who made it; if it is this stack's, {_by_hand(pending, sighting.id)}; if not, `pulumi up` needs another name, or it gone"
+    return Unclear(pending, f"{sighting.id}: {sighting.doubt}", do)
+
+
+def _by_hand(pending: Pending, which: str) -> str:
+    parts = [f"pulumi import {pending.type} {pending.name} {which} --protect=false --generate-code=false"]
     parts += [f'--parent "parent={pending.parent}"'] if pending.parent else []
     parts += [f'--provider "provider={pending.provider}"'] if pending.provider else []
-    return Unclear(pending, why, f"if it exists, {' '.join(parts)}; if not, `pulumi refresh` and clear it when asked")
+    return " ".join(parts)
 
 
 def _several(pending: Pending, sightings: list[Sighting]) -> Unclear:

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from operations.cluster.destroy.recovery import refuse_misuse
@@ -56,7 +57,9 @@ def with_orphans(state: State, stack: str, ask: Asked) -> State:
 
     Resources whose identity depends on values that are known only after `up` are left out: a second run looks for them after the import.
     """
-    return State(read_preview(_answer(("pulumi", "preview", "--json", "--stack", stack), stack, ask)), state.live, state.known)
+    pending = read_preview(_answer(("pulumi", "preview", "--json", "--stack", stack), stack, ask))
+    # Of orphans it is not known when they were made, but for what they need.
+    return replace(state, pending=pending, saved="")
 
 
 def _answer(command: tuple[str, ...], stack: str, ask: Asked) -> str:

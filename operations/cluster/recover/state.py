@@ -1,15 +1,29 @@
 """What Pulumi's state says about a run without an end: operations that were begun, and what the state already holds."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
+from facts.names import STACK_TAG
+from operations.cluster_identity import moment
 from operations.errors import CommandError
 from operations.stack_export import read_export
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What a preview writes for a value that is known only after `up` (pulumi/pulumi sdk/go/common/resource/plugin/rpc.go)."""
+
+
+CLOCKS = timedelta(minutes=5)
+"""By which the clock of who ran Pulumi may differ from AWS's."""
+LONGEST = timedelta(hours=1)
+"""What a request may be repeated for after its operation was written down: a role that is not known everywhere yet, a busy service."""
+
+
+def moved(time: str, by: timedelta) -> str:
+    """A time, sooner or later; empty for none."""
+    return moment(datetime.fromisoformat(time) + by) if time else ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,23 @@ class State:
     known: frozenset[tuple[str, str]] = frozenset()
     """Type and id of all that the state takes to be there: live, or replaced and waiting for its deletion."""
 
+    created: Mapping[str, str] = field(default_factory=dict)
+    """When the engine had made each resource, by URN, in UTC to the second."""
+    saved: str = ""
+    """When the state was last written: a run that was killed had begun all of its operations by then."""
+    stack: str = ""
+    """Organization, project and stack, as the provider puts them on everything; empty where the state has no such provider."""
+
+    def window(self, urn: str) -> tuple[str, str]:
+        """Between which times a killed run may have made what an operation was making; empty where the state does not say.
+
+        Not before everything that it needs was there, and not long after the state was last written.
+        """
+        (entry,) = [item.entry for item in self.pending if item.urn == urn][:1] or [{}]
+        needs = [*(entry.get("dependencies") or ()), entry.get("parent", ""), str(entry.get("provider", "")).rpartition("::")[0]]
+        since = max((self.created[each] for each in needs if each in self.created), default="")
+        return moved(since, -CLOCKS), moved(self.saved, CLOCKS + LONGEST)
+
     def is_there(self, urn: str) -> bool:
         """Whether the state takes the resource to exist."""
         return urn in self.live and not self.live[urn].get("pendingReplacement")
@@ -59,9 +90,22 @@ def read_state(text: str) -> State:
         found = read_export(json.loads(text))
         pending = tuple(_pending(entry["resource"], entry["type"]) for entry in found.pending)
         there = [entry for entry in found.resources if entry.get("id") and not entry.get("pendingReplacement")]
-        return State(pending, found.live, frozenset((entry["type"], entry["id"]) for entry in there))
+        created = {urn: at for urn, entry in found.live.items() if (at := moment(entry.get("created")))}
+        known = frozenset((entry["type"], entry["id"]) for entry in there)
+        return State(pending, found.live, known, created, moment(found.manifest.get("time")), _stack_of(found.resources))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+
+
+def _stack_of(resources: Iterable[Mapping[str, Any]]) -> str:
+    for entry in resources:
+        if entry.get("type") == "pulumi:providers:aws":
+            tags = (entry.get("inputs") or {}).get("defaultTags") or {}
+            # The engine keeps what a provider is configured with as JSON in a text.
+            tags = json.loads(tags) if isinstance(tags, str) else tags
+            if STACK_TAG in (tags.get("tags") or {}):
+                return str(tags["tags"][STACK_TAG])
+    return ""
 
 
 def read_preview(text: str) -> tuple[Pending, ...]:

@@ -64,9 +64,9 @@ def roll_group(
     Raises CommandError where it is not this stack's cluster, and as `plan_roll` and `Roll` do.
     """
     stack, name = stack_file.stack, settings_of(stack_file).name
-    kubernetes = cluster_of(api, name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, name), state_file)
     identity = agreed(ownership, consent, tell)
+    kubernetes = cluster_of(api, name)
     shown = plan_now(request, api, kubernetes, stack_file)
     for line in shown.lines:
         tell(line)

@@ -29,9 +29,9 @@ def scale_group(
     `before_loss`: called before the group loses nodes; says and asks what that interrupts, and raises where the answer is no.
     Raises CommandError where it is not this stack's cluster, or another operator is at it; what botocore raises where there is none.
     """
-    current = scaling(api, subject.cluster, group)
     ownership = read_ownership(api, pulumi, subject, state_file)
     agreed(ownership, consent, watching.tell)
+    current = scaling(api, subject.cluster, group)
     wanted = sized(current, count)
     watching.tell(f"{group}: {current['desiredSize']} nodes, wanted {count}")
     if wanted == current:

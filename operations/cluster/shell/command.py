@@ -49,9 +49,9 @@ def shell(
     settings = settings_of(stack_file)
     access().need_tools("kubectl", "aws")
     api = access().aws(stack, settings.region)
-    subject = Subject(settings, api, cluster_of(api, settings.name))
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
+    subject = Subject(settings, api, cluster_of(api, settings.name))
     body = pod.pod(subject, stack, life_s=round(hours * 3600), node_group=node_group, neuron=neuron, image=image)
     pod.remove_ended(subject.kubernetes, settings)
     with interrupted_by_signals():

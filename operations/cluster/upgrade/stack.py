@@ -23,7 +23,7 @@ from operations.jobs.site import site_of
 from operations.kube.api import Kubernetes
 from operations.kube.cluster import cluster_of
 from operations.lock import locked, this_run
-from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change
+from operations.ownership import Consent, StackCluster, agreed, read_ownership, refuse_change, refuse_mismatch
 from operations.program import record_stack
 from operations.stack_edit import edit_stack, refuse_uneditable
 from operations.stack_file import StackFile, changed_keys, read_stack_file, with_edits
@@ -46,7 +46,9 @@ class Before:
 
 
 def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str, accepted: frozenset[str], watching: Watching) -> Before:
-    """Checks and plan; reads only. Raises CommandError where there is no way, or a step's settings are refused."""
+    """Checks and plan; reads only. Raises CommandError where it is not this stack's cluster, there is no way, or a step's settings are refused."""
+    subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
+    refuse_mismatch(read_ownership(api, access().pulumi(stack_file.stack), subject))
     found = look(api, settings, watching)
     minors = minors_to(found.control_plane, target)
     plane = settings.control_plane.kubernetes_version
@@ -74,8 +76,8 @@ def look_before(api: Api, stack_file: StackFile, settings: Settings, target: str
     recording = record_stack(standing_file(stack_file, standing))
     refuse_unknown_charts(recording, accepted)
     today = datetime.now(UTC).date()
-    subject = Subject(api, kubernetes, settings.name, found, planned, minors, recording, accepted, there, today)
-    findings = (*notes, *findings_of(subject))
+    looked_at = Subject(api, kubernetes, settings.name, found, planned, minors, recording, accepted, there, today)
+    findings = (*notes, *findings_of(looked_at))
     return Before(settings, standing, minors, tuple(timed(stack_file, standing, planned)), findings, is_resumed)
 
 

@@ -54,9 +54,9 @@ def verify(
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     api = access().aws(stack, settings.region)
-    subject = Subject(settings, api, cluster_of(api, settings.name))
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
+    subject = Subject(settings, api, cluster_of(api, settings.name))
     looked = [name for name in CHECKS if name in names]
     findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
     trials = [name for name in TRIALS if name in names]

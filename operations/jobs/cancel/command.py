@@ -44,10 +44,10 @@ def cancel(
         progress.print(line, markup=False, soft_wrap=True)
 
     api = access().aws(stack, settings.region)
-    kubernetes = cluster_of(api, settings.name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     given = consent(yes, name)
     identity = agreed(ownership, given, tell)
+    kubernetes = cluster_of(api, settings.name)
     view = look(kubernetes, place)
     plan = plan_cancel(view, view.named(job, place), now=now)
     for line in plan.lines:

@@ -66,10 +66,11 @@ def stage(
         return 0
     if access().is_practice:
         raise CommandError("no container runs in a practice account", "`--dry-run` shows what would be staged", code=MISUSE)
-    kubernetes, job = cluster_of(api, settings.name), plan.objects[-1]
+    job = plan.objects[-1]
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     given = consent(yes, name)
     agreed(ownership, given, tell)
+    kubernetes = cluster_of(api, settings.name)
     over = f", over what has the name of {', '.join(replace)} there" if replace else ""
     given.agree(f"Stage {len(plan.files)} files to {path} in {settings.name}{over}?")
     refuse_change(api, ownership)

@@ -65,9 +65,9 @@ def precompile(
     from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
 
     api = access().aws(stack, settings.region)
-    kubernetes = cluster_of(api, settings.name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: progress.print(line, markup=False, soft_wrap=True))
+    kubernetes = cluster_of(api, settings.name)
     assert whole.plan.cache is not None
     if users := users_of(whole.plan.cache, kubernetes.list(PODS, namespace=site.namespace) or []):
         hint = "wait for its end, or give the job a `cache.path` of its own: two that write into one cache harm each other"

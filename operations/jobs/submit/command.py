@@ -61,7 +61,7 @@ def submit(
     from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
 
     api = access().aws(stack, settings.region)
-    kubernetes = cluster_of(api, settings.name)
     ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
     agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
+    kubernetes = cluster_of(api, settings.name)
     return submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)

@@ -20,6 +20,10 @@ _DEFAULT_STATUS: dict[str, Object] = {
 """What a controller writes into the status of an object that is well."""
 
 
+PROGRAM, USER = "pulumi-kubernetes-5f3c1a2b", "kubectl-client-side-apply"
+"""Field managers: of the Pulumi provider, which ends in a part of its own for each resource, and of users (Kubernetes, server-side apply)."""
+
+
 def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
     """All objects of a kind."""
     for item in state if _key(kind) != "v1/Node" else ():
@@ -57,7 +61,8 @@ def find(state: AccountState, kind: ServedKind, namespace: str, name: str) -> Cl
 def shown(item: CloudObject) -> Object:
     """An object of the account, with the parts that the API server and controllers add."""
     made = item.registration
-    metadata = {**made.inputs["metadata"], "uid": uid_of(item)}
+    manager = PROGRAM if made.urn.startswith("urn:pulumi:") else USER
+    metadata = {**made.inputs["metadata"], "uid": uid_of(item), "managedFields": [{"manager": manager, "operation": "Apply"}]}
     if item.status == "deleting":
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     _, group_version, kind = made.type.split(":")
@@ -81,6 +86,11 @@ def release_of_secret(state: AccountState, namespace: str, secret: str) -> Regis
         if (metadata["namespace"], metadata["name"]) == (namespace, secret):
             return item.registration
     return None
+
+
+def uid_of_release(state: AccountState, release: Registration) -> str:
+    """Of the Secret in which Helm keeps it."""
+    return next((uid_of(item) for item in state.existing(kinds.RELEASE) if item.registration.urn == release.urn), "")
 
 
 def _plugins(state: AccountState) -> Iterator[Object]:

@@ -10,7 +10,7 @@ from simulator.account import kinds, view
 from simulator.account.objects import CloudObject, Stray
 from simulator.account.world import World
 from simulator.doors.kubernetes.nodes import HELD, Object, nodes
-from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown
+from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown, uid_of_release
 from simulator.doors.kubernetes.pods import LOG, is_stopped, metrics, pods, uid_of
 from simulator.doors.kubernetes.resources import ServedKind, served_kinds
 from simulator.recording import Registration
@@ -219,6 +219,9 @@ class ApiServer:
         if place.kind.kind == "Secret" and place.kind.group == "":
             release = release_of_secret(state, place.namespace, place.name)
             if release is not None:
+                wanted, there = options.get("preconditions", {}).get("uid", ""), uid_of_release(state, release)
+                if wanted not in ("", there):
+                    return _conflict(wanted, there)
                 state.remove(release)
                 return _json({})
         item = find(state, place.kind, place.namespace, place.name)
@@ -226,9 +229,7 @@ class ApiServer:
             return _NOT_FOUND
         wanted, there = options.get("preconditions", {}).get("uid", ""), shown(item)["metadata"]["uid"]
         if wanted not in ("", there):
-            # kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/interfaces.go, Preconditions.Check
-            text = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {there}"
-            return _json({"kind": "Status", "reason": "Conflict", "message": text}, 409)
+            return _conflict(wanted, there)
         made = item.registration
         for stray in strays_of(self.world, made):
             state.drop_stray(stray)
@@ -238,6 +239,12 @@ class ApiServer:
             return _json({"kind": "Status", "reason": refusal.code, "message": refusal.text}, 422)
         self.world.finish_delete(made)
         return _json({})
+
+
+def _conflict(wanted: str, there: str) -> Answer:
+    """As kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/interfaces.go, Preconditions.Check."""
+    text = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {there}"
+    return _json({"kind": "Status", "reason": "Conflict", "message": text}, 409)
 
 
 def strays_of(world: World, made: Registration) -> list[Stray]:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 from addons import volcano
 from operations.cli import app
 from operations.cluster.destroy.recovery import UNREACHABLE_SWITCH
-from operations.cluster.destroy.run import pulumi_destroy
+from operations.cluster.destroy.run import Report, pulumi_destroy
 from operations.errors import CommandError
 from operations.kube.api import Unreachable
 from operations.pulumi import PulumiCli
@@ -42,8 +43,9 @@ class Pulumi:
 def tried(*answers: tuple[int, str], status: str = "") -> tuple[tuple[int, bool], list[str], Pulumi]:
     """Number of tries and success; the subcommands that ran."""
     pulumi = Pulumi(*answers)
-    result = pulumi_destroy("dev", pulumi, lambda _: None, lambda: status)
-    return result, [name for name, _ in pulumi.ran], pulumi
+    report = Report()
+    pulumi_destroy("dev", pulumi, lambda _: None, lambda: status, report)
+    return (report.tries, report.destroyed), [name for name, _ in pulumi.ran], pulumi
 
 
 def test_a_destroy_that_works_is_made_once():
@@ -230,15 +232,25 @@ def test_what_appears_in_the_cluster_after_the_question_ends_it_before_anything_
 
 
 @pytest.mark.parametrize("error", [Unreachable("the API server does not answer"), CommandError("500 Internal Server Error")])
-def test_a_cluster_that_does_not_answer_is_destroyed_all_the_same(world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError):
-    """Or answers with errors: it cannot be drained; the sweep finds what its controllers left."""
+def test_a_cluster_that_does_not_answer_is_destroyed_when_its_name_is_typed(
+    world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError
+):
+    """Or answers with errors: it cannot be drained, and nobody knows which jobs run; the sweep finds what its controllers left."""
+    account, _, pulumi = world
 
     def gone(self: Any, api: Any, entry: Any) -> Any:
         raise error
 
     monkeypatch.setattr("operations.access.Live.kubernetes", gone)
-    code, out, err = trn("dev", "--yes")
-    assert (code, "cannot drain, going on" in err, out.startswith("drain    left out")) == (0, True, True)
+    before = account.ids()
+    code, out, err = trn("dev", "--yes", "--json", "destroy.json")
+    assert (code, pulumi.ran, account.ids() == before, out) == (1, [], True, "")
+    assert f"not known: everything: {error.args[0]}" in err
+    assert "--yes alone is not enough: it is not known what runs in the cluster" in err
+    data = json.loads(Path("destroy.json").read_text())
+    assert (data["unknown"], data["destroyed"], data["ended"]) == ({"everything": error.args[0]}, False, ANY)
+    code, out, _ = trn("dev", answer="trainium-dev\ny\ny\n")
+    assert (code, "\ndrain    left out\n" in out) == (0, True)
 
 
 def test_without_a_cluster_it_goes_on(world: Any):

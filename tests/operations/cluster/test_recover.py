@@ -10,21 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from facts.names import lock_parameter
 from operations.aws.sighting import Sighting
 from operations.cli import app
 from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
-from operations.cluster.recover.objects import SECRETS
+from operations.cluster.recover.objects import SECRETS, Objects
 from operations.cluster.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery, taken_over
 from operations.cluster.recover.pulumi import import_and_refresh
 from operations.cluster.recover.state import UNKNOWN, Pending, State, read_preview, read_state
 from operations.errors import CommandError
+from operations.kube.api import KubernetesClient
+from operations.lock import this_run
 from operations.pulumi import PulumiCli
 from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster.test_recover_finds import secret
 from tests.operations.kubernetes_cloud import KubernetesCloud
+from tests.operations.owned import state
 from tests.support import copy_project
 
+OWNER = "organization/trn/dev"
 STACK = "urn:pulumi:dev::trn::pulumi:pulumi:Stack::trn-dev"
 PROVIDER = "urn:pulumi:dev::trn::pulumi:providers:aws::aws"
 VPC, ROLE, RELEASE = "aws:ec2/vpc:Vpc", "aws:iam/role:Role", "kubernetes:helm.sh/v3:Release"
@@ -205,8 +210,8 @@ def test_every_operation_has_exactly_one_end(drawn: list[tuple[str, int, bool]])
 # The state
 
 
-def exported(*pending: Pending, ids: dict[str, str] | None = None) -> str:
-    """What `pulumi stack export` prints."""
+def exported(*pending: Pending, ids: dict[str, str] | None = None, **more: Any) -> str:
+    """What `pulumi stack export` prints. `more`: of the deployment; resources beside those of `ids`."""
     operations = [
         {
             "type": item.doing,
@@ -219,7 +224,9 @@ def exported(*pending: Pending, ids: dict[str, str] | None = None) -> str:
     ]  # fmt: skip
     inputs = {item.urn: dict(item.inputs) for item in pending}
     resources = [{"urn": key, "type": type_of(key), "id": value, "inputs": inputs.get(key, {})} for key, value in (ids or {}).items()]
-    return json.dumps({"version": 3, "deployment": {"resources": resources, "pending_operations": operations}})
+    return json.dumps(
+        {"version": 3, "deployment": {"resources": [*resources, *more.pop("resources", ())], "pending_operations": operations, **more}}
+    )
 
 
 def test_the_state_is_read_as_pulumi_writes_it():
@@ -363,7 +370,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, Kuber
     cloud, cluster = Cloud(), KubernetesCloud()
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
-    tags = tag_list({"trn:cluster": "trainium-dev", "Name": "trainium-dev"})
+    tags = tag_list({"trn:cluster": "trainium-dev", "trn:stack": OWNER, "Name": "trainium-dev"})
     cloud.put("vpc", "vpc-1", {"VpcId": "vpc-1", "State": "available", "Tags": tags})
     secret(cluster, "volcano", "pending-install")
     engine = Engine(
@@ -423,7 +430,10 @@ def test_while_anything_is_unclear_nothing_is_changed(world: Any):
 def test_a_first_vpc_that_was_made_again_is_left_to_the_sweep(world: Any):
     """And named, with the way there."""
     cloud, _, engine = world
-    engine.export = exported(creating(VPC, tags={"Name": "trainium-dev"}), ids={urn(VPC): "vpc-2"})
+    cloud.of("cluster").clear()
+    held = state("trainium-dev", vpc="vpc-2", with_cluster=False)["deployment"]["resources"]
+    held[1] |= {"urn": urn(VPC), "inputs": {"tags": {"Name": "trainium-dev"}}}
+    engine.export = exported(creating(VPC, tags={"Name": "trainium-dev"}), resources=held)
     cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
     code, out, err = trn("--yes")
     assert (code, engine.ran, "left over  Vpc a vpc-1" in err) == (0, [REFRESH], True)
@@ -502,3 +512,162 @@ def test_without_imports_only_the_refresh_is_run():
     ran: list[str] = []
     assert import_and_refresh(Plan(), "dev", lambda _: (1, ""), lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
     assert ran == [REFRESH]
+
+
+# Whose it is
+
+
+def second_look(engine: Engine, act: Any) -> None:
+    """Something happens between the question and the look under the lock: the fourth time that the state is read."""
+    real, asked = engine.ask, list[str]()
+
+    def ask(arguments: tuple[str, ...]) -> tuple[int, str]:
+        asked.append(arguments[1])
+        if asked.count("stack") == 4 and arguments[1] == "stack":
+            act()
+        return real(arguments)
+
+    engine.ask = ask  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_release_that_a_living_run_goes_on_with_is_not_forgotten(world: Any):
+    """It was installed to its end while the question stood: its Secret is Helm's, and stays."""
+    _, cluster, engine = world
+
+    def deployed() -> None:
+        cluster.client.delete(SECRETS, "sh.helm.release.v1.volcano.v1", "volcano-system")
+        secret(cluster, "volcano", "deployed")
+
+    second_look(engine, deployed)
+    code, _, err = trn("--yes")
+    assert (code, engine.ran, cluster.names(SECRETS)) == (1, [], {"sh.helm.release.v1.volcano.v1"})
+    assert "that were not when it was confirmed: nothing was changed" in err
+
+
+def test_a_secret_that_changes_after_the_second_look_stays(world: Any, monkeypatch: pytest.MonkeyPatch):
+    """The request names its uid and resourceVersion."""
+    _, cluster, engine = world
+    real, sent = cluster.client.delete, list[dict[str, str]]()
+
+    def delete(resource: Any, name: str, namespace: str = "", **conditions: str) -> None:
+        sent.append(conditions)
+        real(resource, name, namespace, uid="uid-of-another")
+
+    monkeypatch.setattr(cluster.client, "delete", delete)
+    code, _, err = trn("--yes", "--json", "recover.json")
+    assert (code, engine.ran, cluster.names(SECRETS)) == (1, [], {"sh.helm.release.v1.volcano.v1"})
+    assert sent[0]["uid"]
+    assert "409 Conflict" in err
+    data = json.loads(Path("recover.json").read_text())
+    assert (data["recovered"], "409 Conflict" in data["ended"], data["uninstalls"][0]["id"]) == (False, True, "volcano-system/volcano")
+
+
+def test_a_request_to_delete_has_uid_and_resource_version():
+    """Helm writes into a release's Secret: another version is another release by now."""
+    sent = list[Any]()
+
+    class Client:
+        configuration = type("C", (), {"host": ""})
+
+        def call_api(self, method: str, url: str, *, body: Any, **_: Any) -> Any:
+            sent.append(body)
+            return type("Answer", (), {"status": 200, "read": lambda self: b"{}"})()
+
+    Objects(KubernetesClient(Client(), None)).uninstall("n", [("a", "uid-a", "7")])
+    assert sent[0]["preconditions"] == {"uid": "uid-a", "resourceVersion": "7"}
+
+
+def test_what_appears_after_the_question_is_asked_about(world: Any):
+    """A run that was killed meanwhile has begun one more: with `--yes` it is left, on a terminal it is asked about."""
+    cloud, _, engine = world
+    more = creating(VPC, "second", tags={"Name": "second"})
+    cloud.put("vpc", "vpc-9", {"VpcId": "vpc-9", "State": "available", "Tags": tag_list({"trn:cluster": "trainium-dev", "trn:stack": OWNER, "Name": "second"})})  # fmt: skip
+    before = engine.export
+
+    def killed_again() -> None:
+        document = json.loads(engine.export)
+        document["deployment"]["pending_operations"] += json.loads(exported(more))["deployment"]["pending_operations"]
+        engine.export = json.dumps(document)
+
+    second_look(engine, killed_again)
+    code, _, err = trn("--yes")
+    assert (code, engine.ran, "nothing was changed" in err) == (1, [], True)
+    engine.export = before
+    del engine.ask
+    second_look(engine, killed_again)
+    code, _, err = trn(answer="y\ny\n")
+    assert (code, engine.ran, "1 of these were not there" in err) == (0, [IMPORT, REFRESH], True)
+
+
+def test_two_operators_do_not_recover_one_cluster(world: Any):
+    """The lock of `trn` and Pulumi's own."""
+    cloud, cluster, engine = world
+    name = lock_parameter("trainium-dev")
+    cloud.put("parameter", name, {"Name": name, "Value": this_run("berta", "drain dev").as_text(), "Type": "String"})
+    code, _, err = trn("--yes")
+    assert (code, engine.ran, "the cluster is locked by berta" in err) == (1, [], True)
+    document = json.loads(engine.export)
+    document["deployment"]["resources"].append({"urn": STACK, "type": "pulumi:pulumi:Stack"})
+    engine.export = json.dumps(document)
+    engine.fails["refresh"] = "error: the stack is currently locked by 1 lock(s)"
+    code, _, err = trn("--yes", "--break-lock")
+    assert (code, engine.ran, cluster.server.changes, "another run holds the lock" in err) == (1, [], [], True)
+    engine.fails.clear()
+    assert trn("--yes", "--break-lock")[0] == 0
+    assert not cloud.of("parameter")
+
+
+@pytest.mark.parametrize(("maker", "is_ours"), [("pulumi-kubernetes-1a2b", True), ("kubectl-client-side-apply", False), ("", False)])
+def test_a_namespace_of_the_name_is_ours_where_pulumi_made_it(world: Any, maker: str, is_ours: bool):
+    """By the manager of its fields, which the API server keeps."""
+    _, cluster, engine = world
+    fields = {"managedFields": [{"manager": maker}]} if maker else {}
+    seen = {"metadata": {"name": "team", "uid": "u", **fields}}
+    served = {"resources": [{"kind": "Namespace", "name": "namespaces", "namespaced": False}]}
+    answers = {"/api/v1": served, "/api/v1/namespaces/team": seen}
+    real = cluster.client.read
+    cluster.client.read = lambda path: answers.get(path) or real(path)
+    namespace = creating("kubernetes:core/v1:Namespace", "team", apiVersion="v1", kind="Namespace", metadata={"name": "team"})
+    engine.export = exported(namespace)
+    code, _, err = trn("--yes")
+    assert (code, engine.ran) == ((0, [IMPORT, REFRESH]) if is_ours else (1, []))
+    assert ("made it, and not Pulumi" in err) is not is_ours
+
+
+@pytest.mark.parametrize(
+    ("born", "is_in_time"), [("2026-03-01T10:20:00Z", True), ("2026-03-01T09:30:00Z", False), ("2026-03-01T12:00:00Z", False)]
+)
+def test_a_role_is_ours_where_it_was_made_while_the_run_lived(world: Any, born: str, is_in_time: bool):
+    """After what it needs, and not long after the state was last written."""
+    cloud, _, engine = world
+    tags = tag_list({"trn:cluster": "trainium-dev", "trn:stack": OWNER})
+    cloud.put("role", "r", {"RoleName": "r", "CreateDate": born, "tags": {"trn:cluster": "trainium-dev", "trn:stack": OWNER}, "Tags": tags, "attached": [], "inline": []})  # fmt: skip
+    component = {"urn": STACK, "type": "trn:x:Component", "created": "2026-03-01T10:00:00Z", "inputs": {"clusterName": "trainium-dev"}}
+    engine.export = exported(
+        replace(creating(ROLE, "r"), inputs={"name": "r"}), resources=[component], manifest={"time": "2026-03-01T10:30:00.5Z"}
+    )
+    code, _, err = trn("--yes")
+    assert (code, engine.ran) == ((0, [IMPORT, REFRESH]) if is_in_time else (1, [])), err
+    assert ("the run that was killed" in err) is not is_in_time
+
+
+def test_the_stack_is_known_in_full_by_the_provider_of_the_state(world: Any):
+    """Another organization may have a project and a stack of these names."""
+    cloud, _, engine = world
+    provider = {"urn": PROVIDER, "type": "pulumi:providers:aws", "custom": True, "id": "p"}
+    for organization, imported in (("acme", []), ("organization", [IMPORT])):
+        tags = {"defaultTags": json.dumps({"tags": {"trn:stack": f"{organization}/trn/dev"}})}
+        engine.export = exported(creating(VPC, tags={"Name": "trainium-dev"}), resources=[{**provider, "inputs": tags}])
+        cloud.of("cluster").clear()
+        engine.ran.clear()
+        assert trn("--yes")[0] == 0
+        assert engine.ran == [*imported, REFRESH]
+
+
+def test_a_mark_that_is_missing_is_a_persons_to_judge(world: Any):
+    """It has the cluster's tag, and nobody's stack."""
+    cloud, _, engine = world
+    cloud.of("vpc")["vpc-1"]["Tags"] = tag_list({"trn:cluster": "trainium-dev", "Name": "trainium-dev"})
+    code, _, err = trn("--yes")
+    assert (code, engine.ran) == (1, [])
+    assert f"vpc-1: it lacks the tag trn:stack={OWNER}: somebody else may have made it" in err

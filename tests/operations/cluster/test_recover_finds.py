@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from facts.kubernetes_kinds import Resource
-from facts.names import CLUSTER_TAG
+from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.resources import ec2_network, ec2_security, eks, events, kms
 from facts.resources.queries import Lookup
 from facts.resources.table import TYPES
 from operations.aws.api import BotoApi
 from operations.aws.objects import asked
 from operations.aws.sighting import Sighting, sightings
-from operations.cluster.recover.look import LOOKUPS
+from operations.cluster.recover.look import LOOKUPS, NAMED
 from operations.cluster.recover.objects import RELEASE, RELEASE_TYPE, SECRETS, Objects
 from simulator.account.objects import Status
 from simulator.account.state import AccountState
@@ -25,6 +25,7 @@ from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
 from simulator.outputs import Context, answer
 from simulator.recording import Registration
+from tests.operations.aws.cloud import STACK
 from tests.operations.kubernetes_cloud import KubernetesCloud
 from tests.stacks.samples import SAMPLES, recorded
 
@@ -183,6 +184,30 @@ def test_an_alias_of_a_key_that_waits_for_its_deletion_is_not_ours():
     assert seen(wire_of(state), ours) == []
 
 
+@pytest.mark.parametrize("token", sorted(NAMED))
+def test_what_is_found_by_its_name_alone_is_ours_by_its_tags(token: str):
+    """Anybody may have given a log group, a queue, a rule, a budget, a schedule group this name."""
+    own = {CLUSTER_TAG: CLUSTER, STACK_TAG: STACK}
+    for tags, doubt in (
+        (own, ""),
+        ({}, "it lacks the tag trn:cluster=trainium-dev, trn:stack=organization/trn/dev"),
+        ({**own, STACK_TAG: "acme/trn/dev"}, "trn:stack=acme/trn/dev: another stack made it"),
+        ({**own, CLUSTER_TAG: OTHERS[0]}, "it lacks the tag trn:cluster=trainium-dev"),
+    ):
+        state, ours = account(token)
+        state.remove(ours)
+        state.put(remade(ours, ours.inputs, "theirs", tags))
+        api = BotoApi(REGION, wire_of(state).session())
+        (found,) = sightings(api, LOOKUPS[token], CLUSTER, ours.inputs, STACK, NAMED[token])
+        assert found.doubt.partition(": somebody")[0] == doubt
+
+
+def test_all_that_is_found_by_its_name_alone_is_known():
+    """A slip in the table would adopt somebody's object."""
+    kinds = {token.rpartition(":")[2] for token in NAMED}
+    assert kinds == {"LogGroup", "Queue", "EventRule", "Budget", "ScheduleGroup"}
+
+
 # Behind the API server
 
 
@@ -249,5 +274,7 @@ def test_a_half_installed_release_is_forgotten_whole():
     secret(cluster, "volcano", "pending-install", 9)
     secret(cluster, "volcano-2", "deployed")
     names = ["sh.helm.release.v1.volcano.v9", "sh.helm.release.v1.volcano.v10"]
-    assert Objects(cluster.client).uninstall("volcano-system", "volcano") == names
+    objects = Objects(cluster.client)
+    (found,) = objects.find(RELEASE, {"name": "volcano", "namespace": "volcano-system"})
+    assert objects.uninstall("volcano-system", found.parts) == names
     assert cluster.names(SECRETS) == {"sh.helm.release.v1.volcano-2.v1"}
