@@ -110,7 +110,11 @@ def bert(**changes: Any) -> Object:
 
 def plain(name: str, namespace: str, node: str = "node-2", **metadata: Any) -> Object:
     """A pod of no job."""
-    return {"metadata": {"name": name, "namespace": namespace, **metadata}, "spec": {"nodeName": node}, "status": {"phase": "Running"}}
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", **metadata},
+        "spec": {"nodeName": node},
+        "status": {"phase": "Running"},
+    }
 
 
 @pytest.fixture
@@ -172,7 +176,14 @@ def test_a_cluster_that_does_not_answer_is_asked_about_too(cloud: Cloud, monkeyp
     code, _, err = trn("trn1-32xl", "0")
     assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
     assert "what runs on trn1-32xl is not known: the API server does not answer" in err
-    assert trn("trn1-32xl", "0", "--yes")[0] == 0
+    for options in (["--yes"], ["--yes", "--name", CLUSTER]):
+        code, _, err = trn("trn1-32xl", "0", *options)
+        assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
+        assert "--yes does not cover what could not be seen" in err
+    code, _, err = trn("trn1-32xl", "0", answer="trainium\n")
+    assert (code, "is not the cluster's name" in err, sizes(cloud)["desiredSize"]) == (2, True, 2)
+    assert trn("trn1-32xl", "0", answer=f"{CLUSTER}\n")[0] == 0
+    assert sizes(cloud)["desiredSize"] == 0
 
 
 def test_down_to_zero_lists_what_goes_on_billing(cloud: Cloud, tmp_path: Path):

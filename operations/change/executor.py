@@ -1,0 +1,113 @@
+"""Carries every change out, in one order: whose is it, look, refuse, show, ask, lock, look again, compare, act, report."""
+
+from operations.change.action import Action, Change, Ended, Outcome, Seen
+from operations.change.consent import Confirmed, Person
+from operations.change.hold import Guard, held
+from operations.change.known import unknowns
+from operations.change.report import UNDER_WAY, Report, understood, writing
+from operations.change.whose import Site, Whose, read_whose
+from operations.interruption import interrupted_by_signals
+
+__all__ = ["carry_out"]
+NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
+ENDED = ("done", "refused", "not confirmed")
+
+
+def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
+    """The exit code. Raises what ends the change, after the report is written and the lock given back."""
+    report = Report(change.name, site)
+    with interrupted_by_signals(), writing(report):
+        whose = report.whose = read_whose(site)
+        seen = _look(change, site, whose, report)
+        plan = change.actions(seen)
+        for line in (*whose.ownership.lines(), *change.shown(seen), *map(str, report.unknown)):
+            site.tell(line)
+        if plan:
+            confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), report.unknown)
+            with held(change.name, site, whose, report) as guard:
+                seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
+                _act(change, seen, confirmed, guard, person, report)
+        elif report.unknown:
+            raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
+        report.end = "left" if report.left else "done" if report.outcomes else "nothing"
+        for line in change.result(seen, report):
+            site.say(line)
+    return report.code
+
+
+def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:
+    seen = change.look(site, whose)
+    report.own, report.unknown = lambda: change.data(seen, report), list(unknowns(seen))
+    if refusals := list(change.refusals(seen)):
+        hint = "\n".join(each.hint for each in refusals if each.hint)
+        raise Ended("refused", "\n".join(each.wrong for each in refusals), hint, code=max(each.code for each in refusals))
+    return seen
+
+
+def _look_again(
+    change: Change[Seen], shown: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report
+) -> tuple[Seen, Confirmed]:
+    """Under the lock, and again after each question that this leads to: what is agreed to is what the last look saw."""
+    while True:
+        now = _look(change, guard.site, guard.whose, report)
+        differences = list(change.differences(shown, now))
+        question = change.question(now)
+        grave = [each.what for each in differences if each.is_grave]
+        if question is not None and change.question(shown) is None:
+            grave.append("this was no question before")
+        for each in differences:
+            if not each.is_grave:
+                guard.site.tell(each.what)
+        agreed = report.confirmed = person.again(confirmed, guard.whose, change.actions(now), grave, question, report.unknown)
+        if agreed is confirmed and not grave:
+            return now, confirmed
+        shown, confirmed = now, agreed
+
+
+def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report) -> None:
+    """Round by round; each ends with a pause and another look. Only what was confirmed is done, and nothing of it twice."""
+    site, pace = guard.site, change.pace
+    for number in range(pace.rounds):
+        if number:
+            site.pause(pace.pause_s)
+            seen = _look(change, site, guard.whose, report)
+            confirmed = report.confirmed = person.again(
+                confirmed, guard.whose, change.actions(seen), (), change.question(seen), report.unknown
+            )
+        plan = change.actions(seen)
+        ended = {(each.verb, each.object) for each, outcome in report.outcomes if outcome.kind in ("done", "refused")}
+        guard.check()
+        for action in plan:
+            if not confirmed.covers(action):
+                report.note(action, NOT_CONFIRMED)
+            elif (action.verb, action.object) not in ended:
+                guard.check_run(action)
+                _settle(change, action, guard, report)
+        if all(outcome.kind in ENDED for _, outcome in report.outcomes):
+            return
+
+
+def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) -> None:
+    """Make one change, and wait for what it leads to. The lock is looked at meanwhile."""
+    site, pace = guard.site, change.pace
+    report.note(action, UNDER_WAY)
+    outcome = _done(action, site, report)
+    for number in range(pace.waits):
+        site.show(number, pace.waits)
+        ended = outcome.settled(site) if outcome.settled else outcome
+        if ended is not None:
+            report.note(action, ended)
+            return
+        site.pause(pace.pause_s)
+        guard.check()
+    report.note(action, Outcome("unsure", (pace.overdue,)))
+
+
+def _done(action: Action, site: Site, report: Report) -> Outcome:
+    from botocore.exceptions import ClientError
+
+    try:
+        return action.do(site, action.object)
+    except ClientError as error:
+        report.note(action, Outcome("refused", (understood(error),)))
+        raise
