@@ -23,7 +23,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
         for line in (*whose.ownership.lines(), *change.shown(seen), *map(str, report.unknown)):
             site.tell(line)
         if plan:
-            confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), report.unknown)
+            confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
             with held(change.name, site, whose, report) as guard:
                 seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
                 _act(change, seen, confirmed, guard, person, report)
@@ -37,7 +37,8 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
 
 def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:
     seen = change.look(site, whose)
-    report.own, report.unknown = lambda: change.data(seen, report), list(unknowns(seen))
+    report.own = lambda: change.data(seen, report)
+    report.unknown += [each for each in unknowns(seen) if each not in report.unknown]
     if refusals := list(change.refusals(seen)):
         hint = "\n".join(each.hint for each in refusals if each.hint)
         raise Ended("refused", "\n".join(each.wrong for each in refusals), hint, code=max(each.code for each in refusals))
@@ -54,11 +55,11 @@ def _look_again(
         question = change.question(now)
         grave = [each.what for each in differences if each.is_grave]
         if question is not None and change.question(shown) is None:
-            grave.append("this was no question before")
+            grave.append("what was seen first had nothing to ask about")
         for each in differences:
             if not each.is_grave:
                 guard.site.tell(each.what)
-        agreed = report.confirmed = person.again(confirmed, guard.whose, change.actions(now), grave, question, report.unknown)
+        agreed = report.confirmed = person.again(confirmed, guard.whose, change.actions(now), grave, question, list(unknowns(now)))
         if agreed is confirmed and not grave:
             return now, confirmed
         shown, confirmed = now, agreed
@@ -72,7 +73,7 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             site.pause(pace.pause_s)
             seen = _look(change, site, guard.whose, report)
             confirmed = report.confirmed = person.again(
-                confirmed, guard.whose, change.actions(seen), (), change.question(seen), report.unknown
+                confirmed, guard.whose, change.actions(seen), (), change.question(seen), list(unknowns(seen))
             )
         plan = change.actions(seen)
         ended = {(each.verb, each.object) for each, outcome in report.outcomes if outcome.kind in ("done", "refused")}
