@@ -29,8 +29,8 @@ class Ended(CommandError):
 class Outcome:
     """What became of an action."""
 
-    kind: Literal["done", "moved", "held", "refused", "unsure", "not confirmed"]
-    """moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
+    kind: Literal["done", "gone", "moved", "held", "refused", "unsure", "not confirmed"]
+    """gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
     refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it."""
     said: tuple[str, ...] = ()
     settled: "Callable[[Site], Outcome | None] | None" = None
@@ -46,6 +46,10 @@ class Action:
     because: str
     do: Callable[[Site, Any], Outcome]
     """Makes the call, conditioned on the identity that it is handed. Called by the executor only."""
+
+    def is_within(self, confirmed: "Action") -> bool:
+        """Whether consent to the other action is consent to this one."""
+        return self.verb == confirmed.verb and self.object.within(confirmed.object)
 
     def __str__(self) -> str:
         return f"{self.verb} {self.object.kind} {self.object.name}"

@@ -29,11 +29,11 @@ class Confirmed:
 
     def covers(self, action: Action) -> bool:
         """Whether an action was agreed to."""
-        return _among(action, self.actions)
+        return any(action.is_within(each) for each in self.actions)
 
-
-def _among(action: Action, others: Sequence[Action]) -> bool:
-    return any(action.verb == other.verb and action.object.within(other.object) for other in others)
+    def leaves(self, action: Action) -> bool:
+        """Whether a person said no to an action."""
+        return any(action.is_within(each) for each in self.declined)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Person:
         unseen = [each for each in unknown if each.what not in before.unknown]
         self._type_name(whose, unseen)
         seen = replace(before, unknown=before.unknown | {each.what for each in unseen}) if unseen else before
-        new = [action for action in plan if not seen.covers(action) and not _among(action, seen.declined)]
+        new = [action for action in plan if not seen.covers(action) and not seen.leaves(action)]
         if self.said.yes and grave:
             raise Ended("stopped", "\n  ".join(["this is not what was confirmed:", *grave]), "nothing more was changed; run it again")
         if self.said.yes or not (grave or new):

@@ -1,5 +1,7 @@
 """Carries every change out, in one order: whose is it, look, refuse, show, ask, lock, look again, compare, act, report."""
 
+from collections.abc import Sequence
+
 from operations.change.action import Action, Change, Ended, Outcome, Seen
 from operations.change.consent import Confirmed, Person
 from operations.change.hold import Guard, held
@@ -10,7 +12,9 @@ from operations.interruption import interrupted_by_signals
 
 __all__ = ["carry_out"]
 NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
-ENDED = ("done", "refused", "not confirmed")
+GONE = Outcome("gone", ("it is not there any more",))
+OPEN = ("held", "moved", "unsure")
+"""What another round is for."""
 
 
 def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
@@ -75,17 +79,24 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             confirmed = report.confirmed = person.again(
                 confirmed, guard.whose, change.actions(seen), (), change.question(seen), list(unknowns(seen))
             )
-        plan = change.actions(seen)
-        ended = {(each.verb, each.object) for each, outcome in report.outcomes if outcome.kind in ("done", "refused")}
+            if not list(unknowns(seen)):
+                _note_gone(change.actions(seen), report)
         guard.check()
-        for action in plan:
+        for action in change.actions(seen):
             if not confirmed.covers(action):
                 report.note(action, NOT_CONFIRMED)
-            elif (action.verb, action.object) not in ended:
+            elif not report.has_ended(action):
                 guard.check_run(action)
                 _settle(change, action, guard, report)
-        if all(outcome.kind in ENDED for _, outcome in report.outcomes):
+        if not any(outcome.kind in OPEN for _, outcome in report.outcomes):
             return
+
+
+def _note_gone(plan: Sequence[Action], report: Report) -> None:
+    """What is not to be done any more is nothing that is left. Of what could not be seen nobody can say so."""
+    for action, outcome in report.left:
+        if outcome.kind != "refused" and not any(each.is_within(action) for each in plan):
+            report.note(action, GONE)
 
 
 def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) -> None:

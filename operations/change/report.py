@@ -21,6 +21,7 @@ from operations.output import STANDARD_OUTPUT, write_json
 
 VERSION = "trn-change/1"
 HINT = "name a file with --json, or - for standard output"
+DONE, ENDED = ("done", "gone"), ("done", "refused", "unsure")
 UNDER_WAY = Outcome("unsure", ("its end is not known: it may be done",))
 
 
@@ -47,13 +48,16 @@ class Report:
 
     def note(self, action: Action, outcome: Outcome) -> None:
         """What became of an action, in place of what was known of it."""
-        others = [(each, what) for each, what in self.outcomes if (each.verb, each.object) != (action.verb, action.object)]
-        self.outcomes = [*others, (action, outcome)]
+        self.outcomes = [*((each, what) for each, what in self.outcomes if not action.is_within(each)), (action, outcome)]
+
+    def has_ended(self, action: Action) -> bool:
+        """Whether it was done, refused for good, or may be done: then it is not begun again."""
+        return any((each.verb, each.object) == (action.verb, action.object) and what.kind in ENDED for each, what in self.outcomes)
 
     @property
     def left(self) -> list[tuple[Action, Outcome]]:
         """What is not done."""
-        return [(action, outcome) for action, outcome in self.outcomes if outcome.kind != "done"]
+        return [(action, outcome) for action, outcome in self.outcomes if outcome.kind not in DONE]
 
     @property
     def code(self) -> int:
@@ -62,7 +66,7 @@ class Report:
 
     def as_data(self) -> dict[str, Any]:
         """For `--json`: what all changes have, and the command's own keys."""
-        done = [_entry(action, outcome) for action, outcome in self.outcomes if outcome.kind == "done"]
+        done = [_entry(action, outcome) for action, outcome in self.outcomes if outcome.kind in DONE]
         return {
             "schemaVersion": VERSION,
             "command": self.name,
