@@ -31,7 +31,7 @@ def _resized(stage: Stage, call: Call) -> tuple[str, str]:
     return f"set to {call.given['scalingConfig']['desiredSize']} nodes", f"{group.outputs['arn']} of 2026-01-01T00:00:00Z"
 
 
-def _resize(stage: Stage, count: int) -> None:
+def set_size(stage: Stage, count: int) -> None:
     """As a colleague does in the console."""
     group = stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}").registration
     sizes = {**group.inputs["scalingConfig"], "desiredSize": count}
@@ -45,7 +45,7 @@ CASES: Mapping[str, Case] = {
         acted=_resized,
         differ={
             "a job started": lambda stage: stage.start("late"),
-            "another run set the size": lambda stage: _resize(stage, 1),
+            "another run set the size": lambda stage: set_size(stage, 1),
             "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
         },
         is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",

@@ -121,8 +121,10 @@ def test_what_is_new_is_left_alone_with_yes_and_reported(library: Library, look:
 def test_what_is_new_is_asked_about(library: Library, is_agreed: bool, removed: list[str], code: int):
     """A no leaves it out, and is not asked for twice."""
     library.before_look[2] = lambda: library.shelf.update(c="uid-c")
-    assert library.run(Remove(library), library.person(True, is_agreed)) == code
-    assert (library.removed, library.asked) == (removed, ["Remove 2?", "Do these 1 too?"])
+    first = {"a": Outcome("held")}
+    change = Remove(library, ROUNDS, outcome=lambda name: first.pop(name, Outcome("done")))
+    assert library.run(change, library.person(True, is_agreed)) == code
+    assert (sorted({*library.removed}), library.asked) == (removed, ["Remove 2?", "Do these 1 too?"])
     assert "not confirmed yet: remove book c, it is there" in library.shown
 
 
@@ -466,6 +468,30 @@ def test_a_second_signal_does_not_cut_off_what_gives_the_lock_back(library: Libr
     assert (len(reads), library.lock, library.report["end"]) == (2, {}, "interrupted")
 
 
+def test_signals_end_it_from_the_first_look_on_and_are_left_as_they_were(library: Library):
+    """Not only while the lock is held."""
+
+    def other(number: int, frame: Any) -> None:
+        raise AssertionError("the signal went past it")
+
+    before = signal.signal(signal.SIGTERM, other)
+    try:
+        library.before_look[1] = terminate
+        library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
+        assert library.report["end"] == "interrupted"
+        assert library.run(Remove(library), library.person(yes=True)) == 0
+        assert signal.getsignal(signal.SIGTERM) is other
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_signal_does_not_cut_off_the_report(library: Library, monkeypatch: pytest.MonkeyPatch):
+    """It counts when that is written."""
+    monkeypatch.setattr(Remove, "data", lambda *_: interrupt() or {})
+    library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
+    assert (library.report["end"], len(library.report["done"])) == ("done", 2)
+
+
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_asked(library: Library, tmp_path: Path):
     """A folder, and a file in place of a folder."""
     (tmp_path / "file").touch()
@@ -524,4 +550,6 @@ def test_a_state_of_another_lineage_is_another_state():
 
 def test_actions_are_told_by_what_they_do_and_to_what():
     """As the report and the questions have them."""
-    assert str(Action("remove", Kube("book", "a", "1"), "because", lambda site, which: Outcome("done"))) == "remove book a"
+    remove, burn = (Action(verb, Kube("book", "a", "1"), "because", lambda site, which: Outcome("done")) for verb in ("remove", "burn"))
+    assert str(remove) == "remove book a"
+    assert (remove.is_within(remove), burn.is_within(remove)) == (True, False)

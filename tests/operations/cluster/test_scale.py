@@ -19,6 +19,8 @@ from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.inventory import Delays
 from simulator.doors.wire.wire import Refused
+from tests.change.cases import set_size
+from tests.change.stage import Stage
 from tests.operations.aws.cloud import Cloud
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.owned import hold
@@ -232,3 +234,27 @@ def test_slips_and_failures_have_their_exit_codes(cloud: Cloud):
     cloud.world.state.allowances = Allowances(vcpu_quotas={"Trn": 256})
     code, out, _ = trn("trn1-32xl", "4")
     assert (code, "EKS says AsgInstanceLaunchFailures: " in out, sizes(cloud)["desiredSize"]) == (1, True, 2)
+
+
+def test_a_group_that_eks_is_changing_is_refused_before_anything_is_asked(occupied: Cloud):
+    """EKS would refuse it after the question."""
+    handler = occupied.wire.handlers["eks.DescribeNodegroup"]
+    occupied.wire.handlers["eks.DescribeNodegroup"] = lambda given: {"nodegroup": {**handler(given)["nodegroup"], "status": "UPDATING"}}
+    code, _, err = trn("trn1-32xl", "0")
+    assert (code, "its status is UPDATING" in err, "Go on" in err) == (1, True, False)
+
+
+def test_a_size_that_is_set_right_before_the_call_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """EKS takes no condition with a change, so the group is read once more. The call carries the token of its run."""
+    monkeypatch.chdir(ROOT)
+    whole = Stage(("y",))
+    assert whole.trn("scale", "dev", GROUP, "0", folder=tmp_path).code == 0
+    ((number, call),) = whole.changes
+    assert (whole.calls[number - 2].name, "-" in call.given["clientRequestToken"]) == ("eks.DescribeNodegroup", False)
+    stage = Stage(("y",))
+    stage.before(number - 1, lambda: set_size(stage, 1))
+    ended = stage.trn("scale", "dev", GROUP, "0", folder=tmp_path)
+    assert (ended.code, stage.changes) == (1, [])
+    assert "trn1-32xl was left alone: trn1-32xl is not as it was a moment ago" in ended.out
+    assert ended.report is not None
+    assert [entry["outcome"] for entry in ended.report["left"]] == ["moved"]
