@@ -57,6 +57,11 @@ def is_same_stack(one: StateId, other: StateId) -> bool:
     return bool(compared) and all(compared)
 
 
+def is_other_stack(one: StateId, other: StateId) -> bool:
+    """Whether something that both know differs, so that they cannot be states of one stack."""
+    return not all(_compared(one, other))
+
+
 def is_same_state(one: StateId, other: StateId) -> bool:
     """Whether nothing has changed: no resource came, went or was replaced, and nothing else is under way."""
     return is_same_stack(one, other) and one.digest == other.digest

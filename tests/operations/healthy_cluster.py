@@ -8,7 +8,7 @@ from operations.cluster.status.subject import NODES, Subject
 from operations.program import settings_of
 from operations.stack_file import read_stack_file
 from stacks.settings import Settings
-from tests.operations.aws.cloud import Cloud, tag_list
+from tests.operations.aws.cloud import ACCOUNT, Cloud, tag_list
 from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.fake_kubernetes import busy
@@ -74,7 +74,8 @@ class Healthy:
 
     def _group(self, name: str, size: int) -> None:
         scaling = {"minSize": 0, "maxSize": 2, "desiredSize": size}
-        self.cloud.put("node group", name, {"nodegroupName": name, "status": "ACTIVE", "scalingConfig": scaling, "health": {"issues": []}})
+        entry = {"nodegroupName": name, "nodegroupArn": f"arn:aws:eks:us-west-2:{ACCOUNT}:nodegroup/{NAME}/{name}/1", "status": "ACTIVE"}
+        self.cloud.put("node group", name, {**entry, "scalingConfig": scaling, "health": {"issues": []}})
 
     def _node(self, number: int) -> dict[str, Any]:
         interfaces = [

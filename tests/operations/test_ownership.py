@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from operations.aws.found import Found
+from operations.change.consent import Person
+from operations.change.executor import carry_out
+from operations.change.whose import Site
 from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.stack import drain_stack
-from operations.cluster.scale.stack import scale_group
+from operations.cluster.scale.change import Scale
 from operations.cluster.sweep.plan import UNKNOWN, is_data
 from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
 from operations.errors import CommandError, OwnershipError
@@ -23,6 +26,7 @@ from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_li
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
 from tests.operations.fake_kubernetes import FakeCluster, busy
 from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
+from tests.training.sites import SITE
 
 CLUSTER, PEER = "train", "organization/trn/peer"
 YES = Consent(yes=True)
@@ -40,7 +44,8 @@ class World:
             leave_control_plane(self.cloud, CLUSTER)
             self.cluster["endpoint"] = "https://example"
             scaling = {"minSize": 0, "maxSize": 2, "desiredSize": 2}
-            self.cloud.of("node group")["core"] |= {"scalingConfig": scaling}
+            group = f"arn:aws:eks:us-west-2:{ACCOUNT}:nodegroup/{CLUSTER}/core/1"
+            self.cloud.of("node group")["core"] |= {"scalingConfig": scaling, "nodegroupArn": group}
         self.pulumi = FakePulumi(state(CLUSTER) if export is None else export)
         self.pulumi.on_run = self._destroyed
         monkeypatch.setattr("operations.access.Live.kubernetes", lambda _, api, entry: self.kubernetes)
@@ -81,7 +86,9 @@ class World:
 
     def scale(self, consent: Consent = YES) -> Any:
         """`trn scale core 0`."""
-        return scale_group(self.cloud.api, self.pulumi, self.about, "core", 0, consent, QUIET, lambda: None)
+        change = Scale("dev", CLUSTER, "core", 0, "training", SITE, costs=())
+        site = Site(self.cloud.api, self.pulumi, self.about, lambda: self.kubernetes, lambda _: None, lambda _: None, lambda _: None)
+        return carry_out(change, site, Person(consent, lambda _: None))
 
     def look(self, consent: Consent = YES) -> Any:
         """What `trn verify` and `trn shell` ask before they start a pod."""

@@ -1,11 +1,14 @@
 """What a group that loses nodes interrupts: its jobs, from the table of `trn jobs`, and pods of no job. Reads only."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.table import Table
 
 from facts.names import GROUP_LABEL
-from operations.jobs.listing.look import View, look
+from operations.change.identity import Kube
+from operations.jobs.listing.look import look
 from operations.jobs.listing.table import Row, rows, table
 from operations.kube.api import Kubernetes, Object
 from training.site import Site
@@ -22,6 +25,8 @@ class Occupants:
     """Jobs of all namespaces with a pod there, as `trn jobs` shows them."""
     pods: tuple[str, ...] = ()
     """Other pods, as NAMESPACE/NAME. Those of DaemonSets go and come with their node, and are not among them."""
+    objects: frozenset[Kube] = frozenset()
+    """The same jobs and pods, as what they are and not as they are called."""
 
     @property
     def counts(self) -> str:
@@ -36,18 +41,22 @@ def occupants(kubernetes: Kubernetes, group: str, namespace: str, site: Site) ->
     """What runs on the nodes of a group. `namespace`: the stack's own for jobs, which is looked at first."""
     first = look(kubernetes, namespace, site)
     nodes = {node["metadata"]["name"] for node in first.nodes if (node["metadata"].get("labels") or {}).get(GROUP_LABEL) == group}
-    held = {_key(pod) for pod in first.pods if pod.get("spec", {}).get("nodeName") in nodes and _counts(pod)}
+    held = {_key(pod): pod for pod in first.pods if pod.get("spec", {}).get("nodeName") in nodes and _counts(pod)}
     others = sorted({space for space, _ in held} - {namespace})
-    jobs, known = list[Row](), set[tuple[str, str]]()
+    jobs, known, objects = list[Row](), set[tuple[str, str]](), set[Kube]()
     for view in (first, *(look(kubernetes, space, site) for space in others)):
-        jobs += _jobs(view, held)
+        there = [job for job in view.jobs if any(_key(pod) in held for pod in job.pods)]
+        names = {(job.name, job.kind.resource.kind) for job in there}
+        jobs += [row for row in rows(view) if (row.name, row.kind) in names]
+        objects |= {_identity(job.kind.resource.kind, job.item) for job in there}
         known |= {_key(pod) for job in view.jobs for pod in job.pods}
-    return Occupants(tuple(jobs), tuple("/".join(key) for key in sorted(held - known)))
+    alone = sorted(held.keys() - known)
+    objects |= {_identity("pod", held[key]) for key in alone}
+    return Occupants(tuple(jobs), tuple("/".join(key) for key in alone), frozenset(objects))
 
 
-def _jobs(view: View, held: set[tuple[str, str]]) -> list[Row]:
-    there = {(job.name, job.kind.resource.kind) for job in view.jobs if any(_key(pod) in held for pod in job.pods)}
-    return [row for row in rows(view) if (row.name, row.kind) in there]
+def _identity(kind: str, item: Object) -> Kube:
+    return Kube(kind, "/".join(_key(item)), item["metadata"].get("uid", ""))
 
 
 def _key(pod: Object) -> tuple[str, str]:
@@ -59,10 +68,16 @@ def _counts(pod: Object) -> bool:
     return "DaemonSet" not in owners and pod.get("status", {}).get("phase") not in OVER
 
 
-def print_occupants(console: Console, group: str, found: Occupants) -> None:
+def shown_occupants(group: str, found: Occupants) -> Iterator[str | Table]:
     """What would be interrupted; nothing where there is nothing."""
     if found.jobs:
-        console.print(f"jobs on the nodes of {group}; `trn cancel JOB` first saves a checkpoint:", markup=False, soft_wrap=True)
-        console.print(table(list(found.jobs)))
+        yield f"jobs on the nodes of {group}; `trn cancel JOB` first saves a checkpoint:"
+        yield table(list(found.jobs))
     if found.pods:
-        console.print(f"other pods there: {', '.join(found.pods)}", markup=False, soft_wrap=True)
+        yield f"other pods there: {', '.join(found.pods)}"
+
+
+def print_occupants(console: Console, group: str, found: Occupants) -> None:
+    """The same, printed."""
+    for part in shown_occupants(group, found):
+        console.print(part, markup=False, soft_wrap=True)

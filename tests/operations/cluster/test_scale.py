@@ -19,6 +19,8 @@ from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
 from simulator.doors.wire.inventory import Delays
 from simulator.doors.wire.wire import Refused
+from tests.change.cases import set_size
+from tests.change.stage import Stage
 from tests.operations.aws.cloud import Cloud
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.owned import hold
@@ -110,7 +112,11 @@ def bert(**changes: Any) -> Object:
 
 def plain(name: str, namespace: str, node: str = "node-2", **metadata: Any) -> Object:
     """A pod of no job."""
-    return {"metadata": {"name": name, "namespace": namespace, **metadata}, "spec": {"nodeName": node}, "status": {"phase": "Running"}}
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", **metadata},
+        "spec": {"nodeName": node},
+        "status": {"phase": "Running"},
+    }
 
 
 @pytest.fixture
@@ -172,7 +178,14 @@ def test_a_cluster_that_does_not_answer_is_asked_about_too(cloud: Cloud, monkeyp
     code, _, err = trn("trn1-32xl", "0")
     assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
     assert "what runs on trn1-32xl is not known: the API server does not answer" in err
-    assert trn("trn1-32xl", "0", "--yes")[0] == 0
+    for options in (["--yes"], ["--yes", "--name", CLUSTER]):
+        code, _, err = trn("trn1-32xl", "0", *options)
+        assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
+        assert "--yes does not cover what could not be seen" in err
+    code, _, err = trn("trn1-32xl", "0", answer="trainium\n")
+    assert (code, "is not the cluster's name" in err, sizes(cloud)["desiredSize"]) == (2, True, 2)
+    assert trn("trn1-32xl", "0", answer=f"{CLUSTER}\n")[0] == 0
+    assert sizes(cloud)["desiredSize"] == 0
 
 
 def test_down_to_zero_lists_what_goes_on_billing(cloud: Cloud, tmp_path: Path):
@@ -221,3 +234,27 @@ def test_slips_and_failures_have_their_exit_codes(cloud: Cloud):
     cloud.world.state.allowances = Allowances(vcpu_quotas={"Trn": 256})
     code, out, _ = trn("trn1-32xl", "4")
     assert (code, "EKS says AsgInstanceLaunchFailures: " in out, sizes(cloud)["desiredSize"]) == (1, True, 2)
+
+
+def test_a_group_that_eks_is_changing_is_refused_before_anything_is_asked(occupied: Cloud):
+    """EKS would refuse it after the question."""
+    handler = occupied.wire.handlers["eks.DescribeNodegroup"]
+    occupied.wire.handlers["eks.DescribeNodegroup"] = lambda given: {"nodegroup": {**handler(given)["nodegroup"], "status": "UPDATING"}}
+    code, _, err = trn("trn1-32xl", "0")
+    assert (code, "its status is UPDATING" in err, "Go on" in err) == (1, True, False)
+
+
+def test_a_size_that_is_set_right_before_the_call_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """EKS takes no condition with a change, so the group is read once more. The call carries the token of its run."""
+    monkeypatch.chdir(ROOT)
+    whole = Stage(("y",))
+    assert whole.trn("scale", "dev", GROUP, "0", folder=tmp_path).code == 0
+    ((number, call),) = whole.changes
+    assert (whole.calls[number - 2].name, "-" in call.given["clientRequestToken"]) == ("eks.DescribeNodegroup", False)
+    stage = Stage(("y",))
+    stage.before(number - 1, lambda: set_size(stage, 1))
+    ended = stage.trn("scale", "dev", GROUP, "0", folder=tmp_path)
+    assert (ended.code, stage.changes) == (1, [])
+    assert "trn1-32xl was left alone: trn1-32xl is not as it was a moment ago" in ended.out
+    assert ended.report is not None
+    assert [entry["outcome"] for entry in ended.report["left"]] == ["moved"]

@@ -1,0 +1,125 @@
+"""Carries every change out, in one order: whose is it, look, refuse, show, ask, lock, look again, compare, act, report."""
+
+from collections.abc import Sequence
+
+from operations.change.action import Action, Change, Ended, Outcome, Seen
+from operations.change.consent import Confirmed, Person
+from operations.change.hold import Guard, held
+from operations.change.known import unknowns
+from operations.change.report import UNDER_WAY, Report, understood, writing
+from operations.change.whose import Site, Whose, read_whose
+from operations.interruption import interrupted_by_signals
+
+__all__ = ["carry_out"]
+NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
+GONE = Outcome("gone", ("it is not there any more",))
+OPEN = ("held", "moved", "unsure")
+"""What another round is for."""
+
+
+def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
+    """The exit code. Raises what ends the change, after the report is written and the lock given back."""
+    report = Report(change.name, site)
+    with interrupted_by_signals(), writing(report):
+        whose = report.whose = read_whose(site)
+        seen = _look(change, site, whose, report)
+        plan = change.actions(seen)
+        for line in (*whose.ownership.lines(), *change.shown(seen), *map(str, report.unknown)):
+            site.tell(line)
+        if plan:
+            confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
+            with held(change.name, site, whose, report) as guard:
+                seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
+                _act(change, seen, confirmed, guard, person, report)
+        elif report.unknown:
+            raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
+        report.end = "left" if report.left else "done" if report.outcomes else "nothing"
+        for line in change.result(seen, report):
+            site.say(line)
+    return report.code
+
+
+def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:
+    seen = change.look(site, whose)
+    report.own = lambda: change.data(seen, report)
+    report.unknown += [each for each in unknowns(seen) if each not in report.unknown]
+    if refusals := list(change.refusals(seen)):
+        hint = "\n".join(each.hint for each in refusals if each.hint)
+        raise Ended("refused", "\n".join(each.wrong for each in refusals), hint, code=max(each.code for each in refusals))
+    return seen
+
+
+def _look_again(
+    change: Change[Seen], shown: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report
+) -> tuple[Seen, Confirmed]:
+    """Under the lock, and again after each question that this leads to: what is agreed to is what the last look saw."""
+    while True:
+        now = _look(change, guard.site, guard.whose, report)
+        differences = list(change.differences(shown, now))
+        question = change.question(now)
+        grave = [each.what for each in differences if each.is_grave]
+        if question is not None and change.question(shown) is None:
+            grave.append("what was seen first had nothing to ask about")
+        for each in differences:
+            if not each.is_grave:
+                guard.site.tell(each.what)
+        agreed = report.confirmed = person.again(confirmed, guard.whose, change.actions(now), grave, question, list(unknowns(now)))
+        if agreed is confirmed and not grave:
+            return now, confirmed
+        shown, confirmed = now, agreed
+
+
+def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report) -> None:
+    """Round by round; each ends with a pause and another look. Only what was confirmed is done, and nothing of it twice."""
+    site, pace = guard.site, change.pace
+    for number in range(pace.rounds):
+        if number:
+            site.pause(pace.pause_s)
+            seen = _look(change, site, guard.whose, report)
+            confirmed = report.confirmed = person.again(
+                confirmed, guard.whose, change.actions(seen), (), change.question(seen), list(unknowns(seen))
+            )
+            if not list(unknowns(seen)):
+                _note_gone(change.actions(seen), report)
+        guard.check()
+        for action in change.actions(seen):
+            if not confirmed.covers(action):
+                report.note(action, NOT_CONFIRMED)
+            elif not report.has_ended(action):
+                guard.check_run(action)
+                _settle(change, action, guard, report)
+        if not any(outcome.kind in OPEN for _, outcome in report.outcomes):
+            return
+
+
+def _note_gone(plan: Sequence[Action], report: Report) -> None:
+    """What is not to be done any more is nothing that is left. Of what could not be seen nobody can say so."""
+    for action, outcome in report.left:
+        if outcome.kind != "refused" and not any(each.is_within(action) for each in plan):
+            report.note(action, GONE)
+
+
+def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) -> None:
+    """Make one change, and wait for what it leads to. The lock is looked at meanwhile."""
+    site, pace = guard.site, change.pace
+    report.note(action, UNDER_WAY)
+    outcome = _done(action, site, report)
+    for number in range(pace.waits):
+        site.show(number, pace.waits)
+        ended = outcome.settled(site) if outcome.settled else outcome
+        if ended is not None:
+            report.note(action, ended)
+            return
+        site.pause(pace.pause_s)
+        guard.check()
+    report.note(action, Outcome("unsure", (pace.overdue,)))
+
+
+def _done(action: Action, site: Site, report: Report) -> Outcome:
+    from botocore.exceptions import ClientError
+
+    try:
+        return action.do(site, action.object)
+    except ClientError as error:
+        report.note(action, Outcome("refused", (understood(error),)))
+        raise

@@ -1,0 +1,53 @@
+"""The lock of a change, and the check that is made under it before each round and each run of Pulumi."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from operations.change.action import Action, Ended, PulumiRun
+from operations.change.identity import state_id
+from operations.change.report import Report, understood
+from operations.change.whose import Site, Whose
+from operations.interruption import signals_kept
+from operations.lock import NO_ANSWER, Lock, this_run
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Shows that all is as it was when the change was confirmed."""
+
+    site: Site
+    whose: Whose
+    lock: Lock
+
+    def check(self) -> None:
+        """Before each round. Raises OwnershipError where the lock is not this run's, or account or cluster are others."""
+        self.lock.refuse_lost()
+        self.whose.refuse_change(self.site)
+
+    def check_run(self, action: Action) -> None:
+        """Before each action: for a run of Pulumi the same, and the state. Raises Ended where the state is not the one that was confirmed."""
+        if not isinstance(action, PulumiRun):
+            return
+        self.check()
+        now = state_id(self.site.pulumi, self.site.subject.stack)
+        if not action.allows(now):
+            wrong = f"the state of stack `{self.site.subject.stack}` has changed since it was confirmed"
+            raise Ended("stopped", wrong, "nothing more was changed; another run of Pulumi may be at it: look, and run it again")
+
+
+@contextmanager
+def held(name: str, site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
+    """Hold the cluster's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""
+    lock = Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
+    try:
+        lock.take(site.tell, break_lock=site.break_lock)
+        report.has_lock = True
+        yield Guard(site, whose, lock)
+    finally:
+        with signals_kept():
+            try:
+                lock.release()
+            except NO_ANSWER as error:
+                report.lock = f"the lock {lock.name} stays: {understood(error)}"
+                site.tell(f"{report.lock}; the next run needs --break-lock")

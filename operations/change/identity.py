@@ -1,0 +1,120 @@
+"""What a changing call is conditioned on. Two identities are equal where they are one object for as long as it lives; names are only shown."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from operations.errors import CommandError
+from operations.pulumi import Pulumi
+from operations.stack_state import parse_state
+
+
+class Identity(Protocol):
+    """One object."""
+
+    @property
+    def kind(self) -> str:
+        """As users call it: `node group`."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """As users call the object; never compared."""
+        ...
+
+    @property
+    def which(self) -> str:
+        """What no second object shares, as `--json` has it."""
+        ...
+
+    def within(self, confirmed: Any, /) -> bool:
+        """Whether consent to the other identity is consent to this one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Aws:
+    """An object of AWS."""
+
+    kind: str
+    name: str = field(compare=False)
+    arn: str
+    born: str
+    """When it was made: an ARN may be given again to a second object of the name."""
+
+    def __post_init__(self) -> None:
+        if not self.arn:
+            raise ValueError(f"{self.kind} {self.name} has no ARN")
+
+    @property
+    def which(self) -> str:
+        """ARN and time."""
+        return f"{self.arn} of {self.born}"
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same object."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
+class Kube:
+    """An object of Kubernetes."""
+
+    kind: str
+    name: str = field(compare=False)
+    """NAMESPACE/NAME."""
+    uid: str
+
+    def __post_init__(self) -> None:
+        if not self.uid:
+            raise ValueError(f"{self.kind} {self.name} has no uid")
+
+    @property
+    def which(self) -> str:
+        """The uid."""
+        return self.uid
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same object."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
+class StateId:
+    """What Pulumi's state held at one look. Pulumi names neither lineage nor serial, so both are read from what it writes."""
+
+    name: str = field(compare=False)
+    """The stack."""
+    lineage: str
+    """Of one stack in one backend: the root's URN and time, and the key of its secrets."""
+    serial: str
+    """Hash of all that is in the state, and of what is under way."""
+    ids: frozenset[str] = field(compare=False)
+    kind = "state"
+
+    @property
+    def which(self) -> str:
+        """The serial."""
+        return self.serial
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same stack, and nothing in it that was not confirmed."""
+        return isinstance(confirmed, StateId) and self.lineage == confirmed.lineage and self.ids <= confirmed.ids
+
+
+def state_id(pulumi: Pulumi, stack: str) -> StateId:
+    """The state as its backend has it. Raises CommandError where it cannot be read."""
+    command = ("pulumi", "stack", "export", "--stack", stack)
+    code, printed = pulumi.ask(command)
+    if code:
+        raise CommandError(f"`{' '.join(command)}` failed, so that it is not known what the state holds", "what it printed says why")
+    try:
+        found = parse_state(json.loads(printed), "")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+    return StateId(stack, _hash([found.id.secrets, found.id.root, found.id.created]), found.id.digest, found.ids)
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

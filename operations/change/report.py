@@ -1,0 +1,143 @@
+"""What became of a change: written whatever ends it."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from operations.change.action import Action, End, Ended, Outcome
+from operations.change.consent import Confirmed
+from operations.change.known import Unknown
+from operations.change.whose import Site, Whose
+from operations.errors import CommandError, OwnershipError
+from operations.interruption import signals_kept
+from operations.output import STANDARD_OUTPUT, write_json
+
+VERSION = "trn-change/1"
+HINT = "name a file with --json, or - for standard output"
+DONE, ENDED = ("done", "gone"), ("done", "refused", "unsure")
+UNDER_WAY = Outcome("unsure", ("its end is not known: it may be done",))
+
+
+@dataclass
+class Report:
+    """Filled in as the change goes on."""
+
+    name: str
+    site: Site
+    end: End = "failed"
+    error: str = ""
+    whose: Whose | None = None
+    confirmed: Confirmed | None = None
+    unknown: list[Unknown] = field(default_factory=list)
+    outcomes: list[tuple[Action, Outcome]] = field(default_factory=list)
+    """Of each action that was begun, or that was found and not confirmed, the last one."""
+    has_lock: bool = False
+    """Whether the lock was taken."""
+    lock: str = ""
+    """Why the lock stays; empty where it does not."""
+    is_written: bool = True
+    own: Callable[[], Mapping[str, Any]] = dict
+    """The command's own keys."""
+
+    def note(self, action: Action, outcome: Outcome) -> None:
+        """What became of an action, in place of what was known of it."""
+        self.outcomes = [*((each, what) for each, what in self.outcomes if not action.is_within(each)), (action, outcome)]
+
+    def has_ended(self, action: Action) -> bool:
+        """Whether it was done, refused for good, or may be done: then it is not begun again."""
+        return any((each.verb, each.object) == (action.verb, action.object) and what.kind in ENDED for each, what in self.outcomes)
+
+    @property
+    def left(self) -> list[tuple[Action, Outcome]]:
+        """What is not done."""
+        return [(action, outcome) for action, outcome in self.outcomes if outcome.kind not in DONE]
+
+    @property
+    def code(self) -> int:
+        """Exit code of a change that no error ended."""
+        return int(self.end not in ("done", "nothing") or bool(self.lock) or not self.is_written)
+
+    def as_data(self) -> dict[str, Any]:
+        """For `--json`: what all changes have, and the command's own keys."""
+        done = [_entry(action, outcome) for action, outcome in self.outcomes if outcome.kind in DONE]
+        return {
+            "schemaVersion": VERSION,
+            "command": self.name,
+            "stack": self.site.subject.stack,
+            "identity": self.whose.ownership.identity.as_data() if self.whose else None,
+            "end": self.end,
+            "error": self.error,
+            "confirmed": [_entry(action) for action in self.confirmed.actions] if self.confirmed else [],
+            "done": done,
+            "left": [_entry(action, outcome) for action, outcome in self.left],
+            "unknown": [str(each) for each in self.unknown],
+            "lock": self.lock,
+            **self.own(),
+        }
+
+
+def _entry(action: Action, outcome: Outcome | None = None) -> dict[str, Any]:
+    found = {"verb": action.verb, "kind": action.object.kind, "name": action.object.name, "id": action.object.which, "why": action.because}
+    return found if outcome is None else {**found, "outcome": outcome.kind, "said": list(outcome.said)}
+
+
+@contextmanager
+def writing(report: Report) -> Iterator[None]:
+    """Writes the report at the end of the block, after whatever ends it; raises CommandError before it where it could not be written."""
+    _refuse_unwritable(report.site.json_file)
+    try:
+        yield
+    except BaseException as error:
+        report.end, report.error = _end(error, report), understood(error)
+        raise
+    finally:
+        with signals_kept():
+            _write(report)
+
+
+def understood(error: BaseException) -> str:
+    """An error in a line."""
+    from operations.aws.errors import command_error
+
+    known = error if isinstance(error, CommandError) else command_error(error)
+    return str(known.args[0]) if known is not None else str(error) or type(error).__name__
+
+
+def _end(error: BaseException, report: Report) -> End:
+    match error:
+        case Ended():
+            return error.end
+        case KeyboardInterrupt():
+            return "interrupted"
+        case typer.Abort():
+            return "declined"
+        case OwnershipError():
+            return "stopped" if report.has_lock else "refused"
+    return "failed"
+
+
+def _refuse_unwritable(place: Path | None) -> None:
+    """Raises CommandError for a place that cannot be written, before anything is asked. What else may happen to it is seen at the end."""
+    if place is None or place == STANDARD_OUTPUT:
+        return
+    there = next(each for each in (place.absolute(), *place.absolute().parents) if each.exists())
+    if there.is_dir() if there == place.absolute() else not there.is_dir():
+        raise CommandError(f"cannot write `{place}`: {there} is {'a folder' if there.is_dir() else 'no folder'}", HINT)
+    if not os.access(there, os.W_OK):
+        raise CommandError(f"cannot write `{place}`: Permission denied", HINT)
+
+
+def _write(report: Report) -> None:
+    data = report.as_data()
+    try:
+        write_json(data, report.site.json_file)
+    except (CommandError, OSError) as error:
+        report.is_written = False
+        sys.stderr.write(f"{json.dumps(data, indent=2, default=str)}\n{understood(error)}; it is above\n")

@@ -1,0 +1,60 @@
+"""Where a change happens: the clients of one stack, and whose its cluster is."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from operations.aws.api import Api
+from operations.kube.api import Kubernetes
+from operations.ownership import Ownership, StackCluster, read_ownership, refuse_change, refuse_mismatch
+from operations.pulumi import Pulumi
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a command is handed in place of AWS, the cluster, Pulumi, a terminal and a clock."""
+
+    api: Api
+    pulumi: Pulumi
+    subject: StackCluster
+    kubernetes: Callable[[], Kubernetes]
+    pause: Callable[[float], None]
+    tell: "Callable[[RenderableType], None]"
+    """Shows something on standard error."""
+    say: Callable[[str], None]
+    """Prints a line of the result."""
+    show: Callable[[int, int], None] = lambda done, total: None
+    """Shows how long something is waited for."""
+    state_file: Path | None = None
+    break_lock: bool = False
+    json_file: Path | None = None
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    """Of this run: a request that is sent twice with it is one request."""
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose the cluster is, as it was before the question."""
+
+    ownership: Ownership
+
+    @property
+    def cluster(self) -> str:
+        """Its name."""
+        return self.ownership.subject.cluster
+
+    def refuse_change(self, site: Site) -> None:
+        """Raises OwnershipError where the account, or the cluster, is another one by now."""
+        refuse_change(site.api, self.ownership)
+
+
+def read_whose(site: Site) -> Whose:
+    """By Pulumi's state and by the account. Reads only. Raises OwnershipError where the two differ, CommandError where the state cannot be read."""
+    ownership = read_ownership(site.api, site.pulumi, site.subject, site.state_file)
+    refuse_mismatch(ownership)
+    return Whose(ownership)

@@ -1,0 +1,66 @@
+"""Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from simulator.account import kinds
+from tests.change.stage import CLUSTER, STACK, Call, Stage
+
+GROUP = "trn1-32xl"
+Act = Callable[[Stage], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command."""
+
+    words: tuple[str, ...]
+    """The command line, without `--yes` and `--json`."""
+    agreed: tuple[str, ...]
+    """What a person types to agree."""
+    acted: Callable[[Stage, Call], tuple[str, str]]
+    """Verb and object of a changing call, as the report names what was confirmed."""
+    differ: Mapping[str, Act]
+    """What makes the second look differ from what was shown, so that it is asked again."""
+    is_own: Callable[[str], bool]
+    """Whether the command may change the object of a key of `Stage.everything`."""
+
+
+def _resized(stage: Stage, call: Call) -> tuple[str, str]:
+    group = stage.found(kinds.NODE_GROUP, f"{call.given['clusterName']}:{call.given['nodegroupName']}").registration
+    return f"set to {call.given['scalingConfig']['desiredSize']} nodes", f"{group.outputs['arn']} of 2026-01-01T00:00:00Z"
+
+
+def set_size(stage: Stage, count: int) -> None:
+    """As a colleague does in the console."""
+    group = stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}").registration
+    sizes = {**group.inputs["scalingConfig"], "desiredSize": count}
+    stage.engine.world.state.put(replace(group, inputs={**group.inputs, "scalingConfig": sizes}))
+
+
+CASES: Mapping[str, Case] = {
+    "scale": Case(
+        words=("scale", STACK, GROUP, "0"),
+        agreed=("y",),
+        acted=_resized,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "another run set the size": lambda stage: set_size(stage, 1),
+            "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
+        },
+        is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",
+    )
+}
+NOT_YET = {
+    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "image build", "image push", "import", "precompile",
+    "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
+}  # fmt: skip
+"""Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
+READS = {
+    "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",
+    "lint", "logs", "network describe", "plan", "status", "top", "watch", "why",
+    "rehearse", "rehearse calendar", "rehearse change", "rehearse chaos", "rehearse crash", "rehearse rules", "rehearse upgrade",
+}  # fmt: skip
+"""Commands that read, or write files of the caller only."""
+PRACTICE = {"engine", "practice down", "practice event", "practice export", "practice job", "practice up"}
+"""Commands that act on practice accounts only."""

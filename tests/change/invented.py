@@ -1,0 +1,202 @@
+"""A tiny invented change: books on a shelf are removed, each by its uid; what the laws of the executor are tried with."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations.change.action import Action, Difference, Outcome, Pace, Question, Refusal, pulumi_run
+from operations.change.consent import Person
+from operations.change.executor import carry_out
+from operations.change.identity import Kube, state_id
+from operations.change.known import Unknown, known
+from operations.change.report import Report
+from operations.change.whose import Site, Whose
+from operations.errors import CommandError
+from operations.ownership import Consent
+from tests.operations.aws.cloud import Cloud
+from tests.operations.aws.leftovers import leave_control_plane
+from tests.operations.owned import FakePulumi, state, subject
+
+CLUSTER = "train"
+
+
+@dataclass(frozen=True)
+class Books:
+    """What is on the shelf."""
+
+    there: tuple[Kube, ...] | Unknown
+    state: Any = None
+
+
+@dataclass
+class Library:
+    """An account with its cluster, a shelf, a person, and what happens when."""
+
+    folder: Path
+    shelf: dict[str, str] = field(default_factory=lambda: {"a": "uid-a", "b": "uid-b"})
+    """Names and uids."""
+    removed: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    looks: int = 0
+    before_look: dict[int, Callable[[], Any]] = field(default_factory=dict)
+    """By the number of the look, from 1."""
+    before_removal: dict[int, Callable[[], Any]] = field(default_factory=dict)
+    at_pause: dict[int, Callable[[], Any]] = field(default_factory=dict)
+    pauses: int = 0
+
+    def __post_init__(self) -> None:
+        self.cloud = Cloud()
+        leave_control_plane(self.cloud, CLUSTER)
+        self.pulumi = FakePulumi(state(CLUSTER, "fs-1"))
+        self.pulumi.on_run = lambda command: (self.removed.append(command[1]), (0, ""))[1]
+
+    @property
+    def json_file(self) -> Path:
+        """Where the report goes."""
+        return self.folder / "report.json"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """As it was written."""
+        return json.loads(self.json_file.read_text())
+
+    @property
+    def lock(self) -> dict[str, Any]:
+        """Locks that are held."""
+        return self.cloud.of("parameter")
+
+    def lose_lock(self) -> None:
+        """Another run breaks it."""
+        for entry in self.lock.values():
+            entry["Value"] = json.dumps({**json.loads(entry["Value"]), "token": "another"})
+
+    def make_again(self) -> None:
+        """Another cluster stands in its place."""
+        self.cloud.of("cluster")[CLUSTER]["createdAt"] = "2026-02-02T00:00:00Z"
+
+    def grow(self) -> None:
+        """Pulumi's state gets a resource."""
+        self.pulumi.export = state(CLUSTER, "fs-1", "fs-2")
+
+    def shrink(self) -> None:
+        """Pulumi's state loses one."""
+        self.pulumi.export = state(CLUSTER)
+
+    def pause(self, _: float) -> None:
+        """Time passes."""
+        self.pauses += 1
+        self.at_pause.get(self.pauses, lambda: None)()
+
+    def site(self, **more: Any) -> Site:
+        """Where it happens."""
+
+        def tell(what: Any) -> None:
+            self.shown.append(str(what))
+
+        given: dict[str, Any] = {"json_file": self.json_file, **more}
+        return Site(self.cloud.api, self.pulumi, subject(CLUSTER), lambda: None, self.pause, tell, self.results.append, **given)  # pyright: ignore
+
+    def person(self, *answers: bool, yes: bool = False, types: str = "") -> Person:
+        """One who says yes or no, question by question, and types a name."""
+        left = list(answers)
+
+        def ask(question: str) -> bool:
+            self.asked.append(question)
+            return left.pop(0)
+
+        def confirm(question: str) -> None:
+            if not ask(question):
+                raise NoError
+
+        def prompt(question: str) -> str:
+            self.asked.append(question)
+            return types
+
+        return Person(Consent(yes, confirm=confirm, ask=ask, prompt=prompt), self.shown.append)
+
+    def run(self, change: "Remove", person: Person, **more: Any) -> int:
+        """Carry it out."""
+        return carry_out(change, self.site(**more), person)
+
+    def ends(self, change: "Remove", person: Person, error: type[BaseException] = CommandError, **more: Any) -> str:
+        """Carry it out to an error; its text."""
+        with pytest.raises(error) as raised:
+            self.run(change, person, **more)
+        return str(raised.value)
+
+
+class NoError(Exception):
+    """A person said no."""
+
+
+@dataclass
+class Remove:
+    """Remove all books."""
+
+    library: Library
+    pace: Pace = field(default_factory=Pace)
+    asks: Callable[[Books], bool] = lambda seen: True
+    differs: Callable[[Books, Books], list[Difference]] = lambda shown, now: []
+    refuses: Callable[[Books], list[Refusal]] = lambda seen: []
+    outcome: Callable[[str], Outcome] = lambda name: Outcome("done")
+    runs: Any = ""
+    """Whether Pulumi runs after the books: what it expects of the state."""
+    name: str = "remove"
+
+    def look(self, site: Site, _: Whose) -> Books:
+        """The shelf, as it is now."""
+        library = self.library
+        library.looks += 1
+
+        def there() -> tuple[Kube, ...]:
+            library.before_look.get(library.looks, lambda: None)()
+            return tuple(Kube("book", name, uid) for name, uid in library.shelf.items())
+
+        return Books(known("what is on the shelf", there), state_id(site.pulumi, "dev") if self.runs else None)
+
+    def refusals(self, seen: Books) -> list[Refusal]:
+        """As told."""
+        return self.refuses(seen)
+
+    def actions(self, seen: Books) -> list[Action]:
+        """One for each book."""
+        found = () if isinstance(seen.there, Unknown) else seen.there
+        actions = [Action("remove", book, "it is there", self._remove) for book in found]
+        if self.runs:
+            actions.append(pulumi_run(seen.state, ("pulumi", "destroy"), "it is to go", expects=self.runs))
+        return actions
+
+    def _remove(self, _: Site, book: Kube) -> Outcome:
+        library = self.library
+        library.before_removal.get(len(library.removed) + 1, lambda: None)()
+        library.removed.append(book.uid)
+        outcome = self.outcome(book.name)
+        if outcome.kind == "done":
+            library.shelf.pop(book.name, None)
+        return outcome
+
+    def question(self, seen: Books) -> Question | None:
+        """As told."""
+        return Question(f"Remove {len(self.actions(seen))}?") if self.asks(seen) else None
+
+    def shown(self, seen: Books) -> Iterator[str]:
+        """The books."""
+        yield f"books: {seen.there}"
+
+    def differences(self, shown: Books, now: Books) -> list[Difference]:
+        """As told."""
+        return self.differs(shown, now)
+
+    def result(self, seen: Books, report: Report) -> Iterator[str]:
+        """How many."""
+        yield f"removed {len(report.outcomes) - len(report.left)}"
+
+    def data(self, seen: Books, report: Report) -> Mapping[str, Any]:
+        """Its own key."""
+        return {"removed": list(self.library.removed)}

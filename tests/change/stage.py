@@ -1,0 +1,325 @@
+"""One stage for every changing command: the shipped stack up in a simulated account, reached as a command reaches AWS, and a person.
+
+All calls are counted, reads too, whichever way they take. Any one may fail, be the last, or have something happen before it.
+"""
+
+import copy
+import io
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from botocore.exceptions import ReadTimeoutError
+from urllib3.exceptions import HTTPError
+
+from operations.access import Live, using
+from operations.aws.api import Api, BotoApi
+from operations.cli import app
+from operations.kube.api import Kubernetes, KubernetesClient
+from operations.practice.kubernetes import SimulatedClient
+from operations.practice.state import exported
+from operations.practice.users import start_job
+from simulator.account import kinds
+from simulator.account.world import World
+from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire import door
+from simulator.doors.wire.wire import Refused
+from simulator.engine.run import Engine
+from simulator.engine.state import State
+from stacks.config import parse_settings
+from tests.operations.cluster.story import neighbours
+from tests.support import dev_configuration, record_stack
+
+CLUSTER, REGION, STACK, JOB = "trainium-dev", "us-west-2", "dev", "bert"
+Fault = Literal["denied", "throttled", "broken", "401", "403", "lost"]
+"""lost: the service does what it was asked, and its answer does not arrive."""
+REFUSALS = {
+    "denied": ("AccessDeniedException", 403), "throttled": ("ThrottlingException", 400), "broken": ("InternalFailure", 500),
+}  # fmt: skip
+FAULTS: dict[str, tuple[Fault, ...]] = {
+    "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken",),
+}  # fmt: skip
+KILLED = 137
+LOCK = ("ssm.PutParameter", "ssm.DeleteParameter")
+
+
+class Died(BaseException):
+    """The process is gone: no call goes out any more."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an API server sends that refuses."""
+
+    status: int
+    reason: str = "Refused"
+    body: bytes = b"{}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call."""
+
+    way: str
+    """aws, kubernetes or pulumi."""
+    name: str
+    given: Any
+    is_change: bool
+
+    @property
+    def key(self) -> str:
+        """Calls of one key fail alike."""
+        return f"{self.way} {self.name}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run of a command ended."""
+
+    code: int
+    out: str
+    err: str
+    report: dict[str, Any] | None
+
+
+@cache
+def _standing() -> Engine:
+    engine = Engine(World(), State())
+    assert engine.up(record_stack(dev_configuration(), stack=STACK)).ended_well
+    engine.world.state.others = neighbours(CLUSTER)
+    start_job(_client(ApiServer(engine.world)), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, JOB, 1)
+    return engine
+
+
+def _client(server: ApiServer) -> Kubernetes:
+    return KubernetesClient(SimulatedClient(server, lambda: None), lambda: "t")
+
+
+class _Answers(io.RawIOBase):
+    """Standard input: whoever reads it asks a person."""
+
+    def __init__(self, answer: Callable[[], str]) -> None:
+        self._answer = answer
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """One answer."""
+        if not len(buffer):
+            return 0
+        text = self._answer().encode()
+        buffer[: len(text)] = text
+        return len(text)
+
+
+@dataclass
+class Stage:
+    """An account with its cluster and its Pulumi."""
+
+    answers: tuple[str, ...] = ()
+    """What the person types, question by question; none is the end of the input."""
+    engine: Engine = field(default_factory=lambda: _standing().copy())
+    calls: list[Call] = field(default_factory=list)
+    asked_at: list[int] = field(default_factory=list)
+    """Calls made before each question."""
+    faults: dict[int, Fault] = field(default_factory=dict)
+    """By the number of the call, from 1."""
+    acts: dict[int, Callable[[], None]] = field(default_factory=dict)
+    """Done before a call."""
+    on_question: list[Callable[[], None]] = field(default_factory=list)
+    """Done while a question waits, question by question."""
+    stop_at: int = 0
+    """Number of the call after which the process is stopped; 0 never."""
+    stopped_by: signal.Signals | None = None
+    """None: without a warning."""
+    account: str = ""
+    """The caller's, where it is another one."""
+    is_dead: bool = False
+
+    # What a test does to it
+
+    def fault(self, number: int, fault: Fault) -> None:
+        """Let a call fail."""
+        self.faults[number] = fault
+
+    def kill(self, number: int, by: signal.Signals | None = None) -> None:
+        """Let a call be the last, or the one that a signal falls into."""
+        self.stop_at, self.stopped_by = number, by
+
+    def before(self, number: int, act: Callable[[], None]) -> None:
+        """Let something happen before a call."""
+        self.acts[number] = act
+
+    # Ways in
+
+    def _through(self, call: Call, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+        if self.is_dead:
+            raise Died
+        self.calls.append(call)
+        number = len(self.calls)
+        self.acts.pop(number, lambda: None)()
+        fault = self.faults.get(number)
+        if fault is not None and fault != "lost":
+            return failed(fault)
+        answer = act()
+        if number == self.stop_at:
+            if self.stopped_by is None:
+                self.is_dead = True
+                raise Died
+            signal.raise_signal(self.stopped_by)
+        return failed(fault) if fault else answer
+
+    def aws(self, region: str = REGION) -> Api:
+        """AWS."""
+        wire = door.wire(self.engine.world, door.Options(region, page_size=100))
+        for name, handler in wire.handlers.items():
+            wire.handlers[name] = self._handler(name, handler)
+        return BotoApi(region, wire.session())
+
+    def _handler(self, name: str, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def failed(fault: Fault) -> Any:
+            if fault == "lost":
+                raise ReadTimeoutError(endpoint_url="https://simulated")
+            code, status = REFUSALS[fault]
+            raise Refused(code, "refused by the stage", status)
+
+        def answered(given: Any) -> Any:
+            if name == "sts.GetCallerIdentity" and self.account:
+                return {"Account": self.account, "Arn": f"arn:aws:iam::{self.account}:user/a", "UserId": "a"}
+            return handler(given)
+
+        is_change = not name.split(".")[1].startswith(("Describe", "List", "Get", "Search"))
+        return lambda given: self._through(Call("aws", name, dict(given), is_change), lambda: answered(given), failed)
+
+    def kubernetes(self) -> Kubernetes:
+        """The API server."""
+        stage = self
+
+        class Server(ApiServer):
+            def answer(self, method: str, path: str, body: Any = None) -> Any:
+                def failed(fault: Fault) -> Any:
+                    if fault == "lost":
+                        raise HTTPError("connection lost")
+                    return Answer(500 if fault == "broken" else int(fault))
+
+                what = f"{method} {path.partition('?')[0]}"
+                return stage._through(
+                    Call("kubernetes", what, body, method != "GET"), lambda: super(Server, self).answer(method, path, body), failed
+                )
+
+        return _client(Server(self.engine.world))
+
+    def run(self, command: tuple[str, ...], _environment: Mapping[str, str], /) -> tuple[int, str]:
+        """No command of the matrix runs Pulumi yet: the one that does brings what it needs of it."""
+        raise AssertionError(command)
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """`pulumi stack export`."""
+        assert command[1:3] == ("stack", "export"), command
+        call = Call("pulumi", " ".join(command[1:3]), command, is_change=False)
+        return self._through(call, lambda: (0, json.dumps(exported(self.engine.state))), lambda _: (255, "error: the stage refuses"))
+
+    def _answer(self) -> str:
+        if self.is_dead:
+            raise Died
+        number = len(self.asked_at)
+        self.asked_at.append(len(self.calls))
+        if number < len(self.on_question):
+            self.on_question[number]()
+        return f"{self.answers[number]}\n" if number < len(self.answers) else ""
+
+    # What is there
+
+    @property
+    def changes(self) -> list[tuple[int, Call]]:
+        """Changing calls with their numbers, without those for the lock."""
+        return [(number, call) for number, call in enumerate(self.calls, 1) if call.is_change and call.name not in LOCK]
+
+    def locks(self) -> dict[str, Any]:
+        """Locks that are held."""
+        return self.engine.world.state.others.setdefault("parameter", {})
+
+    def found(self, kind: str, which: str) -> Any:
+        """One object of the stack's."""
+        found = self.engine.world.state.find(kind, which)
+        assert found is not None
+        return found
+
+    def everything(self) -> dict[str, Any]:
+        """All there is by kind and id, but locks."""
+        state = self.engine.world.state
+        others = {f"{kind} {which}": entry for kind, found in state.others.items() if kind != "parameter" for which, entry in found.items()}
+        own = {f"{item.registration.type} {item.registration.id}": dict(item.registration.inputs) for item in state}
+        return copy.deepcopy({**others, **own, "state": exported(self.engine.state)})
+
+    # What happens meanwhile
+
+    def lose_lock(self) -> None:
+        """Another run breaks it."""
+        for entry in self.locks().values():
+            entry["Value"] = json.dumps({**json.loads(entry["Value"]), "who": "another", "token": "another"})
+
+    def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: str) -> None:
+        """Another object of the same name stands there."""
+        made = self.found(kind, which).registration
+        self.engine.world.state.put(replace(made, outputs={**made.outputs, **outputs}))
+
+    def start(self, name: str) -> None:
+        """A colleague starts a job on one node."""
+        start_job(_client(ApiServer(self.engine.world)), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, name, 1)
+
+    # A run
+
+    def trn(self, *arguments: str, folder: Path) -> Ended:
+        """Run a command line to its end, with its report."""
+        json_file = folder / f"report-{len(list(folder.iterdir()))}.json"
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        typed = io.TextIOWrapper(io.BufferedReader(_Answers(self._answer), 1 << 12))
+        with using(_Doors(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
+            try:
+                app([*arguments, "--json", str(json_file)], prog_name="trn")
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 0
+            except Died:
+                code = KILLED
+        report = json.loads(json_file.read_text()) if json_file.exists() else None
+        return Ended(code, out.getvalue(), err.getvalue(), report)
+
+
+@contextmanager
+def _standard_input(text: io.TextIOWrapper) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, text
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+class _Doors(Live):
+    """An access that leads to the stage."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def aws(self, _stack: str, region: str, /) -> Api:
+        """The stage's own account."""
+        return self._stage.aws(region)
+
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
+        """The stage's own cluster."""
+        return self._stage.kubernetes()
+
+    def pulumi(self, _stack: str, /) -> Any:
+        """The stage's own."""
+        return self._stage
+
+    def pause(self, seconds: float) -> None:
+        """Nothing waits."""

@@ -1,0 +1,555 @@
+"""The laws of the executor, each with a change that breaks it where its line is deleted."""
+
+import inspect
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from operations.change import executor
+from operations.change.action import Action, Difference, Outcome, Pace, Refusal
+from operations.change.consent import Confirmed
+from operations.change.executor import carry_out
+from operations.change.identity import Aws, Kube, state_id
+from operations.change.known import Unknown, known, unknowns
+from operations.errors import CommandError, OwnershipError
+from simulator.doors.wire.wire import Refused
+from tests.change.invented import CLUSTER, Books, Library, NoError, Remove
+from tests.operations.owned import EMPTY, FakePulumi, state
+
+ROUNDS = Pace(rounds=3)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    """Two books."""
+    return Library(tmp_path)
+
+
+def refusing(message: str = "no answer") -> Callable[[], None]:
+    """A call that fails."""
+
+    def fail() -> None:
+        raise CommandError(message)
+
+    return fail
+
+
+# Order
+
+
+def test_all_that_was_confirmed_is_done_and_reported(library: Library):
+    """Whose, the plan and the question come first; the report has all of it."""
+    assert library.run(Remove(library), library.person(True)) == 0
+    assert (library.removed, library.asked, library.results, library.lock) == (["uid-a", "uid-b"], ["Remove 2?"], ["removed 2"], {})
+    assert library.shown[0].startswith(f"cluster {CLUSTER}, by Pulumi's state")
+    report = library.report
+    assert (report["end"], [entry["id"] for entry in report["done"]], report["left"]) == ("done", ["uid-a", "uid-b"], [])
+    assert (report["identity"]["stack"], report["removed"]) == ("organization/trn/dev", ["uid-a", "uid-b"])
+
+
+def test_there_is_no_switch_that_leaves_a_step_out():
+    """And nothing else of it is public."""
+    assert list(inspect.signature(carry_out).parameters) == ["change", "site", "person"]
+    assert executor.__all__ == ["carry_out"]
+
+
+def test_nothing_is_looked_at_before_it_is_known_whose_the_cluster_is(library: Library):
+    """A cluster that another stack made."""
+    library.cloud.of("cluster")[CLUSTER]["tags"] = {"trn:cluster": CLUSTER, "trn:stack": "organization/trn/peer"}
+    assert "is not the cluster of stack" in library.ends(Remove(library), library.person(), OwnershipError)
+    assert (library.looks, library.report["end"]) == (0, "refused")
+
+
+def test_where_the_state_does_not_prove_whose_it_is_the_name_is_typed(library: Library):
+    """`--yes` says nothing about it."""
+    library.pulumi.export = EMPTY
+    assert "--yes alone is not enough" in library.ends(Remove(library), library.person(yes=True))
+    assert library.removed == []
+    assert library.run(Remove(library), library.person(True, types=CLUSTER)) == 0
+
+
+@pytest.mark.parametrize("look", [1, 2])
+def test_what_is_refused_is_not_done(library: Library, look: int):
+    """At the first look nobody is asked; at the second nothing is done."""
+    change = Remove(library, refuses=lambda seen: [Refusal("the library is closed", code=2)] if library.looks == look else [])
+    assert "the library is closed" in library.ends(change, library.person(True))
+    assert (library.removed, len(library.asked), library.report["end"], library.lock) == ([], look - 1, "refused", {})
+
+
+def test_a_no_ends_it_before_the_lock(library: Library):
+    """Nothing is called that changes."""
+    library.ends(Remove(library), library.person(False), NoError)
+    assert library.removed == []
+    assert not [name for name, _ in library.cloud.wire.calls if name.startswith("ssm.")]
+
+
+def test_nothing_to_do_asks_nothing(library: Library):
+    """And takes no lock."""
+    library.shelf.clear()
+    assert library.run(Remove(library), library.person()) == 0
+    assert (library.asked, library.report["end"]) == ([], "nothing")
+
+
+# Consent
+
+
+def test_only_a_person_confirms():
+    """There is no other way to a Confirmed."""
+    with pytest.raises(TypeError, match="only a Person"):
+        Confirmed(object())
+
+
+@pytest.mark.parametrize("look", [2, 3])
+def test_what_is_new_is_left_alone_with_yes_and_reported(library: Library, look: int):
+    """Under the lock, and in a later round; the others are done."""
+    library.before_look[look] = lambda: library.shelf.update(c="uid-c")
+    done_last = {"a": Outcome("held")} if look == 3 else {}
+    change = Remove(library, ROUNDS, outcome=lambda name: done_last.pop(name, Outcome("done")))
+    assert library.run(change, library.person(yes=True)) == 1
+    assert "uid-c" not in library.removed
+    assert {"uid-a", "uid-b"} <= set(library.removed)
+    report = library.report
+    assert (report["end"], [(entry["id"], entry["outcome"]) for entry in report["left"]]) == ("left", [("uid-c", "not confirmed")])
+
+
+@pytest.mark.parametrize(("is_agreed", "removed", "code"), [(True, ["uid-a", "uid-b", "uid-c"], 0), (False, ["uid-a", "uid-b"], 1)])
+def test_what_is_new_is_asked_about(library: Library, is_agreed: bool, removed: list[str], code: int):
+    """A no leaves it out, and is not asked for twice."""
+    library.before_look[2] = lambda: library.shelf.update(c="uid-c")
+    first = {"a": Outcome("held")}
+    change = Remove(library, ROUNDS, outcome=lambda name: first.pop(name, Outcome("done")))
+    assert library.run(change, library.person(True, is_agreed)) == code
+    assert (sorted({*library.removed}), library.asked) == (removed, ["Remove 2?", "Do these 1 too?"])
+    assert "not confirmed yet: remove book c, it is there" in library.shown
+
+
+def test_another_object_of_the_same_name_was_not_confirmed(library: Library):
+    """A name identifies nothing."""
+    library.before_look[2] = lambda: library.shelf.update(a="uid-other")
+    assert library.run(Remove(library), library.person(yes=True)) == 1
+    assert library.removed == ["uid-b"]
+
+
+def grave(shown: Books, now: Books) -> list[Difference]:
+    """The shelf is another one."""
+    return [Difference("the shelf has moved", is_grave=True)] if shown != now else []
+
+
+def test_a_grave_difference_ends_a_run_with_yes(library: Library):
+    """It was said to what was shown."""
+    library.before_look[2] = lambda: library.shelf.pop("b")
+    assert "the shelf has moved" in library.ends(Remove(library, differs=grave), library.person(yes=True))
+    assert (library.removed, library.report["end"], library.lock) == ([], "stopped", {})
+
+
+def test_a_grave_difference_is_asked_about_until_a_look_shows_none(library: Library):
+    """What is agreed to is what the last look saw."""
+    library.before_look |= {2: lambda: library.shelf.pop("b"), 3: lambda: library.shelf.update(c="uid-c")}
+    assert library.run(Remove(library, differs=grave), library.person(True, True, True)) == 0
+    assert (library.asked, library.removed) == (["Remove 2?", "Remove 1?", "Remove 2?"], ["uid-a", "uid-c"])
+    library.shelf.update(a="uid-a")
+    library.before_look = {library.looks + 2: lambda: library.shelf.pop("a")}
+    library.ends(Remove(library, differs=grave), library.person(True, False), NoError)
+    assert library.removed == ["uid-a", "uid-c"]
+
+
+def test_a_mild_difference_is_told(library: Library):
+    """And asked about by nobody."""
+    change = Remove(library, differs=lambda shown, now: [Difference("dust", is_grave=False)])
+    assert library.run(change, library.person(yes=True)) == 0
+    assert "dust" in library.shown
+
+
+def test_a_question_that_there_was_none_of_is_asked(library: Library):
+    """What asked nothing at first may ask under the lock."""
+    change = Remove(library, asks=lambda seen: len(change.actions(seen)) < 2)
+    library.before_look[2] = lambda: library.shelf.pop("a")
+    assert "nothing to ask about" in library.ends(change, library.person(yes=True))
+    assert library.removed == []
+    library.shelf.update(a="uid-a")
+    library.before_look[library.looks + 2] = lambda: library.shelf.pop("a")
+    assert library.run(change, library.person(True)) == 0
+    assert (library.asked, library.removed) == (["Remove 1?"], ["uid-b"])
+
+
+# What is not known
+
+
+@pytest.mark.parametrize("look", [1, 2])
+def test_yes_does_not_cover_what_is_not_known(library: Library, look: int):
+    """Nor what is not known under the lock only."""
+    library.before_look[look] = refusing()
+    text = library.ends(Remove(library, runs="within"), library.person(yes=True))
+    assert "--yes does not cover what could not be seen: what is on the shelf is not known: no answer" in text
+    assert (library.removed, library.report["end"], library.lock) == ([], "unknown", {})
+
+
+@pytest.mark.parametrize("look", [1, 2])
+def test_a_person_types_the_name_to_go_on_without_it(library: Library, look: int):
+    """Another text is a no; what was gone on without is not asked about twice."""
+    library.before_look |= {at: refusing() for at in range(look, 9)}
+    library.ends(Remove(library, runs="within"), library.person(True, types="trian"), OwnershipError)
+    assert library.removed == []
+    library.looks = 0
+    assert library.run(Remove(library, runs="within"), library.person(True, types=CLUSTER)) == 0
+    assert (library.removed, library.report["unknown"]) == (["destroy"], ["what is on the shelf is not known: no answer"])
+    assert len([question for question in library.asked if "type the cluster's name" in question]) == 2
+
+
+def test_what_is_not_known_in_a_later_round_ends_a_run_with_yes(library: Library):
+    """It is not the end of what is there."""
+    library.before_look[3] = refusing()
+    library.ends(Remove(library, ROUNDS, outcome=lambda name: Outcome("held")), library.person(yes=True))
+    assert (library.removed, library.report["end"]) == (["uid-a", "uid-b"], "unknown")
+
+
+def test_nothing_to_do_is_not_said_of_what_is_not_known(library: Library):
+    """An error is no answer."""
+    library.before_look[1] = refusing()
+    assert "it cannot be said" in library.ends(Remove(library), library.person(yes=True))
+
+
+def test_an_unknown_is_found_however_deep_it_lies():
+    """So that no command can forget to name it."""
+    lost = Unknown("jobs", "403")
+    assert list(unknowns({"a": [Books((), state=(1, frozenset({lost})))]})) == [lost]
+    assert list(unknowns(Books(lost))) == [lost]
+
+
+def test_an_error_that_no_user_can_cause_is_no_unknown():
+    """Nor a cluster that is another one."""
+    for error in (ValueError("bug"), OwnershipError("another one")):
+
+        def read(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)):
+            known("jobs", read)
+
+
+# Lock, identity, state
+
+
+def test_the_lock_of_another_run_is_left_alone(library: Library):
+    """And nothing is looked at again."""
+    other = {"Name": f"/trn/lock/{CLUSTER}", "Value": "another", "Type": "String"}
+    library.lock[f"/trn/lock/{CLUSTER}"] = other
+    assert "is locked by another" in library.ends(Remove(library), library.person(yes=True), OwnershipError)
+    assert (library.looks, library.removed, library.report["end"]) == (1, [], "refused")
+    assert library.lock == {f"/trn/lock/{CLUSTER}": other}
+    assert library.run(Remove(library), library.person(yes=True), break_lock=True) == 0
+
+
+LOST: dict[str, Callable[[Library], None]] = {"lock": Library.lose_lock, "identity": Library.make_again}
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_lock_and_identity_are_compared_before_the_first_round(library: Library, what: str):
+    """The second look may have taken its time."""
+    library.before_look[2] = lambda: LOST[what](library)
+    library.ends(Remove(library), library.person(yes=True), OwnershipError)
+    assert (library.removed, library.report["end"]) == ([], "stopped")
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_lock_and_identity_are_compared_before_each_round(library: Library, what: str):
+    """Between rounds minutes pass."""
+    library.at_pause[1] = lambda: LOST[what](library)
+    library.ends(Remove(library, ROUNDS, outcome=lambda name: Outcome("held")), library.person(yes=True), OwnershipError)
+    assert (library.removed, library.report["end"]) == (["uid-a", "uid-b"], "stopped")
+    assert [entry["outcome"] for entry in library.report["left"]] == ["held", "held"]
+    assert len(library.lock) == (what == "lock")
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_lock_and_identity_are_compared_while_an_action_settles(library: Library, what: str):
+    """The next action is not begun."""
+    library.at_pause[1] = lambda: LOST[what](library)
+    change = Remove(library, outcome=lambda name: Outcome("done", settled=lambda site: None))
+    library.ends(change, library.person(yes=True), OwnershipError)
+    assert library.removed == ["uid-a"]
+    assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
+
+
+@pytest.mark.parametrize("what", [*LOST, "state"])
+def test_lock_identity_and_state_are_compared_before_each_run_of_pulumi(library: Library, what: str):
+    """Also where it is not the first action of its round."""
+    library.before_removal[2] = lambda: {**LOST, "state": Library.grow}[what](library)
+    library.ends(Remove(library, runs="within"), library.person(yes=True))
+    assert (library.removed, library.report["end"]) == (["uid-a", "uid-b"], "stopped")
+
+
+@pytest.mark.parametrize(("expects", "is_done"), [("within", True), ("same", False)])
+def test_a_state_that_shrank_is_within_what_was_confirmed(library: Library, expects: str, is_done: bool):
+    """An `up` wants the very state that it was shown."""
+    library.before_removal[1] = library.shrink
+    change = Remove(library, runs=expects)
+    if is_done:
+        assert library.run(change, library.person(yes=True)) == 0
+    else:
+        assert "has changed since it was confirmed" in library.ends(change, library.person(yes=True))
+    assert ("destroy" in library.removed) is is_done
+
+
+@pytest.mark.parametrize("look", [2, 3])
+def test_a_run_of_pulumi_on_more_than_was_confirmed_is_left_alone(library: Library, look: int):
+    """Between question and lock, and between its tries."""
+    library.before_look[look] = library.grow
+    library.pulumi.on_run = lambda command: (library.removed.append(command[1]), (1, "it failed"))[1]
+    library.run(Remove(library, Pace(rounds=2), runs="within"), library.person(yes=True))
+    assert library.removed.count("destroy") == look - 2
+    assert library.report["left"][-1]["outcome"] == "not confirmed"
+
+
+def test_a_run_of_pulumi_that_failed_is_tried_again_with_what_is_left(library: Library):
+    """No new question: what is left was confirmed."""
+    tries = [(1, "it failed"), (0, "")]
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        library.removed.append(command[1])
+        library.shrink()
+        return tries.pop(0)
+
+    library.pulumi.on_run = run
+    assert library.run(Remove(library, ROUNDS, runs="within"), library.person(True)) == 0
+    assert (library.removed.count("destroy"), library.asked) == (2, ["Remove 3?"])
+
+
+def test_a_lock_that_is_not_given_back_is_a_line_of_the_report(library: Library):
+    """Nothing else is lost by it; the exit code says that something is left."""
+    library.cloud.wire.denied.add("ssm.DeleteParameter")
+    assert library.run(Remove(library), library.person(yes=True)) == 1
+    assert (library.report["end"], len(library.report["done"])) == ("done", 2)
+    assert "stays: AccessDeniedException" in library.report["lock"]
+    assert any("--break-lock" in line for line in library.shown)
+
+
+def test_a_lock_that_is_not_given_back_hides_no_error(library: Library):
+    """What ended it is told."""
+    library.cloud.wire.denied.add("ssm.DeleteParameter")
+    library.before_removal[1] = refusing("the shelf broke")
+    assert "the shelf broke" in library.ends(Remove(library), library.person(yes=True))
+    assert (library.report["error"], "stays" in library.report["lock"]) == ("the shelf broke", True)
+
+
+def test_the_lock_of_the_run_that_broke_ours_is_not_given_back(library: Library):
+    """It is theirs."""
+    library.before_removal[2] = library.lose_lock
+    assert library.run(Remove(library), library.person(yes=True)) == 0
+    assert len(library.lock) == 1
+
+
+# Acting
+
+
+def test_what_is_done_is_not_done_twice(library: Library):
+    """An object whose finalizer takes its time is still seen."""
+    outcomes = {"a": [Outcome("done")], "b": [Outcome("held"), Outcome("done")]}
+    library.at_pause[1] = lambda: library.shelf.update(a="uid-a")
+    assert library.run(Remove(library, ROUNDS, outcome=lambda name: outcomes[name].pop(0)), library.person(yes=True)) == 0
+    assert library.removed == ["uid-a", "uid-b", "uid-b"]
+
+
+def test_what_a_later_look_does_not_see_any_more_is_gone(library: Library):
+    """Another did it, or it ended by itself: nothing of it is left."""
+    library.at_pause[1] = library.shelf.clear
+    assert library.run(Remove(library, ROUNDS, outcome=lambda name: Outcome("held")), library.person(yes=True)) == 0
+    assert [entry["outcome"] for entry in library.report["done"]] == ["gone", "gone"]
+
+
+def test_what_could_not_be_seen_is_not_gone(library: Library):
+    """A person may go on without it, and it is still left."""
+    library.before_look |= {look: refusing() for look in (3, 4)}
+    assert library.run(Remove(library, ROUNDS, outcome=lambda name: Outcome("held")), library.person(True, types=CLUSTER)) == 1
+    assert [entry["outcome"] for entry in library.report["left"]] == ["held", "held"]
+
+
+def test_what_may_be_done_is_not_done_again(library: Library):
+    """Nobody knows."""
+    change = Remove(library, Pace(rounds=3, waits=1), outcome=lambda name: Outcome("unsure", settled=lambda site: None))
+    assert library.run(change, library.person(yes=True)) == 1
+    assert library.removed == ["uid-a", "uid-b"]
+
+
+def test_what_was_refused_is_not_tried_again(library: Library):
+    """It is reported with the service's words."""
+    outcomes = {"a": Outcome("refused", ("in use",)), "b": Outcome("held")}
+    assert library.run(Remove(library, ROUNDS, outcome=outcomes.__getitem__), library.person(yes=True)) == 1
+    assert (library.removed.count("uid-a"), library.removed.count("uid-b")) == (1, 3)
+    assert [(entry["outcome"], entry["said"]) for entry in library.report["left"]] == [("refused", ["in use"]), ("held", [])]
+
+
+def test_what_does_not_settle_is_no_success(library: Library):
+    """It is said for how long it was waited for."""
+    change = Remove(library, Pace(waits=4, overdue="still at it"), outcome=lambda name: Outcome("done", settled=lambda site: None))
+    assert library.run(change, library.person(yes=True)) == 1
+    assert library.pauses == 8
+    assert {(entry["outcome"], *entry["said"]) for entry in library.report["left"]} == {("unsure", "still at it")}
+
+
+def test_a_call_that_aws_refuses_is_not_done(library: Library):
+    """And one without an answer may be."""
+
+    def refused() -> None:
+        library.cloud.wire.faults["sts.GetCallerIdentity"] = [Refused("AccessDenied", "no")]
+        library.cloud.api.client("sts").get_caller_identity()
+
+    library.before_removal[1] = refused
+    with pytest.raises(Exception, match="AccessDenied"):
+        library.run(Remove(library), library.person(yes=True))
+    assert [entry["outcome"] for entry in library.report["left"]] == ["refused"]
+    library.before_removal[1] = refusing()
+    library.ends(Remove(library), library.person(yes=True))
+    assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
+
+
+# Report
+
+
+def interrupt() -> None:
+    """Ctrl-C."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def terminate() -> None:
+    """kill -TERM."""
+    signal.raise_signal(signal.SIGTERM)
+
+
+def bug() -> None:
+    """A mistake."""
+    raise ZeroDivisionError("bug")
+
+
+def abort() -> None:
+    """A no at the terminal."""
+    raise typer.Abort
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "end"),
+    [
+        (interrupt, KeyboardInterrupt, "interrupted"),
+        (terminate, KeyboardInterrupt, "interrupted"),
+        (bug, ZeroDivisionError, "failed"),
+        (abort, typer.Abort, "declined"),
+    ],
+)
+@pytest.mark.parametrize("when", ["look", "second look", "removal", "pause"])
+def test_the_report_is_written_whatever_ends_it(library: Library, act: Any, error: type[BaseException], end: str, when: str):
+    """And the lock given back before."""
+    places = {"look": library.before_look, "second look": library.before_look, "removal": library.before_removal, "pause": library.at_pause}
+    places[when][2 if when in ("second look", "removal") else 1] = act
+    change = Remove(library, ROUNDS, outcome=lambda name: Outcome("held"))
+    library.ends(change, library.person(yes=True), error)
+    assert (library.report["end"], library.lock, library.report["lock"]) == (end, {}, "")
+    if when == "removal":
+        assert [entry["outcome"] for entry in library.report["left"]] == ["held", "unsure"]
+
+
+def test_a_second_signal_does_not_cut_off_what_gives_the_lock_back(library: Library):
+    """Nor the report."""
+    library.before_removal[1] = interrupt
+    read, reads = library.cloud.wire.handlers["ssm.GetParameter"], list[Any]()
+
+    def answered(given: Any) -> Any:
+        reads.append(given)
+        if len(reads) == 2:  # The first is the check before the round.
+            interrupt()
+        return read(given)
+
+    library.cloud.wire.handlers["ssm.GetParameter"] = answered
+    library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
+    assert (len(reads), library.lock, library.report["end"]) == (2, {}, "interrupted")
+
+
+def test_signals_end_it_from_the_first_look_on_and_are_left_as_they_were(library: Library):
+    """Not only while the lock is held."""
+
+    def other(number: int, frame: Any) -> None:
+        raise AssertionError("the signal went past it")
+
+    before = signal.signal(signal.SIGTERM, other)
+    try:
+        library.before_look[1] = terminate
+        library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
+        assert library.report["end"] == "interrupted"
+        assert library.run(Remove(library), library.person(yes=True)) == 0
+        assert signal.getsignal(signal.SIGTERM) is other
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_signal_does_not_cut_off_the_report(library: Library, monkeypatch: pytest.MonkeyPatch):
+    """It counts when that is written."""
+    monkeypatch.setattr(Remove, "data", lambda *_: interrupt() or {})
+    library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
+    assert (library.report["end"], len(library.report["done"])) == ("done", 2)
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_asked(library: Library, tmp_path: Path):
+    """A folder, and a file in place of a folder."""
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "file" / "report.json"):
+        assert "cannot write" in library.ends(Remove(library), library.person(), json_file=place)
+    assert (library.looks, library.removed) == (0, [])
+    assert library.run(Remove(library), library.person(True), json_file=tmp_path / "new" / "report.json") == 0
+    assert json.loads((tmp_path / "new" / "report.json").read_text())["end"] == "done"
+
+
+def test_a_full_disk_loses_no_report(library: Library, capsys: pytest.CaptureFixture[str]):
+    """It goes to standard error, and the exit code says that it is not where it was asked for."""
+    assert library.run(Remove(library), library.person(True), json_file=Path("/dev/full")) == 1
+    said = capsys.readouterr().err
+    report, _ = json.JSONDecoder().raw_decode(said)
+    assert (report["end"], "No space left on device" in said) == ("done", True)
+    library.shelf.update(a="uid-a")
+    library.before_look[library.looks + 1] = bug
+    library.ends(Remove(library), library.person(True), ZeroDivisionError, json_file=Path("/dev/full"))
+
+
+# Identities
+
+
+def test_an_object_without_arn_or_uid_has_no_identity():
+    """A name alone identifies nothing."""
+    with pytest.raises(ValueError, match="no ARN"):
+        Aws("node group", "core", "", "2026-01-01T00:00:00Z")
+    with pytest.raises(ValueError, match="no uid"):
+        Kube("pod", "training/a", "")
+
+
+def test_names_are_not_compared():
+    """ARN and time are."""
+    made = Aws("node group", "core", "arn", "2026-01-01T00:00:00Z")
+    assert made == Aws("node group", "renamed", "arn", "2026-01-01T00:00:00Z")
+    assert made != Aws("node group", "core", "arn", "2026-02-02T00:00:00Z")
+    assert Kube("pod", "a", "1") != Kube("pod", "a", "2")
+
+
+def test_a_state_of_another_lineage_is_another_state():
+    """Though it holds the same ids."""
+
+    def read(**deployment: Any) -> Any:
+        export = state(CLUSTER)
+        return state_id(FakePulumi({**export, "deployment": {**export["deployment"], **deployment}}), "dev")
+
+    assert read() == read()
+    assert read().within(read())
+    salted = read(secrets_providers={"type": "passphrase", "state": {"salt": "v1:x"}})
+    assert not salted.within(read())
+    for broken in (FakePulumi(None), FakePulumi({"no": "state"})):
+        with pytest.raises(CommandError):
+            state_id(broken, "dev")
+
+
+def test_actions_are_told_by_what_they_do_and_to_what():
+    """As the report and the questions have them."""
+    remove, burn = (Action(verb, Kube("book", "a", "1"), "because", lambda site, which: Outcome("done")) for verb in ("remove", "burn"))
+    assert str(remove) == "remove book a"
+    assert (remove.is_within(remove), burn.is_within(remove)) == (True, False)

@@ -1,0 +1,290 @@
+"""Every changing command through everything that may come between a question and its answer: what is done was confirmed, and no more."""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from signal import SIGINT, SIGTERM, Signals
+from typing import Any
+
+import pytest
+import typer.main
+
+from operations.cli import app
+from tests.change.cases import CASES, NOT_YET, PRACTICE, READS, Case
+from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
+
+COMMANDS = pytest.mark.parametrize("name", CASES)
+STEP = 7
+"""Of what is tried in full with the mark `long`, every so many are tried by default."""
+CHECK = "ssm.GetParameter"
+"""Begins each check of lock and identity."""
+IDENTITIES: dict[str, Callable[[Stage], None]] = {
+    "made again": lambda stage: stage.make_again(createdAt="2026-02-02T00:00:00Z"),
+    "another account": lambda stage: setattr(stage, "account", "999999999999"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+
+
+@cache
+def whole(name: str) -> Stage:
+    """A run that a person agreed to and nothing stopped."""
+    return _run(name, _stage(name))[0]
+
+
+def _stage(name: str) -> Stage:
+    return Stage(CASES[name].agreed)
+
+
+def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        return stage, stage.trn(*CASES[name].words, *options, folder=Path(folder))
+
+
+def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
+    stage = Stage()
+    prepare(stage)
+    return _run(name, stage, "--yes")
+
+
+def _wrong(case: Case, stage: Stage, ended: Ended, before: dict[str, Any], *, lock: bool = False) -> Iterator[str]:
+    """What breaks a law, after whatever run. `lock`: whether one may stay."""
+    changed = {key for key, value in stage.everything().items() if before.get(key) != value} | (before.keys() - stage.everything().keys())
+    if foreign := [key for key in changed if not case.is_own(key)]:
+        yield f"not its own, and changed: {foreign}"
+    if stage.locks() and not lock:
+        yield "the lock stays"
+    if ended.code == KILLED:
+        return
+    if ended.report is None:
+        yield "there is no report"
+        return
+    confirmed = {(entry["verb"], entry["id"]) for entry in ended.report["confirmed"]}
+    if more := [call.key for _, call in stage.changes if case.acted(stage, call) not in confirmed]:
+        yield f"done and not confirmed: {more}"
+    if (ended.code == 0) != (ended.report["end"] in ("done", "nothing") and not ended.report["lock"]):
+        yield f"exit code {ended.code} after {ended.report['end']}"
+    told = len(ended.report["done"]) + len(ended.report["left"])
+    if stage.changes and not told:
+        yield "changes that the report does not have"
+    if ended.report["end"] in ("failed", "refused", "stopped", "unknown") and ended.report["error"].split("\n")[0] not in ended.err:
+        yield "an error in the report that was not told"
+
+
+def test_every_changing_command_is_in_the_matrix():
+    """A command that is in no set is new: what it changes is said here, and a changing one gets its row."""
+
+    def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+        below = getattr(command, "commands", {})
+        if not below or path == ("rehearse",):
+            yield " ".join(path)
+        for name, each in below.items():
+            yield from leaves(each, (*path, name))
+
+    known = [set(CASES), NOT_YET, READS, PRACTICE]
+    assert set(leaves(typer.main.get_command(app))) == set().union(*known)
+    assert sum(map(len, known)) == len(set().union(*known))
+
+
+@COMMANDS
+def test_a_run_that_was_agreed_to_is_done(name: str):
+    """And nothing that changes, the lock neither, was called before the answer."""
+    stage, ended = _run(name, _stage(name))
+    assert (ended.code, ended.report and ended.report["end"]) == (0, "done")
+    assert stage.changes
+    assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > stage.asked_at[-1]
+    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+
+
+@COMMANDS
+@pytest.mark.parametrize("answers", [(), ("n",)])
+def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
+    """A no, and an end of the input."""
+    stage, ended = _run(name, Stage(answers))
+    assert (ended.code, ended.report and ended.report["end"]) == (1, "declined")
+    assert not [call for call in stage.calls if call.name in LOCK]
+    assert stage.changes == []
+    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+
+
+@COMMANDS
+@pytest.mark.parametrize("answers", [None, CASES["scale"].agreed, (*CASES["scale"].agreed, "y")])
+def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tuple[str, ...] | None):
+    """With `--yes`, and after a no, nothing is done; after a yes what was then confirmed."""
+    case = CASES[name]
+    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == "ssm.PutParameter")
+    for what, differ in case.differ.items():
+        stage = Stage(answers or ())
+        stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
+        after = Stage()
+        differ(after)
+        stage, ended = _run(name, stage, *(["--yes"] if answers is None else []))
+        assert list(_wrong(case, stage, ended, after.everything())) == [], what
+        is_agreed = answers is not None and len(answers) > 1
+        assert (bool(stage.changes), ended.code) == ((True, 0) if is_agreed else (False, 1)), what
+        assert len(stage.asked_at) == (0 if answers is None else 2), what
+
+
+@COMMANDS
+def test_a_lock_that_is_held_is_left_alone(name: str):
+    """Nothing is done beside another run, and `--break-lock` takes it."""
+
+    def held(stage: Stage) -> None:
+        other = {"who": "another", "where": "host", "command": "sweep", "since": "now", "token": "t"}
+        stage.locks()[f"/trn/lock/{CLUSTER}"] = {"Name": f"/trn/lock/{CLUSTER}", "Value": json.dumps(other), "Type": "String"}
+
+    stage, ended = _yes(name, held)
+    assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
+    assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == []
+    assert '"another"' in str(stage.locks())
+    stage = Stage()
+    held(stage)
+    stage, ended = _run(name, stage, "--yes", "--break-lock")
+    assert (ended.code, stage.locks()) == (0, {})
+
+
+def _numbers(name: str, first: int = 1, *, step: int) -> list[int]:
+    return list(range(first, len(whole(name).calls) + 1, step))
+
+
+def _last_check(name: str) -> int:
+    """Number of the call that begins the last check before the first change."""
+    first = whole(name).changes[0][0]
+    return max(number for number, call in enumerate(whole(name).calls[:first], 1) if call.name == CHECK)
+
+
+def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, step: int, lock: bool) -> None:
+    for number in _numbers(name, first, step=step):
+        stage, before = Stage(CASES[name].agreed), Stage()
+        stage.before(number, lambda stage=stage: act(stage))
+        act(before)
+        stage, ended = _run(name, stage)
+        assert list(_wrong(CASES[name], stage, ended, before.everything(), lock=lock)) == [], number
+        if number <= _last_check(name):
+            assert (stage.changes, ended.code) == ([], 1), number
+
+
+def _lost(name: str, step: int) -> None:
+    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == "ssm.PutParameter")
+    for number in _numbers(name, taken + 1, step=step):
+        stage = _stage(name)
+        stage.before(number, stage.lose_lock)
+        stage, ended = _run(name, stage)
+        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == [], number
+        later = [at for at, call in enumerate(stage.calls, 1) if at >= number and call.name == CHECK]
+        assert not [at for at, _ in stage.changes if later and at > later[0]], number
+        if number <= _last_check(name):
+            assert (stage.changes, ended.code, ended.report and ended.report["end"]) == ([], 1, "stopped"), number
+        if number < len(stage.calls):
+            assert '\\"another\\"' in json.dumps(stage.locks()), number
+
+
+@COMMANDS
+def test_a_lock_that_is_lost_in_the_midst_ends_it(name: str):
+    """Nothing is done from the next check on, and the other run keeps its lock."""
+    _lost(name, STEP)
+
+
+@pytest.mark.long
+@COMMANDS
+def test_a_lock_that_is_lost_at_any_call_ends_it(name: str):
+    """The same at every call."""
+    _lost(name, 1)
+
+
+@COMMANDS
+@pytest.mark.parametrize("what", IDENTITIES)
+def test_another_cluster_in_its_place_is_left_alone(name: str, what: str):
+    """From whatever call on."""
+    _meanwhile(name, IDENTITIES[what], first=1, step=STEP, lock=False)
+
+
+@pytest.mark.long
+@COMMANDS
+@pytest.mark.parametrize("what", IDENTITIES)
+def test_another_cluster_in_its_place_is_left_alone_at_any_call(name: str, what: str):
+    """The same at every call."""
+    _meanwhile(name, IDENTITIES[what], first=1, step=1, lock=False)
+
+
+def _faulty(name: str) -> Iterator[tuple[int, Any]]:
+    """The first and the last call of each kind, with each way to fail."""
+    places: dict[str, list[int]] = {}
+    for number, call in enumerate(whole(name).calls, 1):
+        places.setdefault(call.key, []).append(number)
+    for key, numbers in places.items():
+        for fault in FAULTS[key.partition(" ")[0]]:
+            yield from ((number, fault) for number in sorted({numbers[0], numbers[-1]}))
+
+
+def _failed(name: str, step: int) -> None:
+    first = whole(name).changes[0][0]
+    for number, fault in list(_faulty(name))[::step]:
+        is_lock = whole(name).calls[number - 1].name.startswith("ssm.")
+        for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
+            stage = Stage(answers)
+            stage.fault(number, fault)
+            stage, ended = _run(name, stage, *options)
+            about = (number, fault, options, answers, ended.err)
+            assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=is_lock)) == [], about
+            assert ended.report is not None
+            assert bool(stage.locks()) <= bool(ended.report["lock"] or ended.code), about
+            if number < first and (options or not ended.report["unknown"]):
+                assert (stage.changes, ended.code != 0) == ([], True), about
+            if ended.report["unknown"] and ended.code == 0:
+                assert CLUSTER in answers[: len(stage.asked_at)], about
+
+
+@COMMANDS
+def test_an_error_while_looking_is_no_answer(name: str):
+    """`--yes` does nothing after one; a person types the cluster's name, or nothing is done either."""
+    _failed(name, STEP)
+
+
+@pytest.mark.long
+@COMMANDS
+def test_an_error_of_any_kind_at_any_call_is_no_answer(name: str):
+    """The same for each."""
+    _failed(name, 1)
+
+
+def _stopped(name: str, by: Signals | None, step: int) -> None:
+    end = whole(name).everything()
+    for number in _numbers(name, step=step):
+        stage = _stage(name)
+        stage.kill(number, by)
+        stage, ended = _run(name, stage)
+        assert ended.code in (KILLED if by is None else 130, 0), number
+        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=by is None)) == [], (number, ended.err)
+        if by is not None:
+            assert ended.report is not None
+            assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
+        stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
+        stage, ended = _run(name, stage, "--yes", *(["--break-lock"] if stage.locks() else []))
+        assert (ended.code, stage.everything()) == (0, end), number
+
+
+@COMMANDS
+@pytest.mark.parametrize("by", [None, SIGINT])
+def test_a_run_that_was_stopped_is_ended_by_the_next(name: str, by: Signals | None):
+    """A kill leaves the lock, which `--break-lock` takes; Ctrl-C leaves a report and no lock."""
+    _stopped(name, by, STEP)
+
+
+@pytest.mark.long
+@COMMANDS
+@pytest.mark.parametrize("by", [None, SIGINT, SIGTERM])
+def test_a_run_that_was_stopped_at_any_call_is_ended_by_the_next(name: str, by: Signals | None):
+    """The same at every call."""
+    _stopped(name, by, 1)
+
+
+def test_the_stage_is_the_shipped_stack():
+    """Or the matrix would be about another one."""
+    assert STACK in (Path.cwd() / "Pulumi.dev.yaml").name
