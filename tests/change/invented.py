@@ -19,7 +19,7 @@ from operations.errors import CommandError
 from operations.ownership import Consent
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.leftovers import leave_control_plane
-from tests.operations.owned import FakePulumi, state, subject
+from tests.operations.owned import FakePulumi, break_locks, locks_among, state, subject
 
 CLUSTER = "train"
 
@@ -69,12 +69,11 @@ class Library:
     @property
     def lock(self) -> dict[str, Any]:
         """Locks that are held."""
-        return self.cloud.of("parameter")
+        return locks_among(self.cloud.of("template"))
 
     def lose_lock(self) -> None:
         """Another run breaks it."""
-        for entry in self.lock.values():
-            entry["Value"] = json.dumps({**json.loads(entry["Value"]), "token": "another"})
+        break_locks(self.cloud.of("template"))
 
     def make_again(self) -> None:
         """Another cluster stands in its place."""

@@ -34,6 +34,7 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from stacks.config import parse_settings
 from tests.operations.cluster.story import neighbours
+from tests.operations.owned import break_locks, locks_among
 from tests.support import dev_configuration, record_stack
 
 CLUSTER, REGION, STACK, JOB = "trainium-dev", "us-west-2", "dev", "bert"
@@ -46,7 +47,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
     "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken",),
 }  # fmt: skip
 KILLED = 137
-LOCK = ("ssm.PutParameter", "ssm.DeleteParameter")
+LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
 
 
 class Died(BaseException):
@@ -245,7 +246,7 @@ class Stage:
 
     def locks(self) -> dict[str, Any]:
         """Locks that are held."""
-        return self.engine.world.state.others.setdefault("parameter", {})
+        return locks_among(self.engine.world.state.others.setdefault("template", {}))
 
     def found(self, kind: str, which: str) -> Any:
         """One object of the stack's."""
@@ -256,7 +257,9 @@ class Stage:
     def everything(self) -> dict[str, Any]:
         """All there is by kind and id, but locks."""
         state = self.engine.world.state
-        others = {f"{kind} {which}": entry for kind, found in state.others.items() if kind != "parameter" for which, entry in found.items()}
+        others = {
+            f"{kind} {which}": entry for kind, found in state.others.items() for which, entry in found.items() if which not in self.locks()
+        }
         own = {f"{item.registration.type} {item.registration.id}": dict(item.registration.inputs) for item in state}
         return copy.deepcopy({**others, **own, "state": exported(self.engine.state)})
 
@@ -264,8 +267,7 @@ class Stage:
 
     def lose_lock(self) -> None:
         """Another run breaks it."""
-        for entry in self.locks().values():
-            entry["Value"] = json.dumps({**json.loads(entry["Value"]), "who": "another", "token": "another"})
+        break_locks(self.engine.world.state.others.setdefault("template", {}))
 
     def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: str) -> None:
         """Another object of the same name stands there."""

@@ -17,9 +17,10 @@ from operations.change.executor import carry_out
 from operations.change.identity import Aws, Kube, state_id
 from operations.change.known import Unknown, known, unknowns
 from operations.errors import CommandError, OwnershipError
+from operations.lock import Holder
 from simulator.doors.wire.wire import Refused
 from tests.change.invented import CLUSTER, Books, Library, NoError, Remove
-from tests.operations.owned import EMPTY, FakePulumi, state
+from tests.operations.owned import EMPTY, FakePulumi, put_lock, state
 
 ROUNDS = Pace(rounds=3)
 
@@ -85,7 +86,7 @@ def test_a_no_ends_it_before_the_lock(library: Library):
     """Nothing is called that changes."""
     library.ends(Remove(library), library.person(False), NoError)
     assert library.removed == []
-    assert not [name for name, _ in library.cloud.wire.calls if name.startswith("ssm.")]
+    assert not [name for name, _ in library.cloud.wire.calls if name == "ec2.CreateLaunchTemplate"]
 
 
 def test_nothing_to_do_asks_nothing(library: Library):
@@ -237,11 +238,10 @@ def test_an_error_that_no_user_can_cause_is_no_unknown():
 
 def test_the_lock_of_another_run_is_left_alone(library: Library):
     """And nothing is looked at again."""
-    other = {"Name": f"/trn/lock/{CLUSTER}", "Value": "another", "Type": "String"}
-    library.lock[f"/trn/lock/{CLUSTER}"] = other
+    other = put_lock(library.cloud, CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
     assert "is locked by another" in library.ends(Remove(library), library.person(yes=True), OwnershipError)
     assert (library.looks, library.removed, library.report["end"]) == (1, [], "refused")
-    assert library.lock == {f"/trn/lock/{CLUSTER}": other}
+    assert list(library.lock) == [other]
     assert library.run(Remove(library), library.person(yes=True), break_lock=True) == 0
 
 
@@ -322,7 +322,7 @@ def test_a_run_of_pulumi_that_failed_is_tried_again_with_what_is_left(library: L
 
 def test_a_lock_that_is_not_given_back_is_a_line_of_the_report(library: Library):
     """Nothing else is lost by it; the exit code says that something is left."""
-    library.cloud.wire.denied.add("ssm.DeleteParameter")
+    library.cloud.wire.denied.add("ec2.DeleteLaunchTemplate")
     assert library.run(Remove(library), library.person(yes=True)) == 1
     assert (library.report["end"], len(library.report["done"])) == ("done", 2)
     assert "stays: AccessDeniedException" in library.report["lock"]
@@ -331,7 +331,7 @@ def test_a_lock_that_is_not_given_back_is_a_line_of_the_report(library: Library)
 
 def test_a_lock_that_is_not_given_back_hides_no_error(library: Library):
     """What ended it is told."""
-    library.cloud.wire.denied.add("ssm.DeleteParameter")
+    library.cloud.wire.denied.add("ec2.DeleteLaunchTemplate")
     library.before_removal[1] = refusing("the shelf broke")
     assert "the shelf broke" in library.ends(Remove(library), library.person(yes=True))
     assert (library.report["error"], "stays" in library.report["lock"]) == ("the shelf broke", True)
@@ -455,17 +455,16 @@ def test_the_report_is_written_whatever_ends_it(library: Library, act: Any, erro
 def test_a_second_signal_does_not_cut_off_what_gives_the_lock_back(library: Library):
     """Nor the report."""
     library.before_removal[1] = interrupt
-    read, reads = library.cloud.wire.handlers["ssm.GetParameter"], list[Any]()
+    delete, deleted = library.cloud.wire.handlers["ec2.DeleteLaunchTemplate"], list[Any]()
 
     def answered(given: Any) -> Any:
-        reads.append(given)
-        if len(reads) == 2:  # The first is the check before the round.
-            interrupt()
-        return read(given)
+        deleted.append(given)
+        interrupt()
+        return delete(given)
 
-    library.cloud.wire.handlers["ssm.GetParameter"] = answered
+    library.cloud.wire.handlers["ec2.DeleteLaunchTemplate"] = answered
     library.ends(Remove(library), library.person(yes=True), KeyboardInterrupt)
-    assert (len(reads), library.lock, library.report["end"]) == (2, {}, "interrupted")
+    assert (len(deleted), library.lock, library.report["end"]) == (1, {}, "interrupted")
 
 
 def test_signals_end_it_from_the_first_look_on_and_are_left_as_they_were(library: Library):

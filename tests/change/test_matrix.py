@@ -11,13 +11,15 @@ import pytest
 import typer.main
 
 from operations.cli import app
+from operations.lock import Holder
 from tests.change.cases import CASES, NOT_YET, PRACTICE, READS, Case
 from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
+from tests.operations.owned import lock_entry
 
 COMMANDS = pytest.mark.parametrize("name", CASES)
 STEP = 7
 """Of what is tried in full with the mark `long`, every so many are tried by default."""
-CHECK = "ssm.GetParameter"
+CHECK = "ec2.DescribeLaunchTemplates"
 """Begins each check of lock and identity."""
 IDENTITIES: dict[str, Callable[[Stage], None]] = {
     "made again": lambda stage: stage.make_again(createdAt="2026-02-02T00:00:00Z"),
@@ -118,7 +120,7 @@ def test_without_consent_nothing_is_called_that_changes(name: str, answers: tupl
 def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tuple[str, ...] | None):
     """With `--yes`, and after a no, nothing is done; after a yes what was then confirmed."""
     case = CASES[name]
-    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == "ssm.PutParameter")
+    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
     for what, differ in case.differ.items():
         stage = Stage(answers or ())
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
@@ -136,13 +138,13 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
     """Nothing is done beside another run, and `--break-lock` takes it."""
 
     def held(stage: Stage) -> None:
-        other = {"who": "another", "where": "host", "command": "sweep", "since": "now", "token": "t"}
-        stage.locks()[f"/trn/lock/{CLUSTER}"] = {"Name": f"/trn/lock/{CLUSTER}", "Value": json.dumps(other), "Type": "String"}
+        which, entry = lock_entry(CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
+        stage.engine.world.state.others.setdefault("template", {})[which] = entry
 
     stage, ended = _yes(name, held)
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
     assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == []
-    assert '"another"' in str(stage.locks())
+    assert "another" in str(stage.locks())
     stage = Stage()
     held(stage)
     stage, ended = _run(name, stage, "--yes", "--break-lock")
@@ -171,7 +173,7 @@ def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, step: int
 
 
 def _lost(name: str, step: int) -> None:
-    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == "ssm.PutParameter")
+    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
     for number in _numbers(name, taken + 1, step=step):
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
@@ -182,7 +184,7 @@ def _lost(name: str, step: int) -> None:
         if number <= _last_check(name):
             assert (stage.changes, ended.code, ended.report and ended.report["end"]) == ([], 1, "stopped"), number
         if number < len(stage.calls):
-            assert '\\"another\\"' in json.dumps(stage.locks()), number
+            assert "another" in json.dumps(stage.locks(), default=str), number
 
 
 @COMMANDS
@@ -226,7 +228,7 @@ def _faulty(name: str) -> Iterator[tuple[int, Any]]:
 def _failed(name: str, step: int) -> None:
     first = whole(name).changes[0][0]
     for number, fault in list(_faulty(name))[::step]:
-        is_lock = whole(name).calls[number - 1].name.startswith("ssm.")
+        is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
         for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
             stage = Stage(answers)
             stage.fault(number, fault)

@@ -90,15 +90,33 @@ class FakePulumi:
 
 def locks_of(cloud: Cloud) -> set[str]:
     """Ids of the locks in the account."""
-    return {which for which, entry in cloud.of("template").items() if entry["LaunchTemplateName"].startswith(lock_name(""))}
+    return set(locks_among(cloud.of("template")))
+
+
+def locks_among(templates: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The launch templates that are locks."""
+    return {which: entry for which, entry in templates.items() if entry["LaunchTemplateName"].startswith(lock_name(""))}
+
+
+def break_locks(templates: dict[str, dict[str, Any]]) -> None:
+    """Another run takes every lock."""
+    for which, entry in locks_among(templates).items():
+        del templates[which]
+        templates[f"{which}-another"] = {**entry, "LaunchTemplateId": f"{which}-another", "CreatedBy": "another"}
 
 
 def put_lock(cloud: Cloud, cluster: str, holder: Holder) -> str:
     """Another run holds the cluster: the id of its lock."""
+    which, entry = lock_entry(cluster, holder)
+    cloud.put("template", which, entry)
+    return which
+
+
+def lock_entry(cluster: str, holder: Holder) -> tuple[str, dict[str, Any]]:
+    """The id of a run's lock, and what the account has of it."""
     which = f"lt-{holder.token}"
     entry = {"LaunchTemplateId": which, "LaunchTemplateName": lock_name(cluster), "CreateTime": holder.since, "CreatedBy": holder.who}
-    cloud.put("template", which, {**entry, "Tags": tag_list({LOCK_TAG: cluster, **holder.tags})})
-    return which
+    return which, {**entry, "Tags": tag_list({LOCK_TAG: cluster, **holder.tags})}
 
 
 def owner_of(cloud: Cloud, cluster: str, stack: str = STACK) -> Owner:

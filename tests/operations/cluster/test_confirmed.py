@@ -17,8 +17,8 @@ from operations.errors import CommandError, OwnershipError
 from operations.kube.api import Forbidden, Object, Unreachable
 from operations.ownership import Consent
 from simulator.doors.wire.wire import Refused
-from tests.operations.owned import resource, state
-from tests.operations.test_ownership import CLUSTER, NAMED, QUIET, YES, World, held_lock
+from tests.operations.owned import locks_of, resource, state
+from tests.operations.test_ownership import CLUSTER, NAMED, QUIET, YES, World
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_a_state_that_has_grown_is_asked_about_again(world: World, growth: Calla
     assert isinstance(ended, OwnershipError)
     assert "came into Pulumi's state since it was confirmed" in str(ended)
     assert (destroys(world), report.destroyed) == (int(between), False)
-    assert held_lock(world) is None
+    assert not locks_of(world.cloud)
 
 
 def _after_the_first(world: World, act: Callable[[str], Any]) -> Callable[[tuple[str, ...]], tuple[int, str]]:

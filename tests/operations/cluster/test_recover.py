@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from facts.names import lock_parameter
 from operations.aws.sighting import Sighting
 from operations.cli import app
 from operations.cluster.recover.look import PAUSE_S, ROUNDS, Recovery
@@ -26,7 +25,7 @@ from tests.operations.aws.cloud import Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane
 from tests.operations.cluster.test_recover_finds import secret
 from tests.operations.kubernetes_cloud import KubernetesCloud
-from tests.operations.owned import state
+from tests.operations.owned import locks_of, put_lock, state
 from tests.support import copy_project
 
 OWNER = "organization/trn/dev"
@@ -602,8 +601,7 @@ def test_what_appears_after_the_question_is_asked_about(world: Any):
 def test_two_operators_do_not_recover_one_cluster(world: Any):
     """The lock of `trn` and Pulumi's own."""
     cloud, cluster, engine = world
-    name = lock_parameter("trainium-dev")
-    cloud.put("parameter", name, {"Name": name, "Value": this_run("berta", "drain dev").as_text(), "Type": "String"})
+    put_lock(cloud, "trainium-dev", this_run("berta", "drain dev"))
     code, _, err = trn("--yes")
     assert (code, engine.ran, "the cluster is locked by berta" in err) == (1, [], True)
     document = json.loads(engine.export)
@@ -614,7 +612,7 @@ def test_two_operators_do_not_recover_one_cluster(world: Any):
     assert (code, engine.ran, cluster.server.changes, "another run holds the lock" in err) == (1, [], [], True)
     engine.fails.clear()
     assert trn("--yes", "--break-lock")[0] == 0
-    assert not cloud.of("parameter")
+    assert not locks_of(cloud)
 
 
 @pytest.mark.parametrize(("maker", "is_ours"), [("pulumi-kubernetes-1a2b", True), ("kubectl-client-side-apply", False), ("", False)])

@@ -802,7 +802,7 @@ def test_what_appears_meanwhile_goes_once_it_is_agreed_to():
 def test_what_the_state_holds_by_a_later_round_is_kept():
     """Another run of Pulumi may have taken it up since: the state is asked before each round, not only before the first."""
     cloud, rounds = full(lag=1), list[int]()
-    leave_control_plane(cloud, CLUSTER)
+    leave_failed(cloud)
     (vpc,) = [found.id for found in found_by(cloud) if found.kind == "VPC"]
 
     def check() -> frozenset[str]:
@@ -821,7 +821,7 @@ def test_what_the_state_holds_by_a_later_round_is_kept():
 def test_a_check_that_fails_in_a_later_round_stops_the_sweep():
     """The cluster is no longer the one that was confirmed, or the lock is lost."""
     cloud, rounds = full(lag=1), list[int]()
-    leave_control_plane(cloud, CLUSTER)
+    leave_failed(cloud)
 
     def check() -> frozenset[str]:
         rounds.append(len(rounds))
