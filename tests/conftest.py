@@ -80,6 +80,19 @@ LARGEST_MB = 700
 """What a worker of the default tests may grow to: two of them fit into the smallest machines that CI services rent out."""
 
 
+GROWN_MB = 80
+"""What a process may grow between two full collections, which the threshold above leaves to us: each takes half a second."""
+_collected_at = [300]
+
+
+def _collect_when_grown() -> None:
+    statm = Path("/proc/self/statm")
+    now_mb = int(statm.read_text().split()[1]) * resource.getpagesize() >> 20 if statm.exists() else 0
+    if now_mb > _collected_at[0] + GROWN_MB:
+        gc.collect()
+        _collected_at[0] = max(300, int(statm.read_text().split()[1]) * resource.getpagesize() >> 20)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """What a module's tests share is freed after the last of them; the last test of a worker fails if the worker has grown."""
@@ -88,6 +101,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         for kept in vars(module).values():
             if getattr(kept, "__module__", "") == module.__name__ and hasattr(kept, "cache_clear"):
                 kept.cache_clear()
+        _collect_when_grown()
     is_worker = hasattr(item.config, "workerinput") and item.config.option.markexpr not in SLOW_TIERS
     # In kilobytes; in bytes on macOS.
     grown_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (2**20 if sys.platform == "darwin" else 2**10)

@@ -10,9 +10,14 @@ from simulator.doors.wire.entries import Derive, Entry, Kind, chosen, made_id, t
 from simulator.recording import Registration
 
 
+def _shown(state: AccountState, resource_type: str) -> list[Registration]:
+    """Parts that EC2 makes and deletes at once: what a run that was killed was making is there, whatever its caller still waited for."""
+    return [item.registration for item in state.existing(resource_type) if item.status != "deleting"]
+
+
 def _vpc(state: AccountState, item: Registration) -> Entry:
     blocks = [(f"{item.id}-primary", item.inputs["cidrBlock"])]
-    blocks += [(block.id, block.inputs["cidrBlock"]) for block in state.ready(kinds.POD_BLOCK) if block.inputs["vpcId"] == item.id]
+    blocks += [(block.id, block.inputs["cidrBlock"]) for block in _shown(state, kinds.POD_BLOCK) if block.inputs["vpcId"] == item.id]
     associations = [{"AssociationId": block_id, "CidrBlock": cidr, "CidrBlockState": {"State": "associated"}} for block_id, cidr in blocks]
     switches = {
         "EnableDnsSupport": item.inputs.get("enableDnsSupport", True),
@@ -30,7 +35,7 @@ def _subnet(state: AccountState, item: Registration) -> Entry:
 
 
 def _route_table(state: AccountState, item: Registration) -> Entry:
-    routes = [route.inputs for route in state.ready(kinds.ROUTE) if route.inputs["routeTableId"] == item.id]
+    routes = [route.inputs for route in _shown(state, kinds.ROUTE) if route.inputs["routeTableId"] == item.id]
     return {
         "RouteTableId": item.id,
         "VpcId": item.inputs["vpcId"],
@@ -49,7 +54,7 @@ def _route_table(state: AccountState, item: Registration) -> Entry:
                 "Main": False,
                 "AssociationState": {"State": "associated"},
             }
-            for link in state.ready(kinds.ROUTE_TABLE_ASSOCIATION)
+            for link in _shown(state, kinds.ROUTE_TABLE_ASSOCIATION)
             if link.inputs["routeTableId"] == item.id
         ],
         "Tags": tag_list(tags_of(item)),
@@ -107,7 +112,7 @@ def permission(inputs: Mapping[str, Any]) -> Entry:
 
 def rules_of(state: AccountState, group_id: str, kind: str) -> list[Registration]:
     """Rules of one group, inward or outward."""
-    return [rule for rule in state.ready(kind) if rule.inputs["securityGroupId"] == group_id]
+    return [rule for rule in _shown(state, kind) if rule.inputs["securityGroupId"] == group_id]
 
 
 def _permissions(state: AccountState, group_id: str) -> Entry:

@@ -1,6 +1,7 @@
 """Nothing of a neighbour is ever touched, whatever the account holds, and a command that is stopped anywhere is ended by the next."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -67,20 +68,26 @@ def changing(calls: list[tuple[str, dict[str, object]]]) -> list[str]:
     return [name for name, _ in calls if not name.split(".")[1].startswith(("Describe", "List", "Get", "Search"))]
 
 
-def stop_at(made: RandomAccount, number: int, error: Callable[[], BaseException]) -> None:
-    """Raise after that changing call; after a death all further calls fail as well."""
-    wire = made.cloud.wire
+def stop_at(made: RandomAccount, number: int, error: Callable[[], BaseException]) -> Callable[[], None]:
+    """Raise after that changing call; after a death no further call has an effect. Gives what ends it."""
+    wire, handlers = made.cloud.wire, dict(made.cloud.wire.handlers)
 
-    def die(_name: str) -> None:
+    def die(_given: object) -> Any:
         raise error()
 
-    def after(name: str) -> None:
+    def after(_name: str) -> None:
         # A refused call is counted, and not answered.
         if len(changing(wire.calls)) >= number:
-            wire.after_call = die if error is Died else lambda _: None
-            die(name)
+            wire.after_call = lambda _: None
+            if error is Died:
+                wire.handlers = dict.fromkeys(handlers, die)
+            raise error()
+
+    def revive() -> None:
+        wire.handlers, wire.after_call = handlers, lambda _: None
 
     wire.after_call = after
+    return revive
 
 
 def changes_of_a_whole_sweep() -> int:
@@ -100,13 +107,13 @@ def test_a_sweep_that_is_stopped_at_any_call_is_ended_by_the_next(error: Callabl
     assert total > 30
     for number in range(1, total, 9):
         made, said = left_over(), list[str]()
-        stop_at(made, number, error)
+        revive = stop_at(made, number, error)
         with pytest.raises((KeyboardInterrupt, Died)):
             run(made, "sweep", said)
         told = sum(line.startswith("deleting ") for line in said)
         # The call during which it was stopped may be the last, and not said.
         assert made.deleted() <= told + 1, (number, said)
-        made.cloud.wire.after_call = lambda _: None
+        revive()
         if error is Died:
             assert any("the cluster is locked by" in line for line in run(made, "sweep")), "the lock of a dead run stays"
         again = run(made, "sweep", break_lock=error is Died)
