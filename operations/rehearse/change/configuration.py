@@ -37,7 +37,9 @@ def _set(pairs: dict[str, Any], path: str, value: Any, text: str) -> None:
         place = place.setdefault(key, {})
         if not isinstance(place, dict):
             raise StackFileError(f"`{path}` in `{text}` leads through a value that is no section", "see docs/configuration.md for the keys")
+    if value is None and keys[-1] not in place:
+        raise StackFileError(f"`{text}` removes a key that the stack file does not have", "see docs/configuration.md for the keys")
     if value is None:
-        place.pop(keys[-1], None)
+        del place[keys[-1]]
     else:
         place[keys[-1]] = value

@@ -129,6 +129,14 @@ def test_an_object_is_found_among_look_alikes(token: str):
 
 
 @pytest.mark.parametrize("token", sorted(LOOKUPS))
+def test_what_a_killed_run_was_making_is_found_while_it_is_made(token: str):
+    """One that no service showed until it is ready would be taken for never made, and meet the next run under its own name."""
+    state, ours = account(token)
+    state.put(ours, "creating")
+    assert [sighting.progress in ("making", "ready") for sighting in seen(wire_of(state), ours)] == [True]
+
+
+@pytest.mark.parametrize("token", sorted(LOOKUPS))
 def test_what_was_never_made_is_not_found(token: str):
     """Look-alikes alone are nothing, and a service that refuses the question has none."""
     state, ours = with_look_alikes(token)

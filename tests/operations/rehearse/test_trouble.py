@@ -170,3 +170,26 @@ def test_a_policy_says_what_a_change_may_do_and_a_comment_what_it_does(project: 
     line = "change dev --set iam.path=/teams/ --markdown comment.md --allow restarts,jobs,data,final"
     assert trn(*line.split()).exit_code == 1
     assert Path("comment.md").read_text().startswith("**The change is refused.** before hook failed: EKS keeps the role")
+
+
+def test_a_change_is_killed_at_each_of_its_operations(project: Path):
+    """Before its request has left, half-way, and when it has ended but is not saved."""
+    result = trn("crash", "dev", "-q", "--change", "nodeGroups.trn1-32xl.size=4", "--json", "crash.json")
+    report = json.loads((project / "crash.json").read_text())
+    assert (result.exit_code, report["changed"], report["refused"]) == (0, ["nodeGroups.trn1-32xl.size=4"], [])
+    assert report["cases"] == report["converged"] == 3
+    assert result.output.startswith("3 of 3 kills converged")
+
+
+def test_a_change_that_is_refused_cannot_be_killed(project: Path):
+    """The sentence of the refusal is the answer."""
+    result = trn("crash", "dev", "-q", "--change", "network.cidr=10.2.0.0/21")
+    assert (result.exit_code, "cannot become 10.2.0.0/21" in result.output) == (0, True)
+    assert "touches nothing that could be killed" in result.output
+
+
+@pytest.mark.parametrize("command", [("change", "dev", "--set"), ("crash", "dev", "--change")])
+def test_a_key_that_is_not_there_cannot_be_removed(project: Path, command: tuple[str, ...]):
+    """A slip of the pen would say that nothing changes."""
+    result = trn(*command, "nodeGroups.trn1-32xl.sise=")
+    assert (result.exit_code, "removes a key that the stack file does not have" in result.output) == (2, True)
