@@ -1,10 +1,11 @@
-"""What a cluster keeps from its first day to its last: its role, the key of its secrets, its VPC, and the zones of its control plane;
+"""What a cluster keeps from its first day to its last: its region, its role, the key of its secrets, its VPC, and the zones of its control plane;
 and the file system that its stack made, which no setting may call another's for as long as the stack would delete it.
 
 Sources: EKS user guide, enable-kms; EKS API, UpdateClusterConfig: "You can't change which VPC the subnets are from", and its
 InvalidParameterException for another set of zones; hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
-2026-11: of another role the provider would replace the cluster. Name and region make another cluster, which the engine puts in its
-place. The family of its addresses, its service CIDR and its bootstrap settings are constants of the program.
+2026-11: of another role the provider would replace the cluster. Another name makes another cluster, which the engine puts in its
+place. Another region would make a second cluster of the same name, and the one that runs would be deleted with all that is in it.
+The family of its addresses, its service CIDR and its bootstrap settings are constants of the program.
 """
 
 from collections.abc import Mapping
@@ -48,8 +49,11 @@ def kept_parts(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None)
     `wanted`: new inputs of the component.
     """
     old, new = dict(made or {}), dict(wanted or {})
-    if any(old.get(part) != new.get(part) for part in ("clusterName", "region")):
+    if old.get("clusterName") != new.get("clusterName"):
         return []
+    if old.get("region") not in (None, new.get("region")):
+        # All else differs there as well, and goes back with it.
+        return [_kept("region", old, new)]
     changed = [_kept(key, old, new) for key in _REFUSALS if old.get(key) not in (None, new.get(key))]
     given = new.get(FILE_SYSTEM)
     return [*changed, given_away(given)] if given and given == old.get(FILE_SYSTEM) else changed
@@ -100,6 +104,11 @@ def _role_fix(old: str) -> str:
 
 
 _REFUSALS = {
+    "region": (
+        "a cluster stays in the region that it was made in",
+        "a cluster in another region needs a stack of its own: `trn init NAME`",
+        lambda old: f"Set `region: {old}`",
+    ),
     "encryptionKey": (
         "EKS takes a key for Kubernetes secrets once",
         "another key needs another cluster, with another `name`",

@@ -168,13 +168,20 @@ def test_a_control_plane_that_is_replaced_takes_all_in_it_along():
         {"name": "other", "network": {"cidr": "10.2.0.0/21"}},
         {"network": {"zones": ["usw2-az4", "usw2-az1", "usw2-az2"]}},
         {"network": {"podCidr": "100.65.0.0/16"}},
-        {"region": "us-east-2", "network": {"zones": ["use2-az3", "use2-az1"]}},
         {"training": {"namespace": "jobs"}},
     ],
 )
 def test_large_changes_go_through(sections: dict[str, Any]):
     """An order in which AWS refuses half of it would leave a cluster between two shapes."""
     assert change(**sections).phase.errors == []
+
+
+def test_a_cluster_stays_in_its_region():
+    """Its successor there would have its name, and the one that runs would go with all its jobs and data."""
+    changed = change(region="us-east-2", network={"zones": ["use2-az3", "use2-az1"]})
+    (error,) = changed.phase.errors
+    assert "a cluster stays in the region that it was made in: that of cluster trainium-dev is us-west-2" in str(error.error)
+    assert changed.touched == []
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, KEY_ARN), (KEY_ARN, None), (KEY_ARN, KEY_ARN.replace("key/0", "key/1"))])
