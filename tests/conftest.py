@@ -80,7 +80,7 @@ LARGEST_MB = 700
 """What a worker of the default tests may grow to: two of them fit into the smallest machines that CI services rent out."""
 
 
-GROWN_MB = 80
+GROWN_MB = 50
 """What a process may grow between two full collections, which the threshold above leaves to us: each takes half a second."""
 _collected_at = [300]
 
@@ -101,7 +101,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         for kept in vars(module).values():
             if getattr(kept, "__module__", "") == module.__name__ and hasattr(kept, "cache_clear"):
                 kept.cache_clear()
-        _collect_when_grown()
+    _collect_when_grown()
     is_worker = hasattr(item.config, "workerinput") and item.config.option.markexpr not in SLOW_TIERS
     # In kilobytes; in bytes on macOS.
     grown_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (2**20 if sys.platform == "darwin" else 2**10)
