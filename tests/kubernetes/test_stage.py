@@ -77,7 +77,7 @@ def killed_half_way(cluster: JobCluster, folder: Path) -> None:
     """Kill the pod's process when half of each file is there; returns when its Job has failed."""
 
     def half() -> list[Object]:
-        parts = [folder / f"{name}.part" for name in NAMES]
+        parts = [folder / f"{name}.trn-stage.part" for name in NAMES]
         return staging(cluster) if all(part.exists() and part.stat().st_size == HALF for part in parts) else []
 
     (pod,) = wait(half, "half of each file is there")
