@@ -118,6 +118,27 @@ class Pace:
     """Said of an action that does not settle in that time."""
 
 
+class Hold(Protocol):
+    """A lock, for one run."""
+
+    @property
+    def name(self) -> str:
+        """As users find it."""
+        ...
+
+    def take(self, tell: Callable[[str], None], *, break_lock: bool) -> None:
+        """By a conditional write. Raises OwnershipError where another run holds it; `break_lock`: take it from that one."""
+        ...
+
+    def refuse_lost(self) -> None:
+        """Raises OwnershipError where this run does not hold it any more."""
+        ...
+
+    def release(self) -> None:
+        """Give back what this run holds, and no lock that was taken since."""
+        ...
+
+
 class Change(Protocol[Seen]):
     """A command that changes something."""
 
@@ -129,6 +150,10 @@ class Change(Protocol[Seen]):
     @property
     def pace(self) -> Pace:
         """How often it looks and waits."""
+        ...
+
+    def hold(self, site: Site, whose: Whose, /) -> Hold:
+        """What no second run may hold meanwhile: the cluster's lock, or a smaller one."""
         ...
 
     def look(self, site: Site, whose: Whose, /) -> Seen:

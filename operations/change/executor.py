@@ -28,7 +28,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
             site.tell(line)
         if plan:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
-            with held(change.name, site, whose, report) as guard:
+            with held(change, site, whose, report) as guard:
                 seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
                 _act(change, seen, confirmed, guard, person, report)
         elif report.unknown:

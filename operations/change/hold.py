@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from operations.change.action import Action, Ended, PulumiRun
+from operations.change.action import Action, Change, Ended, Hold, PulumiRun
 from operations.change.identity import state_id
 from operations.change.report import Report, understood
 from operations.change.whose import Site, Whose
@@ -18,7 +19,7 @@ class Guard:
 
     site: Site
     whose: Whose
-    lock: Lock
+    lock: Hold
 
     def check(self) -> None:
         """Before each round. Raises OwnershipError where the lock is not this run's, or account or cluster are others."""
@@ -36,10 +37,15 @@ class Guard:
             raise Ended("stopped", wrong, "nothing more was changed; another run of Pulumi may be at it: look, and run it again")
 
 
+def cluster_lock(name: str, site: Site, whose: Whose) -> Lock:
+    """The cluster's, for a change of this name: what most of them hold."""
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
+
+
 @contextmanager
-def held(name: str, site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
-    """Hold the cluster's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""
-    lock = Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
+def held(change: Change[Any], site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
+    """Hold the change's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""
+    lock = change.hold(site, whose)
     try:
         lock.take(site.tell, break_lock=site.break_lock)
         report.has_lock = True

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from operations.change.action import Action, Difference, Outcome, Pace, Question, Refusal, pulumi_run
+from operations.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal, pulumi_run
 from operations.change.consent import Person
 from operations.change.executor import carry_out
+from operations.change.hold import cluster_lock
 from operations.change.identity import Kube, state_id
 from operations.change.known import Unknown, known
 from operations.change.report import Report
@@ -147,6 +148,10 @@ class Remove:
     runs: Any = ""
     """Whether Pulumi runs after the books: what it expects of the state."""
     name: str = "remove"
+
+    def hold(self, site: Site, whose: Whose) -> Hold:
+        """The cluster's lock."""
+        return cluster_lock(self.name, site, whose)
 
     def look(self, site: Site, _: Whose) -> Books:
         """The shelf, as it is now."""

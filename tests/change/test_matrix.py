@@ -1,7 +1,7 @@
 """Every changing command through everything that may come between a question and its answer: what is done was confirmed, and no more."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
@@ -17,8 +17,8 @@ from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stag
 from tests.operations.owned import lock_entry
 
 COMMANDS = pytest.mark.parametrize("name", CASES)
-STEP = 7
-"""Of what is tried in full with the mark `long`, every so many are tried by default."""
+DEFAULT, LONG = 5, 120
+"""How many of a command's calls are tried in a column, evenly drawn: by default, and with the mark `long`, which is all for most."""
 CHECK = "ec2.DescribeLaunchTemplates"
 """Begins each check of lock and identity."""
 IDENTITIES: dict[str, Callable[[Stage], None]] = {
@@ -151,8 +151,12 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
     assert (ended.code, stage.locks()) == (0, {})
 
 
-def _numbers(name: str, first: int = 1, *, step: int) -> list[int]:
-    return list(range(first, len(whole(name).calls) + 1, step))
+def _drawn(values: Sequence[Any], count: int) -> Sequence[Any]:
+    return values[:: -(-len(values) // count)]
+
+
+def _numbers(name: str, first: int = 1, *, count: int) -> Sequence[int]:
+    return _drawn(range(first, len(whole(name).calls) + 1), count)
 
 
 def _last_check(name: str) -> int:
@@ -161,8 +165,8 @@ def _last_check(name: str) -> int:
     return max(number for number, call in enumerate(whole(name).calls[:first], 1) if call.name == CHECK)
 
 
-def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, step: int, lock: bool) -> None:
-    for number in _numbers(name, first, step=step):
+def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: int, lock: bool) -> None:
+    for number in _numbers(name, first, count=count):
         stage, before = Stage(CASES[name].agreed), Stage()
         stage.before(number, lambda stage=stage: act(stage))
         act(before)
@@ -172,9 +176,9 @@ def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, step: int
             assert (stage.changes, ended.code) == ([], 1), number
 
 
-def _lost(name: str, step: int) -> None:
+def _lost(name: str, count: int) -> None:
     taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
-    for number in _numbers(name, taken + 1, step=step):
+    for number in _numbers(name, taken + 1, count=count):
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
         stage, ended = _run(name, stage)
@@ -190,21 +194,21 @@ def _lost(name: str, step: int) -> None:
 @COMMANDS
 def test_a_lock_that_is_lost_in_the_midst_ends_it(name: str):
     """Nothing is done from the next check on, and the other run keeps its lock."""
-    _lost(name, STEP)
+    _lost(name, DEFAULT)
 
 
 @pytest.mark.long
 @COMMANDS
 def test_a_lock_that_is_lost_at_any_call_ends_it(name: str):
     """The same at every call."""
-    _lost(name, 1)
+    _lost(name, LONG)
 
 
 @COMMANDS
 @pytest.mark.parametrize("what", IDENTITIES)
 def test_another_cluster_in_its_place_is_left_alone(name: str, what: str):
     """From whatever call on."""
-    _meanwhile(name, IDENTITIES[what], first=1, step=STEP, lock=False)
+    _meanwhile(name, IDENTITIES[what], first=1, count=DEFAULT, lock=False)
 
 
 @pytest.mark.long
@@ -212,7 +216,7 @@ def test_another_cluster_in_its_place_is_left_alone(name: str, what: str):
 @pytest.mark.parametrize("what", IDENTITIES)
 def test_another_cluster_in_its_place_is_left_alone_at_any_call(name: str, what: str):
     """The same at every call."""
-    _meanwhile(name, IDENTITIES[what], first=1, step=1, lock=False)
+    _meanwhile(name, IDENTITIES[what], first=1, count=LONG, lock=False)
 
 
 def _faulty(name: str) -> Iterator[tuple[int, Any]]:
@@ -225,9 +229,9 @@ def _faulty(name: str) -> Iterator[tuple[int, Any]]:
             yield from ((number, fault) for number in sorted({numbers[0], numbers[-1]}))
 
 
-def _failed(name: str, step: int) -> None:
+def _failed(name: str, count: int) -> None:
     first = whole(name).changes[0][0]
-    for number, fault in list(_faulty(name))[::step]:
+    for number, fault in _drawn(list(_faulty(name)), count):
         is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
         for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
             stage = Stage(answers)
@@ -248,19 +252,19 @@ def _failed(name: str, step: int) -> None:
 @COMMANDS
 def test_an_error_while_looking_is_no_answer(name: str):
     """`--yes` does nothing after one; a person types the cluster's name, or nothing is done either."""
-    _failed(name, STEP)
+    _failed(name, DEFAULT)
 
 
 @pytest.mark.long
 @COMMANDS
 def test_an_error_of_any_kind_at_any_call_is_no_answer(name: str):
     """The same for each."""
-    _failed(name, 1)
+    _failed(name, LONG)
 
 
-def _stopped(name: str, by: Signals | None, step: int) -> None:
+def _stopped(name: str, by: Signals | None, count: int) -> None:
     end = whole(name).everything()
-    for number in _numbers(name, step=step):
+    for number in _numbers(name, count=count):
         stage = _stage(name)
         stage.kill(number, by)
         stage, ended = _run(name, stage)
@@ -278,7 +282,7 @@ def _stopped(name: str, by: Signals | None, step: int) -> None:
 @pytest.mark.parametrize("by", [None, SIGINT])
 def test_a_run_that_was_stopped_is_ended_by_the_next(name: str, by: Signals | None):
     """A kill leaves the lock, which `--break-lock` takes; Ctrl-C leaves a report and no lock."""
-    _stopped(name, by, STEP)
+    _stopped(name, by, DEFAULT)
 
 
 @pytest.mark.long
@@ -286,7 +290,7 @@ def test_a_run_that_was_stopped_is_ended_by_the_next(name: str, by: Signals | No
 @pytest.mark.parametrize("by", [None, SIGINT, SIGTERM])
 def test_a_run_that_was_stopped_at_any_call_is_ended_by_the_next(name: str, by: Signals | None):
     """The same at every call."""
-    _stopped(name, by, 1)
+    _stopped(name, by, LONG)
 
 
 def test_the_stage_is_the_shipped_stack():

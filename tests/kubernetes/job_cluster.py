@@ -48,7 +48,7 @@ def job_cluster(control_plane: ControlPlane, **images: Object) -> Iterator[JobCl
     """It, until the end of the block. `images`: besides the usual ones, as images.read_images takes them."""
     api = control_plane.api()
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    api.create(namespace).ok()
+    wait(lambda: api.create(namespace).status < 300, "no namespace of this name goes away any more")
     account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
     wait(lambda: api.call("GET", account).status == 200, f"{NAMESPACE} has its ServiceAccount")
     table = control_plane.folder / "job-images.json"

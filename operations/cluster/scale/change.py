@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from operations.aws.control_plane import node_group
 from operations.aws.node_groups import OVERDUE, PAUSE_S, ROUNDS, begin_resize, problems, sized, update_of
-from operations.change.action import Action, Difference, Outcome, Pace, Question, Refusal
+from operations.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
+from operations.change.hold import cluster_lock
 from operations.change.identity import Aws
 from operations.change.known import Unknown, known
 from operations.change.report import Report
@@ -78,6 +79,10 @@ class Scale:
     def name(self) -> str:
         """As it is typed."""
         return f"scale {self.stack} {self.group} {self.count}"
+
+    def hold(self, site: Site, whose: Whose) -> Hold:
+        """The cluster's lock."""
+        return cluster_lock(self.name, site, whose)
 
     def look(self, site: Site, _: Whose) -> Group:
         """The group; its occupants where it loses nodes."""
