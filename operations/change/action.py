@@ -29,12 +29,15 @@ class Ended(CommandError):
 class Outcome:
     """What became of an action."""
 
-    kind: Literal["done", "gone", "moved", "held", "refused", "unsure", "not confirmed"]
-    """gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
+    kind: Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed"]
+    """going: sent once, and waited for until a look does not see it. gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
     refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it."""
     said: tuple[str, ...] = ()
     settled: "Callable[[Site], Outcome | None] | None" = None
     """What is waited for before the action counts as done: reads only; None as long as it lasts."""
+
+
+NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Action:
     because: str
     do: Callable[[Site, Any], Outcome]
     """Makes the call, conditioned on the identity that it is handed. Called by the executor only."""
+    phase: int = 0
+    """It waits while something of a lower phase stands: for as many rounds as `Pace.patience` says, and for ever for what was not confirmed."""
+    follows: "Callable[[Action], bool]" = lambda confirmed: False
+    """Whether it comes of another action, so that consent to that one is consent to this one."""
+    is_change: bool = True
+    """False: nothing is called, it is only waited for, and nobody is asked."""
 
     def is_within(self, confirmed: "Action") -> bool:
         """Whether consent to the other action is consent to this one."""
@@ -77,7 +86,7 @@ def pulumi_run(
         code, printed = site.pulumi.run(words, environment or {})
         return Outcome("held", (printed,)) if code else Outcome("done")
 
-    return PulumiRun(" ".join(words[:2]), state, because, run, expects)
+    return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,8 @@ class Pace:
     """Pauses for one action to settle."""
     overdue: str = "no end of it is known"
     """Said of an action that does not settle in that time."""
+    patience: tuple[int, ...] = ()
+    """Rounds for which each phase but the first waits for those before it."""
 
 
 class Hold(Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from operations.change.action import Action, Change, Ended, Outcome, Seen
+from operations.change.action import NOT_CONFIRMED, Action, Change, Ended, Outcome, Seen
 from operations.change.consent import Confirmed, Person
 from operations.change.hold import Guard, held
 from operations.change.known import unknowns
@@ -11,9 +11,10 @@ from operations.change.whose import Site, Whose, read_whose
 from operations.interruption import interrupted_by_signals
 
 __all__ = ["carry_out"]
-NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
 GONE = Outcome("gone", ("it is not there any more",))
-OPEN = ("held", "moved", "unsure")
+BEHIND = Outcome("held", ("something that was not confirmed is in its way",))
+WAITS = Outcome("held", ("it waits for what goes before it",))
+OPEN = ("held", "moved", "going", "unsure")
 """What another round is for."""
 
 
@@ -30,7 +31,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
             with held(change, site, whose, report) as guard:
                 seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
-                _act(change, seen, confirmed, guard, person, report)
+                seen = _act(change, seen, confirmed, guard, person, report)
         elif report.unknown:
             raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
         report.end = "left" if report.left else "done" if report.outcomes else "nothing"
@@ -69,31 +70,48 @@ def _look_again(
         shown, confirmed = now, agreed
 
 
-def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report) -> None:
-    """Round by round; each ends with a pause and another look. Only what was confirmed is done, and nothing of it twice."""
+def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, person: Person, report: Report) -> Seen:
+    """Round by round; each ends with a pause and another look. Only what was confirmed is done, and nothing of it twice. The last look."""
     site, pace = guard.site, change.pace
+    unseen = {each.what for each in unknowns(seen)}
     for number in range(pace.rounds):
         if number:
+            site.show(len(report.outcomes) - len(report.left), len(report.outcomes))
             site.pause(pace.pause_s)
             seen = _look(change, site, guard.whose, report)
             confirmed = report.confirmed = person.again(
                 confirmed, guard.whose, change.actions(seen), (), change.question(seen), list(unknowns(seen))
             )
-            if not list(unknowns(seen)):
+            now = {each.what for each in unknowns(seen)}
+            if now <= unseen:
                 _note_gone(change.actions(seen), report)
+            unseen &= now
         guard.check()
-        for action in change.actions(seen):
-            if not confirmed.covers(action):
+        plan = change.actions(seen)
+        strange = [action for action in plan if not confirmed.covers(action)]
+        for action in plan:
+            if action in strange:
                 report.note(action, NOT_CONFIRMED)
-            elif not report.has_ended(action):
+            elif report.has_ended(action):
+                continue
+            elif _is_behind(action, strange):
+                report.note(action, BEHIND)
+            elif _is_behind(action, plan) and number < pace.patience[action.phase - 1]:
+                report.note(action, WAITS)
+            else:
                 guard.check_run(action)
                 _settle(change, action, guard, report)
-        if not any(outcome.kind in OPEN for _, outcome in report.outcomes):
-            return
+        if not any(outcome.kind in OPEN and not _is_behind(action, strange) for action, outcome in report.outcomes):
+            break
+    return seen
+
+
+def _is_behind(action: Action, others: Sequence[Action]) -> bool:
+    return any(other.phase < action.phase for other in others)
 
 
 def _note_gone(plan: Sequence[Action], report: Report) -> None:
-    """What is not to be done any more is nothing that is left. Of what could not be seen nobody can say so."""
+    """What is not to be done any more is nothing that is left. Of what cannot be seen any more nobody can say so."""
     for action, outcome in report.left:
         if outcome.kind != "refused" and not any(each.is_within(action) for each in plan):
             report.note(action, GONE)
@@ -105,7 +123,8 @@ def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) 
     report.note(action, UNDER_WAY)
     outcome = _done(action, site, report)
     for number in range(pace.waits):
-        site.show(number, pace.waits)
+        if outcome.settled:
+            site.show(number, pace.waits)
         ended = outcome.settled(site) if outcome.settled else outcome
         if ended is not None:
             report.note(action, ended)

@@ -21,7 +21,7 @@ from operations.output import STANDARD_OUTPUT, write_json
 
 VERSION = "trn-change/1"
 HINT = "name a file with --json, or - for standard output"
-DONE, ENDED = ("done", "gone"), ("done", "refused", "unsure")
+DONE, ENDED = ("done", "gone"), ("done", "going", "refused", "unsure")
 UNDER_WAY = Outcome("unsure", ("its end is not known: it may be done",))
 
 
@@ -51,8 +51,18 @@ class Report:
         self.outcomes = [*((each, what) for each, what in self.outcomes if not action.is_within(each)), (action, outcome)]
 
     def has_ended(self, action: Action) -> bool:
-        """Whether it was done, refused for good, or may be done: then it is not begun again."""
-        return any((each.verb, each.object) == (action.verb, action.object) and what.kind in ENDED for each, what in self.outcomes)
+        """Whether it was done, is under way, was refused for good, or may be done: then it is not begun again."""
+        known = self.outcome(action)
+        return known is not None and known.kind in ENDED
+
+    def outcome(self, action: Action) -> Outcome | None:
+        """What is known of an action; None before it is begun."""
+        return next((what for each, what in self.outcomes if (each.verb, each.object) == (action.verb, action.object)), None)
+
+    @property
+    def done(self) -> list[tuple[Action, Outcome]]:
+        """What is done, or is not to be done any more."""
+        return [(action, outcome) for action, outcome in self.outcomes if outcome.kind in DONE]
 
     @property
     def left(self) -> list[tuple[Action, Outcome]]:
@@ -66,7 +76,6 @@ class Report:
 
     def as_data(self) -> dict[str, Any]:
         """For `--json`: what all changes have, and the command's own keys."""
-        done = [_entry(action, outcome) for action, outcome in self.outcomes if outcome.kind in DONE]
         return {
             "schemaVersion": VERSION,
             "command": self.name,
@@ -74,16 +83,17 @@ class Report:
             "identity": self.whose.ownership.identity.as_data() if self.whose else None,
             "end": self.end,
             "error": self.error,
-            "confirmed": [_entry(action) for action in self.confirmed.actions] if self.confirmed else [],
-            "done": done,
-            "left": [_entry(action, outcome) for action, outcome in self.left],
+            "confirmed": [entry(action) for action in self.confirmed.actions] if self.confirmed else [],
+            "done": [entry(action, outcome) for action, outcome in self.done],
+            "left": [entry(action, outcome) for action, outcome in self.left],
             "unknown": [str(each) for each in self.unknown],
             "lock": self.lock,
             **self.own(),
         }
 
 
-def _entry(action: Action, outcome: Outcome | None = None) -> dict[str, Any]:
+def entry(action: Action, outcome: Outcome | None = None) -> dict[str, Any]:
+    """An action, and what became of it."""
     found = {"verb": action.verb, "kind": action.object.kind, "name": action.object.name, "id": action.object.which, "why": action.because}
     return found if outcome is None else {**found, "outcome": outcome.kind, "said": list(outcome.said)}
 

@@ -10,8 +10,8 @@ from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
 from operations.cluster.check.run import CHECKS
+from operations.cluster.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.drain.kinds import KINDS as KINDS_DRAINED
-from operations.cluster.drain.run import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.verify import bandwidth, file_system
 from operations.cluster.verify.trials import TRIALS
 from operations.command_line.help import name_of
@@ -126,7 +126,8 @@ def _owned() -> Iterator[str]:
         "",
         "What cannot be seen is not nothing: where the API server does not answer, or may not be asked for a kind of object (401, 403), drain",
     )
-    yield "refuses, and destroy wants the cluster's name typed or given with `--name`; an error in the midst of its drain ends it before Pulumi."
+    yield "wants the cluster's name typed, which no option replaces, and destroy wants it typed or given with `--name`; an error in the midst of its"
+    yield "drain ends it before Pulumi."
     yield "`finalBackup: true` that is in the file and not yet in the state is a question of its own, which no option covers."
     yield from (
         "",

@@ -24,11 +24,19 @@ class Case:
     """What makes the second look differ from what was shown, so that it is asked again."""
     is_own: Callable[[str], bool]
     """Whether the command may change the object of a key of `Stage.everything`."""
+    goes_on: bool = False
+    """Whether what was confirmed is done though the second look differs: what is new stays, and is reported."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
     group = stage.found(kinds.NODE_GROUP, f"{call.given['clusterName']}:{call.given['nodegroupName']}").registration
     return f"set to {call.given['scalingConfig']['desiredSize']} nodes", f"{group.outputs['arn']} of 2026-01-01T00:00:00Z"
+
+
+def _drained(stage: Stage, call: Call) -> tuple[str, str]:
+    if call.name.startswith("DELETE"):
+        return "delete", call.given["preconditions"]["uid"]
+    return ("close", call.given["target"]["uid"]) if call.name.startswith("POST") else ("empty", call.given["metadata"]["uid"])
 
 
 def set_size(stage: Stage, count: int) -> None:
@@ -49,10 +57,18 @@ CASES: Mapping[str, Case] = {
             "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
         },
         is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",
-    )
+    ),
+    "drain": Case(
+        words=("drain", STACK),
+        agreed=("y",),
+        acted=_drained,
+        differ={"a job started": lambda stage: stage.start("late")},
+        is_own=lambda key: key.startswith("kubernetes:") and (":Job " in key or ":Queue " in key),
+        goes_on=True,
+    ),
 }
 NOT_YET = {
-    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "image build", "image push", "import", "precompile",
+    "cancel", "capacity buy", "data export", "data stage", "destroy", "image build", "image push", "import", "precompile",
     "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""

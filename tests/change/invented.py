@@ -31,6 +31,7 @@ class Books:
 
     there: tuple[Kube, ...] | Unknown
     state: Any = None
+    lost: tuple[Unknown, ...] = ()
 
 
 @dataclass
@@ -145,6 +146,10 @@ class Remove:
     differs: Callable[[Books, Books], list[Difference]] = lambda shown, now: []
     refuses: Callable[[Books], list[Refusal]] = lambda seen: []
     outcome: Callable[[str], Outcome] = lambda name: Outcome("done")
+    more: Callable[[str], dict[str, Any]] = lambda name: {}
+    """What else its action says of a book: phase, what it follows from."""
+    lost: Callable[[int], tuple[Unknown, ...]] = lambda look: ()
+    """What a look does not see, by its number."""
     runs: Any = ""
     """Whether Pulumi runs after the books: what it expects of the state."""
     name: str = "remove"
@@ -162,7 +167,7 @@ class Remove:
             library.before_look.get(library.looks, lambda: None)()
             return tuple(Kube("book", name, uid) for name, uid in library.shelf.items())
 
-        return Books(known("what is on the shelf", there), state_id(site.pulumi, "dev") if self.runs else None)
+        return Books(known("what is on the shelf", there), state_id(site.pulumi, "dev") if self.runs else None, self.lost(library.looks))
 
     def refusals(self, seen: Books) -> list[Refusal]:
         """As told."""
@@ -171,7 +176,7 @@ class Remove:
     def actions(self, seen: Books) -> list[Action]:
         """One for each book."""
         found = () if isinstance(seen.there, Unknown) else seen.there
-        actions = [Action("remove", book, "it is there", self._remove) for book in found]
+        actions = [Action("remove", book, "it is there", self._remove, **self.more(book.name)) for book in found]
         if self.runs:
             actions.append(pulumi_run(seen.state, ("pulumi", "destroy"), "it is to go", expects=self.runs))
         return actions

@@ -233,6 +233,88 @@ def test_an_error_that_no_user_can_cause_is_no_unknown():
             known("jobs", read)
 
 
+def test_what_was_not_known_when_it_began_is_nothing_that_a_later_look_must_show(library: Library):
+    """What went can be told then; of what is not known since nobody can say so."""
+
+    def run(lost: Callable[[int], tuple[Unknown, ...]]) -> tuple[str, int]:
+        library.removed.clear()
+        library.shelf.update(a="uid-a", b="uid-b")
+        library.looks = library.pauses = 0
+        library.at_pause = {1: library.shelf.clear}
+        change = Remove(library, ROUNDS, outcome=lambda name: Outcome("going"), lost=lost)
+        library.run(change, library.person(True, types=CLUSTER))
+        return library.report["end"], library.looks
+
+    assert run(lambda look: (Unknown("lent", "403"),)) == ("done", 3)
+    assert run(lambda look: (Unknown("lent", "403"),) if look > 2 else ()) == ("left", 4)
+
+
+# Phases
+
+
+def later(**more: Any) -> Callable[[str], dict[str, Any]]:
+    """The book b comes after the others."""
+    return lambda name: {"phase": 1, **more} if name == "b" else {}
+
+
+def test_a_later_phase_waits_for_what_goes_before_it(library: Library):
+    """It is done once that is gone, or once it has waited long enough."""
+    library.at_pause = {2: lambda: library.shelf.pop("a")}
+    pace = Pace(rounds=5, patience=(4,))
+    change = Remove(library, pace, outcome=lambda name: Outcome("going" if name == "a" else "done"), more=later())
+    assert library.run(change, library.person(True)) == 0
+    assert (library.removed, library.pauses) == (["uid-a", "uid-b"], 2)
+    library.shelf.update(a="uid-a", b="uid-b")
+    library.at_pause, library.pauses = {}, 0
+    assert library.run(change, library.person(True)) == 1
+    assert (library.removed[2:], library.pauses) == (["uid-a", "uid-b"], 4)
+    library.shelf.update(b="uid-b")
+    short = Remove(library, Pace(rounds=2, patience=(4,)), outcome=lambda name: Outcome("going"), more=later())
+    library.run(short, library.person(True))
+    assert "it waits for what goes before it" in library.report["left"][1]["said"]
+
+
+def test_a_later_phase_never_passes_what_was_not_confirmed(library: Library):
+    """However long it waits; and nothing waits for that."""
+    library.before_look[2] = lambda: library.shelf.update(c="uid-c")
+    change = Remove(library, Pace(rounds=9, patience=(2,)), more=later())
+    assert library.run(change, library.person(yes=True)) == 1
+    assert (library.removed, library.pauses) == (["uid-a"], 0)
+    assert [entry["said"] for entry in library.report["left"] if entry["name"] == "b"] == [
+        ["something that was not confirmed is in its way"]
+    ]
+
+
+def test_what_is_under_way_is_begun_once(library: Library):
+    """It is waited for until it is gone."""
+    library.at_pause = {2: library.shelf.clear}
+    assert library.run(Remove(library, Pace(rounds=5), outcome=lambda name: Outcome("going")), library.person(True)) == 0
+    assert (library.removed, library.pauses, library.results) == (["uid-a", "uid-b"], 2, ["removed 2"])
+
+
+def test_what_comes_of_something_that_was_confirmed_is_confirmed(library: Library):
+    """And what is only waited for needs no consent: nothing is done to it."""
+    library.before_look[2] = lambda: library.shelf.update(c="uid-c", d="uid-d")
+    more = {"c": {"follows": lambda other: other.object.which == "uid-a"}, "d": {"is_change": False}}
+    assert library.run(Remove(library, more=lambda name: more.get(name, {})), library.person(yes=True)) == 0
+    assert library.removed == ["uid-a", "uid-b", "uid-c", "uid-d"]
+    more["c"] = {"follows": lambda other: other.object.which == "uid-z"}
+    library.shelf.update(a="uid-a")
+    library.before_look[library.looks + 2] = library.before_look[2]
+    assert library.run(Remove(library, more=lambda name: more.get(name, {})), library.person(yes=True)) == 1
+
+
+def test_the_result_is_of_the_last_look(library: Library):
+    """Not of the one before the first round."""
+    library.at_pause = {1: lambda: library.shelf.update(z="uid-z")}
+    first = {"a": Outcome("held")}
+    seen = list[Books]()
+    change = Remove(library, ROUNDS, outcome=lambda name: first.pop(name, Outcome("done")))
+    change.result = lambda last, report: seen.append(last) or []  # pyright: ignore[reportAttributeAccessIssue]
+    library.run(change, library.person(yes=True))
+    assert seen[0] == Books((Kube("book", "a", "uid-a"), Kube("book", "z", "uid-z")))
+
+
 # Lock, identity, state
 
 

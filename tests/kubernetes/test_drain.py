@@ -9,7 +9,6 @@ import pytest
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
 from operations.cluster.drain.plan import plan_drain
-from operations.cluster.drain.run import Drain
 from operations.kube.api import KubernetesClient, Unreachable
 from operations.kube.rights import DRAIN, drain_rights
 from operations.local_kubernetes.api import Api, Object, wait
@@ -19,6 +18,7 @@ from tests.addons.test_custom_resources import BASES, CLUSTER_QUEUE, LOCAL_QUEUE
 from tests.kubernetes import crds
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
+from tests.operations.cluster import draining
 
 pytestmark = pytest.mark.kubernetes
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": IMAGE}]}}
@@ -105,8 +105,7 @@ class Controllers:
 def drain(door: KubernetesClient, controllers: Controllers) -> tuple[list[str], list[str]]:
     """What is left, and what was said meanwhile."""
     said: list[str] = []
-    left = Drain(door, pause=controllers.act, tell=said.append).run(plan_drain(door))
-    return [str(target) for target in left], said
+    return draining.drain(door, pause=controllers.act, tell=said.append), said
 
 
 def rules() -> dict[str, set[str]]:

@@ -14,8 +14,6 @@ from addons.volcano import QUEUES as QUEUE_KIND
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import OWN_QUEUES
 from operations.cluster.drain.kinds import KINDS
-from operations.cluster.drain.plan import plan_drain
-from operations.cluster.drain.run import Drain
 from operations.jobs.listing.look import look
 from operations.jobs.why.causes import cause
 from operations.jobs.why.situation import Cause
@@ -29,6 +27,7 @@ from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
 from tests.kubernetes.volcano import PROGRAMS, QUEUE, QUEUES, Volcano, queue_state, volcano_of
+from tests.operations.cluster.draining import drain
 from tests.stacks.test_addons import recorded
 from tests.stacks.test_queue_rules import hierarchies, is_accepted
 from tests.training.sites import SITE
@@ -157,8 +156,7 @@ def busy(volcano: Volcano) -> Iterator[Api]:
 
 def drained(control_plane: ControlPlane) -> list[str]:
     """What a drain leaves that waits a tenth of a second a round, as long as the real one waits 10."""
-    door = control_plane.door()
-    return [str(target) for target in Drain(door, pause=lambda _: time.sleep(0.1), tell=lambda _: None).run(plan_drain(door))]
+    return drain(control_plane.door(), pause=lambda _: time.sleep(0.1))
 
 
 def test_a_drain_closes_users_queues_and_ends(control_plane: ControlPlane, busy: Api):

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from operations.aws.found import Found
+from operations.change.action import Change
 from operations.change.consent import Person
 from operations.change.executor import carry_out
 from operations.change.whose import Site
 from operations.cluster.destroy.stack import destroy_stack
-from operations.cluster.drain.stack import drain_stack
+from operations.cluster.drain.change import Drain
 from operations.cluster.scale.change import Scale
 from operations.cluster.sweep.plan import UNKNOWN, is_data
 from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
@@ -82,11 +83,13 @@ class World:
 
     def drain(self, consent: Consent = YES) -> Any:
         """`trn drain`."""
-        return drain_stack(self.cloud.api, self.pulumi, self.about, consent, QUIET, lambda plan: None)
+        return self._carry_out(Drain("dev"), consent)
 
     def scale(self, consent: Consent = YES) -> Any:
         """`trn scale core 0`."""
-        change = Scale("dev", CLUSTER, "core", 0, "training", SITE, costs=())
+        return self._carry_out(Scale("dev", CLUSTER, "core", 0, "training", SITE, costs=()), consent)
+
+    def _carry_out(self, change: Change[Any], consent: Consent) -> int:
         site = Site(self.cloud.api, self.pulumi, self.about, lambda: self.kubernetes, lambda _: None, lambda _: None, lambda _: None)
         return carry_out(change, site, Person(consent, lambda _: None))
 

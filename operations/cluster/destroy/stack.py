@@ -8,7 +8,7 @@ from operations.aws.control_plane import described
 from operations.aws.found import KINDS, Found
 from operations.cluster.destroy import run
 from operations.cluster.destroy.recovery import refuse_locked, refuse_misuse
-from operations.cluster.drain.stack import asking
+from operations.cluster.drain.run import asking
 from operations.cluster.sweep.plan import Keeping, SweepPlan
 from operations.cluster.sweep.run import judged, look, place_of
 from operations.cluster.sweep.stack import Choices, bound, sweep_of

@@ -76,7 +76,10 @@ class Kind:
         elif self.drained.command is not None:
             kubernetes.create(self.drained.command, "default", close_command(item))
         elif self.drained.spec:
-            kubernetes.patch(self.resource, name, namespace, {"spec": dict(self.drained.spec)})
+            # An object's uid cannot be changed: the server refuses a patch with another one.
+            kubernetes.patch(
+                self.resource, name, namespace, {"metadata": {"uid": item["metadata"]["uid"]}, "spec": dict(self.drained.spec)}
+            )
 
 
 def _is_users(item: Object) -> bool:

@@ -22,8 +22,13 @@ class Target:
     is_new: bool = field(default=False, compare=False)
     """It appeared after the plan was confirmed, and so was left alone."""
 
+    @property
+    def place(self) -> str:
+        """NAMESPACE/NAME, or NAME of what is in none."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
     def __str__(self) -> str:
-        return f"{self.resource.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.resource.kind} {self.name}"
+        return f"{self.resource.kind} {self.place}"
 
 
 @dataclass(frozen=True)

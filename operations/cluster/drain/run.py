@@ -3,14 +3,11 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
+from operations.cluster.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from operations.cluster.drain.plan import DrainPlan, Step, Target, plan_drain, refuse_unknown
 from operations.errors import CommandError
 from operations.kube.api import Forbidden, Kubernetes, Unreachable
-
-ROUNDS, PAUSE_S = 60, 10
-"""Together 10 minutes: what Karpenter needs to take instances away, with room."""
-PATIENCE = 30
-"""Rounds after which nodes go although something else has stayed: it may stay for ever, and they bill."""
+from operations.ownership import Consent
 
 
 @dataclass(frozen=True)
@@ -108,3 +105,14 @@ def _ends(step: Step, unconfirmed: Collection[str], *, holds_nodes: bool) -> boo
 
 
 _DOING = {"close": "closing", "empty": "emptying", "delete": "deleting", "wait for": "waiting for"}
+
+
+def asking(consent: Consent, tell: Callable[[str], None]) -> Callable[[tuple[Step, ...]], bool]:
+    """How what appears during a drain is asked about; with `--yes` it stays and is reported."""
+
+    def agree(new: tuple[Step, ...]) -> bool:
+        for step in new:
+            tell(f"new since the plan was confirmed: {step.kind.verb} {step.target}: {step.kind.why}")
+        return not consent.yes and consent.ask(f"{DrainPlan(new).counts.capitalize()} as well?")
+
+    return agree

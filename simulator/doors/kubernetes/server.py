@@ -209,6 +209,9 @@ class ApiServer:
                 return self._create(place, body)
         if item is None:
             return _NOT_FOUND
+        wanted, there = body.get("metadata", {}).get("uid", ""), shown(item)["metadata"]["uid"]
+        if wanted not in ("", there):
+            return _conflict(wanted, there)
         made = item.registration
         item.registration = replace(made, inputs=_merged(made.inputs, body), outputs=_merged(made.outputs, body))
         self._let_go(item)

@@ -10,11 +10,15 @@ from facts.names import CLUSTER_TAG, STACK_TAG
 from operations.access import Live, using
 from operations.aws.api import Api
 from operations.belonging import NAME_TAGS, owned_key
+from operations.change.consent import Person
+from operations.change.executor import carry_out
+from operations.change.whose import Site
 from operations.cluster.destroy.stack import destroy_stack
-from operations.cluster.drain.stack import drain_stack
+from operations.cluster.drain.change import Drain
 from operations.cluster.sweep.plan import DATA_NAMES
 from operations.cluster.sweep.stack import Choices, sweep_stack
 from operations.errors import CommandError
+from operations.kube.cluster import cluster_of
 from operations.ownership import Consent
 from operations.watching import Watching
 from tests.operations.aws.cloud import ACCOUNT, STACK, Cloud, Entry, tag_list
@@ -314,7 +318,11 @@ def run(made: RandomAccount, command: str, said: list[str] | None = None, *, bre
                     is_protected=False, shown=lambda _: None, swept=lambda _: None,
                 )  # fmt: skip
             else:
-                drain_stack(made.cloud.api, made.pulumi, about, consent, watching, lambda _: None)
+                site = Site(
+                    made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
+                    lambda line: said.append(str(line)), said.append, break_lock=break_lock,
+                )  # fmt: skip
+                carry_out(Drain(about.stack), site, Person(consent, said.append))
     except CommandError as error:
         said.append(str(error))
     return said

@@ -10,9 +10,12 @@ from typing import Any, Literal
 from facts.names import cluster_tags, stack_path
 from operations.access import Live, using
 from operations.aws.api import Api, BotoApi
+from operations.change.consent import Person
+from operations.change.executor import carry_out
+from operations.change.whose import Site
 from operations.cluster.destroy.stack import destroy_stack
+from operations.cluster.drain.change import Drain
 from operations.cluster.drain.kinds import CLAIMS, JOBS, SERVICES
-from operations.cluster.drain.stack import drain_stack
 from operations.cluster.sweep.plan import DATA_NAMES
 from operations.cluster.sweep.stack import Choices
 from operations.errors import CommandError
@@ -156,8 +159,11 @@ class Stage:
         try:
             with using(_Doors(self)):
                 if command == "drain":
-                    left = drain_stack(self.aws(), self, about, consent, watching, lambda _: None, break_lock=break_lock)[1]
-                    return said, not left
+                    site = Site(
+                        self.aws(), self, about, self.kubernetes, lambda _: None, lambda line: said.append(str(line)), said.append,
+                        break_lock=break_lock,
+                    )  # fmt: skip
+                    return said, carry_out(Drain(recording().stack), site, Person(consent, said.append)) == 0
                 report = destroy_stack(
                     self.aws(), self, about, consent, watching, Choices(data=DATA_NAMES, break_lock=break_lock),
                     is_protected=False, shown=lambda _: None, swept=lambda _: None,

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,13 +30,14 @@ from addons.training_operator import kinds as training_operator_kinds
 from operations.aws.api import BotoApi
 from operations.cli import app
 from operations.cluster.drain import kinds
-from operations.cluster.drain.plan import Step, plan_drain
-from operations.cluster.drain.run import Drain
+from operations.cluster.drain.plan import plan_drain
 from operations.errors import CommandError
 from operations.kube.api import Bearer, Forbidden, KubernetesClient, Unreachable, connect, token
+from operations.ownership import Consent
 from simulator.doors.wire.wire import Wire
 from tests.operations.aws.cloud import ACCOUNT, Cloud
 from tests.operations.aws.leftovers import leave_control_plane
+from tests.operations.cluster.draining import Drained, drain
 from tests.operations.fake_kubernetes import FakeCluster, busy
 from tests.operations.kubernetes_cloud import KubernetesCloud
 from tests.operations.owned import hold
@@ -43,15 +45,10 @@ from tests.operations.stops import stop_after
 from tests.support import ROOT
 
 
-def drain(cluster: FakeCluster) -> tuple[Any, ...]:
-    """Drain without waiting; what is left."""
-    return Drain(cluster, pause=lambda _: None, tell=lambda _: None).run(plan_drain(cluster))
-
-
 def test_queues_close_first_then_jobs_balancers_claims_and_nodes_go():
     """A job that starts while others are deleted would hold its claim; nodes go last, for controllers run on them."""
     cluster = busy()
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
     assert cluster.log == [
         "CloseQueue training", "CloseQueue test", "delete Volcano Job bert", "delete Kubernetes Job prepare", "delete Ingress grafana",
         "delete Service tensorboard", "delete PersistentVolumeClaim scratch", "delete NodePool trn",
@@ -80,7 +77,7 @@ def test_add_ons_that_are_not_installed_are_named_and_left_out():
         if kind.addon in ("Volcano", "Karpenter"):
             del cluster.objects[kind.resource]
     assert plan_drain(cluster).missing == ("Volcano", "Karpenter")
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
 
 
 def test_a_kind_that_an_installed_add_on_lacks_is_left_out_without_a_word():
@@ -96,7 +93,7 @@ def test_karpenters_instances_are_waited_for():
     cluster = busy()
     assert [str(target) for target in plan_drain(cluster).targets("wait for")] == ["NodeClaim trn-abc"]
     cluster.stuck.add("trn")
-    assert [str(target) for target in drain(cluster)] == ["NodePool trn", "NodeClaim trn-abc"]
+    assert drain(cluster) == ["NodePool trn", "NodeClaim trn-abc"]
 
 
 def test_each_object_is_deleted_once_however_long_it_takes():
@@ -104,8 +101,8 @@ def test_each_object_is_deleted_once_however_long_it_takes():
     cluster = busy()
     cluster.stuck.add("scratch")
     cluster.objects[kinds.CLAIMS][0]["metadata"]["finalizers"] = ["kubernetes.io/pvc-protection"]
-    (left,) = drain(cluster)
-    assert (str(left), left.finalizers) == ("PersistentVolumeClaim training/scratch", ("kubernetes.io/pvc-protection",))
+    (left,) = Drained(cluster).run().report["left"]
+    assert (left["object"], left["finalizers"]) == ("PersistentVolumeClaim training/scratch", ["kubernetes.io/pvc-protection"])
     assert cluster.log.count("delete PersistentVolumeClaim scratch") == 1
     assert cluster.log[-1] == "delete NodePool trn"
 
@@ -115,7 +112,7 @@ def test_every_kind_that_holds_something_goes(kind: kinds.Kind):
     """And what is an add-on's own, or an owner's, stays with them."""
     cluster, spec = FakeCluster(), {"type": "LoadBalancer", "storageClassName": "gp3"}
     cluster.put(kind.resource, "theirs", spec=spec)
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
     assert cluster.log == [f"delete {kind.resource.kind} theirs"]
 
 
@@ -154,7 +151,7 @@ def test_only_the_owner_is_deleted_and_its_children_with_it(chain: tuple[tuple[A
     """A child that is deleted alone is made anew by its parent."""
     cluster = FakeCluster()
     owned(cluster, *chain)
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
     assert cluster.log == [f"delete {chain[0][0].kind} {chain[0][1]}"]
     assert not any(cluster.objects.values())
 
@@ -166,7 +163,7 @@ def test_kueues_queues_are_held_before_any_job_goes():
     cluster.put(kueue.LOCAL_QUEUES, "training")
     cluster.put(kueue.LOCAL_QUEUES, "held", spec={"stopPolicy": "HoldAndDrain"})
     cluster.put(training_operator.PYTORCH_JOBS, "bert")
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
     hold = "{'stopPolicy': 'HoldAndDrain'}"
     assert cluster.log == [f"patch ClusterQueue training {hold}", f"patch LocalQueue training {hold}", "delete PyTorchJob bert"]
 
@@ -176,12 +173,12 @@ def test_slurms_node_sets_are_emptied_and_waited_for():
     cluster = FakeCluster()
     for name, replicas in (("trn1", 2), ("empty", 0)):
         cluster.put(slurm.NODE_SETS, name, spec={"replicas": replicas}, status={"replicas": replicas})
-    assert drain(cluster) == ()
+    assert drain(cluster) == []
     assert cluster.log == ["patch NodeSet trn1 {'replicas': 0}"]
     cluster = FakeCluster()
     cluster.put(slurm.NODE_SETS, "trn1", status={"replicas": 1})
     cluster.stuck.add("trn1")
-    assert [str(target) for target in drain(cluster)] == ["NodeSet training/trn1"]
+    assert drain(cluster) == ["NodeSet training/trn1"]
 
 
 def test_bindings_that_the_controller_made_go_with_what_it_made_them_for():
@@ -196,14 +193,14 @@ def test_what_the_server_refuses_for_now_is_tried_again_and_reported_once():
     """A webhook without a pod, say, or too many requests: the rest goes on meanwhile."""
     cluster, said = busy(), list[str]()
     cluster.refusals = {"bert": [CommandError("500: failed calling webhook")] * 2, "test": [CommandError("429: too many requests")]}
-    assert Drain(cluster, lambda _: None, said.append).run(plan_drain(cluster)) == ()
+    assert drain(cluster, tell=said.append) == []
     assert [line for line in said if line.startswith("cannot")] == [
         "cannot close Queue test yet: 429: too many requests", "cannot delete Volcano Job training/bert yet: 500: failed calling webhook",
     ]  # fmt: skip
     assert (cluster.log[0], cluster.log.count("delete Volcano Job bert")) == ("CloseQueue training", 1)
     cluster = busy()
     cluster.refusals = {"bert": [CommandError("422: a policy forbids it")] * 100}
-    assert [str(target) for target in drain(cluster)] == ["Volcano Job training/bert"]
+    assert drain(cluster) == ["Volcano Job training/bert"]
 
 
 def test_a_server_that_is_gone_ends_the_drain():
@@ -235,10 +232,11 @@ class Submitter:
 def test_a_job_that_appears_while_the_drain_runs_is_left_alone(name: str):
     """It was not in the plan that was confirmed, also where it has the name of one that was; nor do the nodes go that it may run on."""
     made, pauses = Submitter(name), list[float]()
-    left = Drain(made.cluster, pauses.append, made.tell).run(plan_drain(made.cluster))
-    assert [(str(target), target.is_new) for target in left] == [
-        (f"Volcano Job training/{name}", True), ("NodePool trn", False), ("NodeClaim trn-abc", False),
-    ]  # fmt: skip
+    drained = Drained(made.cluster, pause=pauses.append, tell=made.tell).run()
+    assert (drained.new, drained.left) == (
+        [f"Volcano Job training/{name}"],
+        [f"Volcano Job training/{name}", "NodePool trn", "NodeClaim trn-abc"],
+    )
     assert f"deleting Volcano Job training/{name}" not in made.said[made.said.index("deleting Volcano Job training/bert") + 1 :]
     assert made.cluster.objects[volcano.JOBS][0]["metadata"]["uid"] == "uid-second"
     assert len(pauses) < 5, "it waits for what it does not delete"
@@ -248,19 +246,14 @@ def test_a_job_that_appears_while_the_drain_runs_is_left_alone(name: str):
 def test_a_job_that_appears_and_is_agreed_to_goes_too(name: str):
     """It is shown and asked about once."""
     made, asked = Submitter(name), list[str]()
-
-    def agree(new: tuple[Step, ...]) -> bool:
-        asked.extend(str(step.target) for step in new)
-        return True
-
-    assert Drain(made.cluster, lambda _: None, made.tell, agree=agree).run(plan_drain(made.cluster)) == ()
-    assert asked == [f"Volcano Job training/{name}"]
+    assert drain(made.cluster, tell=made.tell, consent=Consent(ask=lambda question: asked.append(question) or True)) == []
+    assert asked == ["Do these 1 too?"]
     assert made.cluster.log[-1] == "delete NodePool trn"
 
 
 def test_what_belongs_to_an_object_that_was_confirmed_is_not_asked_about():
     """A controller makes one more Service for the Ray service that is being deleted."""
-    cluster, asked = busy(), list[Step]()
+    cluster, asked = busy(), list[str]()
     cluster.put(kuberay.SERVICES, "serve", metadata={"uid": "uid-of-serve"})
 
     def tell(line: str) -> None:
@@ -268,7 +261,7 @@ def test_what_belongs_to_an_object_that_was_confirmed_is_not_asked_about():
             owner = {"ownerReferences": [{"uid": "uid-of-serve"}]}
             cluster.put(kinds.SERVICES, "serve-head", spec={"type": "LoadBalancer"}, metadata=owner)
 
-    assert Drain(cluster, lambda _: None, tell, agree=lambda new: bool(asked.extend(new))).run(plan_drain(cluster)) == ()
+    assert drain(cluster, tell=tell, consent=Consent(ask=lambda question: bool(asked.append(question)))) == []
     assert asked == []
 
 
@@ -281,9 +274,23 @@ def test_another_object_of_the_name_is_not_deleted_between_a_look_and_the_reques
             cluster.objects[volcano.JOBS].clear()
             cluster.put(volcano.JOBS, "bert", metadata={"uid": "uid-second"})
 
-    left = Drain(cluster, lambda _: None, again).run(plan_drain(cluster))
-    assert [str(target) for target in left if target.is_new] == ["Volcano Job training/bert"]
+    assert Drained(cluster, tell=again).run().new == ["Volcano Job training/bert"]
     assert "delete Volcano Job bert" not in cluster.log
+
+
+def test_another_node_set_of_the_name_is_not_emptied():
+    """The patch names it by its UID too."""
+    cluster = FakeCluster()
+    cluster.put(kueue.CLUSTER_QUEUES, "training", "")
+    cluster.put(slurm.NODE_SETS, "trn1", spec={"replicas": 2}, status={"replicas": 2})
+
+    def again(line: str) -> None:
+        if line.startswith("closing ClusterQueue"):
+            cluster.objects[slurm.NODE_SETS].clear()
+            cluster.put(slurm.NODE_SETS, "trn1", spec={"replicas": 2}, status={"replicas": 2}, metadata={"uid": "uid-second"})
+
+    assert Drained(cluster, tell=again).run().new == ["NodeSet training/trn1"]
+    assert len(cluster.log) == 1
 
 
 def test_a_job_that_starts_while_the_question_stands_is_seen_before_anything_is_done():
@@ -292,18 +299,16 @@ def test_a_job_that_starts_while_the_question_stands_is_seen_before_anything_is_
     for resource in cluster.objects:
         if resource not in (karpenter.NODE_POOLS, karpenter.NODE_CLAIMS):
             cluster.objects[resource] = []
-    plan = plan_drain(cluster)
-    cluster.put(volcano.JOBS, "late")
-    left = Drain(cluster, lambda _: None, lambda _: None).run(plan)
+    drained = Drained(cluster, Consent(confirm=lambda question: cluster.put(volcano.JOBS, "late"))).run()
     assert cluster.log == []
-    assert [target.name for target in left if target.is_new] == ["late"]
+    assert drained.new == ["Volcano Job training/late"]
 
 
 def test_what_may_not_be_deleted_stays_and_the_rest_goes(capsys: pytest.CaptureFixture[str]):
     """A 403 is about one kind of object; the API server that knows nobody ends the drain."""
     cluster = busy()
     cluster.refusals["bert"] = [Forbidden("403 Forbidden")] * 99
-    assert [str(target) for target in drain(cluster)] == ["Volcano Job training/bert"]
+    assert drain(cluster) == ["Volcano Job training/bert"]
 
 
 def crowded() -> FakeCluster:
@@ -320,8 +325,8 @@ def test_a_drain_that_was_stopped_is_ended_by_the_next(stop_at: int):
     """After any step."""
     cluster = crowded()
     with pytest.raises(KeyboardInterrupt):
-        Drain(cluster, pause=lambda _: None, tell=stop_after(stop_at)).run(plan_drain(cluster))
-    assert drain(cluster) == ()
+        drain(cluster, tell=stop_after(stop_at))
+    assert drain(cluster) == []
     assert plan_drain(cluster).steps == ()
 
 
@@ -329,7 +334,7 @@ def test_how_far_it_is_is_shown():
     """Ten minutes without a sign would be stopped by hand."""
     shown = list[tuple[int, int]]()
     cluster = busy()
-    Drain(cluster, lambda _: None, lambda _: None, lambda gone, seen: shown.append((gone, seen))).run(plan_drain(cluster))
+    drain(cluster, show=lambda gone, seen: shown.append((gone, seen)))
     assert shown[0] == (0, 9)
     assert shown == sorted(shown)
     assert shown[-1][0] > 0
@@ -469,6 +474,18 @@ def test_the_simulated_server_deletes_no_other_object_of_the_name():
     assert cloud.names(kinds.CLAIMS) == set()
 
 
+def test_the_simulated_server_changes_no_other_object_of_the_name():
+    """Nor where a patch names it so."""
+    cloud = KubernetesCloud()
+    cloud.put(kinds.CLAIMS, "scratch", "training", spec={"storageClassName": "gp3"})
+    (step,) = plan_drain(cloud.client).steps
+    for uid in ("of-another", step.uid):
+        patch = {"metadata": {"uid": uid}, "spec": {"storageClassName": uid}}
+        with pytest.raises(CommandError, match="409 Conflict") if uid == "of-another" else nullcontext():
+            cloud.client.patch(kinds.CLAIMS, "scratch", "training", patch)
+    assert [item["spec"]["storageClassName"] for item in cloud.client.list(kinds.CLAIMS) or ()] == [step.uid]
+
+
 def test_what_the_server_puts_off_is_asked_again(server: str, monkeypatch: pytest.MonkeyPatch):
     """With longer pauses, and not for ever; the client's own library would sleep for as long as the server says."""
     pauses = list[float]()
@@ -582,8 +599,9 @@ def test_what_appears_meanwhile_is_asked_about_or_reported(cluster: FakeCluster,
 
     monkeypatch.setattr(cluster, "delete", delete)
     ended, out, err = trn("dev", *([] if answer else ["--yes"]), answer=answer)
-    assert (ended, "new since the plan was confirmed: delete Volcano Job training/late" in err) == (code, True)
-    assert ("Delete 1 as well?" in err) == bool(answer)
+    assert ended == code
+    for said in ("not confirmed yet: delete Volcano Job training/late", "Do these 1 too?"):
+        assert (said in err) == bool(answer)
     assert [item["metadata"]["name"] for item in cluster.objects[volcano.JOBS]] == ([] if code == 0 else ["late"])
     if code:
         assert "left Volcano Job training/late: it appeared after the plan was confirmed, and was left alone" in out
