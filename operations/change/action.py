@@ -112,6 +112,8 @@ class Question:
     """What is asked: counts and costs of exactly the actions."""
 
     text: str
+    named: str = ""
+    """Why the cluster's name is typed too, or given with `--name`; empty where it need not be."""
 
 
 @dataclass(frozen=True)

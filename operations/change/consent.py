@@ -48,6 +48,8 @@ class Person:
         self._type_name(whose, unknown)
         if not (unknown or whose.ownership.is_proven):
             self.said.type_name(whose.cluster, "Pulumi's state does not say whose this cluster is")
+        if question is not None and question.named:
+            self.said.type_name(whose.cluster, question.named)
         if question is not None:
             self.said.agree(question.text)
         return Confirmed(_A_PERSON, tuple(plan), unknown=frozenset(each.what for each in unknown))

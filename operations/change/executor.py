@@ -34,6 +34,10 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
                 seen = _act(change, seen, confirmed, guard, person, report)
         elif report.unknown:
             raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
+        elif site.break_lock:
+            # Of a run that died when it had nothing left to do but give the lock up.
+            with held(change, site, whose, report):
+                pass
         report.end = "left" if report.left else "done" if report.outcomes else "nothing"
         for line in change.result(seen, report):
             site.say(line)
@@ -76,7 +80,6 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
     unseen = {each.what for each in unknowns(seen)}
     for number in range(pace.rounds):
         if number:
-            site.show(len(report.outcomes) - len(report.left), len(report.outcomes))
             site.pause(pace.pause_s)
             seen = _look(change, site, guard.whose, report)
             confirmed = report.confirmed = person.again(
@@ -101,6 +104,7 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             else:
                 guard.check_run(action)
                 _settle(change, action, guard, report)
+        site.show(len(report.done), len(report.outcomes))
         if not any(outcome.kind in OPEN and not _is_behind(action, strange) for action, outcome in report.outcomes):
             break
     return seen

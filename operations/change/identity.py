@@ -40,6 +40,7 @@ class Aws:
     kind: str
     name: str = field(compare=False)
     arn: str
+    """Or the id, where descriptions have no ARN."""
     born: str
     """When it was made: an ARN may be given again to a second object of the name."""
 
@@ -49,8 +50,8 @@ class Aws:
 
     @property
     def which(self) -> str:
-        """ARN and time."""
-        return f"{self.arn} of {self.born}"
+        """ARN, and time where the service says one."""
+        return f"{self.arn} of {self.born}" if self.born else self.arn
 
     def within(self, confirmed: Any, /) -> bool:
         """The same object."""

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from facts.names import cluster_tags, stack_path
 from simulator.account import kinds
 from tests.change.stage import CLUSTER, STACK, Call, Stage
+from tests.operations.aws.cloud import tag_list
 
 GROUP = "trn1-32xl"
 Act = Callable[[Stage], None]
@@ -24,6 +26,8 @@ class Case:
     """What makes the second look differ from what was shown, so that it is asked again."""
     is_own: Callable[[str], bool]
     """Whether the command may change the object of a key of `Stage.everything`."""
+    prepare: Act = lambda stage: None
+    """What is there beside the stack before it begins."""
     goes_on: bool = False
     """Whether what was confirmed is done though the second look differs: what is new stays, and is reported."""
 
@@ -46,6 +50,19 @@ def set_size(stage: Stage, count: int) -> None:
     stage.engine.world.state.put(replace(group, inputs={**group.inputs, "scalingConfig": sizes}))
 
 
+def leave(stage: Stage, mark: str) -> None:
+    """What a run of the stack that was killed made, and no state holds: a network and an address."""
+    tags = {"Tags": tag_list(cluster_tags(CLUSTER, stack_path("organization", "trn", STACK)))}
+    vpc = {"VpcId": f"vpc-{mark}", **tags}
+    for kind, key, entry in (("vpc", "VpcId", vpc), ("subnet", "SubnetId", vpc), ("address", "AllocationId", tags)):
+        which = f"{kind}-{mark}"
+        stage.engine.world.state.others.setdefault(kind, {})[which] = {**entry, key: which}
+
+
+def _swept(_: Stage, call: Call) -> tuple[str, str]:
+    return "delete", next(call.given[key] for key in ("SubnetId", "VpcId", "AllocationId") if key in call.given)
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -66,10 +83,19 @@ CASES: Mapping[str, Case] = {
         is_own=lambda key: key.startswith("kubernetes:") and (":Job " in key or ":Queue " in key),
         goes_on=True,
     ),
+    "sweep": Case(
+        words=("sweep", STACK, "--delete"),
+        agreed=("y",),
+        acted=_swept,
+        differ={"more is left over": lambda stage: leave(stage, "late")},
+        is_own=lambda key: key.endswith(("-old", "-late")),
+        prepare=lambda stage: leave(stage, "old"),
+        goes_on=True,
+    ),
 }
 NOT_YET = {
     "cancel", "capacity buy", "data export", "data stage", "destroy", "image build", "image push", "import", "precompile",
-    "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
+    "recover", "roll", "shell", "submit", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {

@@ -38,8 +38,14 @@ def whole(name: str) -> Stage:
     return _run(name, _stage(name))[0]
 
 
+def _new(name: str, answers: tuple[str, ...] = ()) -> Stage:
+    stage = Stage(answers)
+    CASES[name].prepare(stage)
+    return stage
+
+
 def _stage(name: str) -> Stage:
-    return Stage(CASES[name].agreed)
+    return _new(name, CASES[name].agreed)
 
 
 def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
@@ -50,7 +56,7 @@ def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
 
 
 def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
-    stage = Stage()
+    stage = _new(name)
     prepare(stage)
     return _run(name, stage, "--yes")
 
@@ -101,18 +107,18 @@ def test_a_run_that_was_agreed_to_is_done(name: str):
     assert (ended.code, ended.report and ended.report["end"]) == (0, "done")
     assert stage.changes
     assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > stage.asked_at[-1]
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, _new(name).everything())) == []
 
 
 @COMMANDS
 @pytest.mark.parametrize("answers", [(), ("n",)])
 def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
     """A no, and an end of the input."""
-    stage, ended = _run(name, Stage(answers))
+    stage, ended = _run(name, _new(name, answers))
     assert (ended.code, ended.report and ended.report["end"]) == (1, "declined")
     assert not [call for call in stage.calls if call.name in LOCK]
     assert stage.changes == []
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, _new(name).everything())) == []
 
 
 @COMMANDS
@@ -122,9 +128,9 @@ def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tupl
     case = CASES[name]
     taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
     for what, differ in case.differ.items():
-        stage = Stage(answers or ())
+        stage = _new(name, answers or ())
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
-        after = Stage()
+        after = _new(name)
         differ(after)
         stage, ended = _run(name, stage, *(["--yes"] if answers is None else []))
         assert list(_wrong(case, stage, ended, after.everything())) == [], what
@@ -143,9 +149,9 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
 
     stage, ended = _yes(name, held)
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == []
+    assert list(_wrong(CASES[name], stage, ended, _new(name).everything(), lock=True)) == []
     assert "another" in str(stage.locks())
-    stage = Stage()
+    stage = _new(name)
     held(stage)
     stage, ended = _run(name, stage, "--yes", "--break-lock")
     assert (ended.code, stage.locks()) == (0, {})
@@ -167,7 +173,7 @@ def _last_check(name: str) -> int:
 
 def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: int, lock: bool) -> None:
     for number in _numbers(name, first, count=count):
-        stage, before = Stage(CASES[name].agreed), Stage()
+        stage, before = _stage(name), _new(name)
         stage.before(number, lambda stage=stage: act(stage))
         act(before)
         stage, ended = _run(name, stage)
@@ -182,7 +188,7 @@ def _lost(name: str, count: int) -> None:
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
         stage, ended = _run(name, stage)
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == [], number
+        assert list(_wrong(CASES[name], stage, ended, _new(name).everything(), lock=True)) == [], number
         later = [at for at, call in enumerate(stage.calls, 1) if at >= number and call.name == CHECK]
         assert not [at for at, _ in stage.changes if later and at > later[0]], number
         if number <= _last_check(name):
@@ -234,11 +240,11 @@ def _failed(name: str, count: int) -> None:
     for number, fault in _drawn(list(_faulty(name)), count):
         is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
         for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
-            stage = Stage(answers)
+            stage = _new(name, answers)
             stage.fault(number, fault)
             stage, ended = _run(name, stage, *options)
             about = (number, fault, options, answers, ended.err)
-            assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=is_lock)) == [], about
+            assert list(_wrong(CASES[name], stage, ended, _new(name).everything(), lock=is_lock)) == [], about
             assert ended.report is not None
             assert bool(stage.locks()) <= bool(ended.report["lock"] or ended.code), about
             # The lock's token settles an answer that was lost.
@@ -269,7 +275,7 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
         stage.kill(number, by)
         stage, ended = _run(name, stage)
         assert ended.code in (KILLED if by is None else 130, 0), number
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=by is None)) == [], (number, ended.err)
+        assert list(_wrong(CASES[name], stage, ended, _new(name).everything(), lock=by is None)) == [], (number, ended.err)
         if by is not None:
             assert ended.report is not None
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number

@@ -18,13 +18,14 @@ from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.change import Drain
 from operations.cluster.scale.change import Scale
 from operations.cluster.sweep.plan import UNKNOWN, is_data
-from operations.cluster.sweep.stack import Choices, Swept, refuse_data, sweep_stack
+from operations.cluster.sweep.stack import Choices, refuse_data
 from operations.errors import CommandError, OwnershipError
 from operations.lock import Holder
 from operations.ownership import Consent, agreed, read_ownership, refuse_mismatch
 from operations.watching import Watching
 from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
+from tests.operations.cluster.sweeping import Sweeping
 from tests.operations.fake_kubernetes import FakeCluster, busy
 from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
 from tests.training.sites import SITE
@@ -70,9 +71,9 @@ class World:
             self.pulumi.export = EMPTY
         return 0, ""
 
-    def sweep(self, consent: Consent = YES, **choices: Any) -> Swept:
+    def sweep(self, consent: Consent = YES, **choices: Any) -> Sweeping:
         """`trn sweep --delete`."""
-        return sweep_stack(self.cloud.api, self.pulumi, self.about, consent, QUIET, Choices(**choices), lambda *_: None)
+        return Sweeping(self.cloud, pulumi=self.pulumi, consent=consent, about=self.about, choices=choices).run()
 
     def destroy(self, consent: Consent = YES, *, is_protected: bool = False, given: frozenset[str] = frozenset(), **choices: Any) -> Any:
         """`trn destroy`. `given`: what the stack file says that others keep."""
@@ -223,9 +224,9 @@ def test_a_state_file_of_today_is_as_good_as_the_backend(left: World, tmp_path: 
     """And the ids of both are kept."""
     export = version(state(CLUSTER, FLEET, vpc="vpc-earlier", with_cluster=False), OLD)
     left.pulumi.export = export
-    plan = left.sweep(state_file=written(tmp_path / "state.json", export)).plan
+    swept = left.sweep(state_file=written(tmp_path / "state.json", export))
     assert FLEET in left.ids()
-    assert "in Pulumi's state" in [why for item, why in plan.kept if item.id == FLEET]
+    assert "in Pulumi's state" in [why for item, why in swept.kept if item.id == FLEET]
     assert "nat-a" not in left.ids()
 
 
@@ -265,9 +266,9 @@ def test_where_the_backend_does_not_answer_what_lives_is_kept(left: World, tmp_p
     with pytest.raises(OwnershipError, match="--yes alone is not enough: Pulumi's backend does not say"):
         left.sweep(state_file=file)
     assert left.ids() == before
-    plan = left.sweep(NAMED, state_file=file).plan
+    swept = left.sweep(NAMED, state_file=file)
     assert {FLEET, "i-a", "vol-new"} <= left.ids()
-    assert {why for item, why in plan.kept if item.id in (FLEET, "i-a", "vol-new")} == {UNKNOWN}
+    assert {why for item, why in swept.kept if item.id in (FLEET, "i-a", "vol-new")} == {UNKNOWN}
     assert not {"vol-then", "nat-a"} & left.ids()
 
 
@@ -292,7 +293,7 @@ def test_a_sweep_beside_a_living_cluster_deletes_nothing_of_it(world: World):
     world.cloud.put("instance", "i-stack", {"InstanceId": "i-stack", "Tags": own_tags(), **place})
     before = world.ids()
     world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
-    outcome = world.sweep(data=frozenset({"volumes", "snapshots", "backups", "file-systems"})).outcome
+    outcome = world.sweep(data=frozenset({"volumes", "snapshots", "backups", "file-systems"}))
     assert outcome is not None
     assert [item.id for item in outcome.deleted] == ["vpc-old"]
     assert world.ids() == before
@@ -338,8 +339,8 @@ def test_where_the_cluster_is_gone_the_stacks_first_run_tells_what_is_older(left
     old, own = "/aws/eks/train/cluster", "/aws/containerinsights/train/host"
     left.cloud.of("log group")[old]["creationTime"] = 1_764_547_200_000
     left.cloud.of("log group")[own]["creationTime"] = 1_767_312_000_000
-    plan = left.sweep().plan
-    assert [why for item, why in plan.kept if item.id == old] == ["made 2025-12-01T00:00:00Z, before the cluster"]
+    swept = left.sweep()
+    assert [why for item, why in swept.kept if item.id == old] == ["made 2025-12-01T00:00:00Z, before the cluster"]
     assert (old in left.ids(), own in left.ids()) == (True, False)
 
 
@@ -432,7 +433,7 @@ def test_what_appears_after_the_confirmation_is_asked_for_and_with_yes_it_stays(
         return real(given)
 
     left.cloud.wire.handlers["sts.GetCallerIdentity"] = late
-    outcome = left.sweep().outcome
+    outcome = left.sweep()
     assert outcome is not None
     assert [(item.id, why) for item, why in outcome.left] == [("vol-new", "appeared after the plan was confirmed: it was not deleted")]
     assert "vol-new" in left.ids()
@@ -440,9 +441,9 @@ def test_what_appears_after_the_confirmation_is_asked_for_and_with_yes_it_stays(
     first.clear()
     left.cloud.put("volume", "vol-other", volume("vol-other"))
     del left.cloud.of("volume")["vol-new"]
-    outcome = left.sweep(Consent(ask=lambda question: asked.append(question) or True)).outcome
+    outcome = left.sweep(Consent(ask=lambda question: asked.append(question) or True))
     assert outcome is not None
-    assert (outcome.left, asked) == ([], ["Delete these 1 as well?"])
+    assert (outcome.left, asked) == ([], ["Do these 1 too?"])
 
 
 def test_an_object_that_became_anothers_after_the_confirmation_stays(left: World):
@@ -464,7 +465,7 @@ def test_an_object_of_the_same_name_that_was_made_again_was_not_confirmed(left: 
     def make_again() -> None:
         left.cloud.of("role")[name]["CreateDate"] = "2026-03-03T00:00:00Z"
 
-    outcome = left.sweep(appearing(left, make_again)).outcome
+    outcome = left.sweep(appearing(left, make_again))
     assert outcome is not None
     assert [item.id for item, _ in outcome.left] == [name]
     assert name in left.ids()
@@ -504,7 +505,7 @@ def test_objects_of_two_stacks_are_swept_for_the_one_that_is_named(left: World):
         left.sweep(NAMED)
     assert left.ids() == before
     swept = left.sweep(replace(NAMED, identity=STACK))
-    assert [why for item, why in swept.plan.kept if item.id == "vol-peer"] == [f"trn:stack={PEER}: another stack made it"]
+    assert [why for item, why in swept.kept if item.id == "vol-peer"] == [f"trn:stack={PEER}: another stack made it"]
     assert "vol-peer" in left.ids()
     assert "nat-a" not in left.ids()
 
@@ -516,7 +517,7 @@ def test_where_the_state_is_gone_the_name_is_asked_for_before_a_sweep(left: Worl
         left.sweep()
     assert left.ids() == left.before
     swept = left.sweep(NAMED)
-    assert (swept.ownership.identity.stack, swept.ownership.identity.vpc_id) == (STACK, "vpc-a")
+    assert (swept.report["identity"]["stack"], swept.report["identity"]["vpcId"]) == (STACK, "vpc-a")
     assert "nat-a" not in left.ids()
 
 
@@ -584,8 +585,9 @@ def test_what_a_persistent_volume_stands_for_is_kept_unless_it_is_named(left: Wo
     left.cloud.put("volume", "vol-pv", volume("vol-pv", **{tag: "pvc-1"}))
     left.cloud.put("volume", "vol-pv-2", volume("vol-pv-2", **{tag: "pvc-2"}))
     left.cloud.put("fsx", "fs-0000000000000pv1", {**next(iter(left.cloud.of("fsx").values())), "FileSystemId": "fs-0000000000000pv1", "Tags": own_tags(**{tag: "pvc-3"})})  # fmt: skip
-    plan = left.sweep().plan
-    assert {item.id for item, why in plan.kept if why.startswith("data: ")} >= {"vol-pv", "vol-pv-2", "fs-0000000000000pv1"}
+    swept = left.sweep()
+    assert {item.id for item, why in swept.kept if why.startswith("data: ")} >= {"vol-pv", "vol-pv-2", "fs-0000000000000pv1"}
+    plan = Sweeping(left.cloud, pulumi=left.pulumi).plan()
     assert all(is_data(item) for item, why in plan.kept if why.startswith("data: "))
     left.sweep(data=frozenset({"vol-pv"}))
     assert {"vol-pv", "vol-pv-2"} & left.ids() == {"vol-pv-2"}
@@ -631,7 +633,7 @@ def test_a_command_that_is_interrupted_gives_its_lock_up(left: World):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_stack(left.cloud.api, left.pulumi, subject(CLUSTER), YES, replace(QUIET, pause=interrupt), Choices(), lambda *_: None)
+        Sweeping(left.cloud, pulumi=left.pulumi, consent=YES, pause=interrupt).run()
     assert locks_of(left.cloud) == set()
 
 

@@ -26,14 +26,16 @@ def sweep(
     Example: trn sweep dev, then: trn sweep dev --delete
     """
     from operations.access import access
-    from operations.asking import consent
     from operations.aws.found import KINDS
-    from operations.cluster.sweep.plan import Keeping, SweepPlan, plan_sweep
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
+    from operations.cluster.sweep.change import Sweep
+    from operations.cluster.sweep.plan import Keeping, plan_sweep
     from operations.cluster.sweep.run import look, place_of
-    from operations.cluster.sweep.stack import Choices, planned, refuse_data, sweep_stack, today_of
-    from operations.cluster.sweep.view import as_data, print_living, print_outcome, print_ownership, print_plan, print_stacks
-    from operations.output import errors, gauge, results, tracked, write_json
-    from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch
+    from operations.cluster.sweep.stack import Choices, planned, refuse_data, today_of
+    from operations.cluster.sweep.view import as_data, print_living, print_ownership, print_plan, print_stacks
+    from operations.output import results, tracked, write_json
+    from operations.ownership import StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
     from operations.watching import Watching
@@ -43,8 +45,14 @@ def sweep(
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     chosen = Choices(state, refuse_data(data or ()), settings.storage.lustre.final_backup, break_lock)
-    api, progress, console = access().aws(stack, settings.region), errors(), results(json_file)
-    if not delete and state is None:
+    subject = StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings))
+    if delete:
+        with terminal(
+            subject, settings.region, "sweeping", json_file, state, yes=yes, name=name, break_lock=break_lock
+        ) as (site, person):  # fmt: skip
+            return carry_out(Sweep(stack, chosen, identity), site, person)
+    api, console = access().aws(stack, settings.region), results(json_file)
+    if state is None:
         found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
         plan = plan_sweep(found, Keeping(data=chosen.data))
         write_json(as_data(settings.name, plan), json_file)
@@ -52,32 +60,12 @@ def sweep(
         print_stacks(console, plan.deletions)
         print_living(console, plan.deletions)
         return 0
-    pulumi, subject = (
-        access().pulumi(stack),
-        StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings)),
-    )
-    if not delete:
-        ownership = read_ownership(api, pulumi, subject, state)
-        refuse_mismatch(ownership)
-        watching = Watching(lambda line: None, access().pause)
-        plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
-        write_json(as_data(settings.name, plan, ownership=ownership), json_file)
-        print_ownership(console, ownership)
-        print_plan(console, settings.name, plan)
-        return 0
-
-    def shown(ownership: Ownership, plan: SweepPlan) -> None:
-        print_ownership(progress, ownership)
-        print_plan(progress, settings.name, plan)
-
-    with gauge("sweeping", progress) as show:
-        watching = Watching(
-            lambda line: progress.print(line, markup=False), access().pause, show, lambda kinds: list(tracked(kinds, "looking"))
-        )
-        swept = sweep_stack(api, pulumi, subject, consent(yes, name, identity), watching, chosen, shown)
-    write_json(as_data(settings.name, swept.plan, swept.outcome, swept.ownership), json_file)
-    if swept.outcome is None:
-        console.print(f"nothing of {settings.name} is left over", markup=False)
-        return 0
-    print_outcome(console, swept.outcome)
-    return 1 if swept.outcome.left else 0
+    pulumi = access().pulumi(stack)
+    ownership = read_ownership(api, pulumi, subject, state)
+    refuse_mismatch(ownership)
+    watching = Watching(lambda line: None, access().pause)
+    plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
+    write_json(as_data(settings.name, plan, ownership), json_file)
+    print_ownership(console, ownership)
+    print_plan(console, settings.name, plan)
+    return 0

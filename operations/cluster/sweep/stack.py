@@ -1,30 +1,18 @@
-"""A sweep of one stack from its first look to its end: whose it is, what would go, the question, the lock, the deletions."""
+"""What a sweep of one stack is told, and how that of a destroy goes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from operations.aws.api import Api
 from operations.aws.found import CLUSTERS, KINDS, Found
-from operations.cluster.destroy.recovery import refuse_locked
+from operations.change.action import Refusal
 from operations.cluster.sweep.plan import DATA_NAMES, Keeping, SweepPlan, wrong_data
 from operations.cluster.sweep.run import Outcome, Sweep, judged, look, place_of
 from operations.cluster.sweep.state_file import Today, ask_today
 from operations.errors import MISUSE, CommandError
-from operations.lock import locked, this_run
-from operations.ownership import (
-    DELETING,
-    FAILED,
-    Consent,
-    Ownership,
-    StackCluster,
-    chosen_stack,
-    read_ownership,
-    refuse_change,
-    refuse_mismatch,
-)
+from operations.ownership import DELETING, FAILED, Consent, Ownership, StackCluster, chosen_stack
 from operations.pulumi import Pulumi
-from operations.stack_state import ask_state
 from operations.watching import Watching
 
 
@@ -38,16 +26,6 @@ class Choices:
     final_backup: bool = False
     """As in the stack file."""
     break_lock: bool = False
-
-
-@dataclass(frozen=True)
-class Swept:
-    """What a sweep saw and did."""
-
-    ownership: Ownership
-    plan: SweepPlan
-    outcome: Outcome | None = None
-    """None where nothing was deleted."""
 
 
 def refuse_data(names: Sequence[str]) -> frozenset[str]:
@@ -71,8 +49,8 @@ def today_of(pulumi: Pulumi, subject: StackCluster, choices: Choices) -> Today:
     return Today() if choices.state_file is None else ask_today(pulumi, subject, choices.state_file)
 
 
-def refuse_living(ownership: Ownership, plan: SweepPlan) -> None:
-    """Raises CommandError where a cluster is up that the state does not hold, and where the plan has one whose stack is not gone.
+def refuse_living(ownership: Ownership, plan: SweepPlan) -> Iterator[Refusal]:
+    """Where a cluster is up that the state does not hold, and where the plan has one whose stack is not gone.
 
     Sweep is for what a destroy left: one that is being made or changed lives, whichever backend has its stack.
     """
@@ -81,54 +59,13 @@ def refuse_living(ownership: Ownership, plan: SweepPlan) -> None:
         wrong = (
             f"the cluster is up ({ownership.status}), and Pulumi's state of stack `{stack}` does not hold it: nothing of it is left over"
         )
-        raise CommandError(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?")
+        yield Refusal(wrong, "`pulumi whoami --verbose` names the backend: is it the one that made the cluster?")
     doomed = any(item.kind == CLUSTERS.name for item in plan.deletions)
     if doomed and ownership.status != DELETING and not ownership.state.is_gone:
         wrong = (
             f"the cluster is up ({ownership.status}), and its stack `{stack}` is not gone: a sweep would tear it down without draining it"
         )
-        raise CommandError(wrong, f"`trn recover {stack}` if a run was killed, then `trn destroy {stack}`")
-
-
-def sweep_stack(
-    api: Api, pulumi: Pulumi, subject: StackCluster, consent: Consent, watching: Watching, choices: Choices,
-    shown: Callable[[Ownership, SweepPlan], None],
-) -> Swept:  # fmt: skip
-    """Delete what a stack left in the account.
-
-    `shown`: called with what is about to be asked. Raises CommandError where it is not this stack's, or another operator is at it.
-    """
-    ownership = read_ownership(api, pulumi, subject, choices.state_file)
-    refuse_mismatch(ownership)
-    today = today_of(pulumi, subject, choices)
-    keeping, plan = planned(api, ownership, today, choices, consent.identity, watching)
-    shown(ownership, plan)
-    refuse_living(ownership, plan)
-    this = this_run(ownership.caller, f"sweep {subject.stack}")
-    if not plan.deletions:
-        if choices.break_lock:
-            # Of a run that died when it had nothing left to do but give the lock up.
-            with locked(api, subject.cluster, this, watching.tell, break_lock=True):
-                pass
-        return Swept(ownership, plan)
-    if today.unknown_since is None:
-        refuse_locked(pulumi, subject.stack, ownership.state.root)
-    else:
-        consent.type_name(subject.cluster, f"Pulumi's backend does not say what stack `{subject.stack}` holds today")
-    if not ownership.is_proven:
-        consent.type_name(subject.cluster, f"Pulumi's state of stack `{subject.stack}` does not say whose these objects are")
-    identity = ownership.identity
-    consent.agree(f"Delete {len(plan.deletions)} resources of {subject.cluster} in {identity.region}, account {identity.account}?")
-    with locked(api, subject.cluster, this, watching.tell, break_lock=choices.break_lock) as lock:
-
-        def check() -> frozenset[str]:
-            lock.refuse_lost()
-            refuse_change(api, ownership)
-            # A run of Pulumi that began meanwhile makes what no earlier state knows.
-            known = today.unknown_since is None
-            return ask_state(pulumi, subject.stack, subject.cluster).ids if known else frozenset()
-
-        return Swept(ownership, plan, bound(sweep_of(api, keeping, choices, watching), plan, check, consent))
+        yield Refusal(wrong, f"`trn recover {stack}` if a run was killed, then `trn destroy {stack}`")
 
 
 def sweep_of(api: Api, keeping: Keeping, choices: Choices, watching: Watching) -> Sweep:

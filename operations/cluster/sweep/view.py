@@ -1,40 +1,35 @@
-"""A sweep as data and as a table: what is left over, what it costs a day, what was deleted."""
+"""A sweep as data and as a table: what is left over, and what it costs a day."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from facts.names import STACK_TAG
 from operations.aws.found import Found, kind_named
 from operations.cluster.sweep.plan import IN_STATE, WITH_CLUSTER, SweepPlan
-from operations.cluster.sweep.run import Outcome
 from operations.ownership import DELETING, Ownership
 
 CLUSTER_KIND = "EKS cluster"
 """As in KINDS; its name there is EKS's word for its status."""
 
 
-def as_data(cluster: str, plan: SweepPlan, outcome: Outcome | None = None, ownership: Ownership | None = None) -> dict[str, Any]:
+def as_data(cluster: str, plan: SweepPlan, ownership: Ownership | None = None) -> dict[str, Any]:
     """The same for `--json`."""
     data: dict[str, Any] = {
         "cluster": cluster,
         "usdPerDay": plan.usd_per_day,
-        "found": [_entry(item) for item in plan.deletions],
-        "kept": [{**_entry(item), "why": why} for item, why in plan.kept],
+        "found": [entry_of(item) for item in plan.deletions],
+        "kept": [{**entry_of(item), "why": why} for item, why in plan.kept],
     }
-    if ownership is not None:
-        data["identity"] = ownership.identity.as_data()
-    if outcome is not None:
-        data["deleted"] = [_entry(item) for item in outcome.deleted]
-        data["left"] = [{**_entry(item), "said": said} for item, said in outcome.left]
-    return data
+    return data if ownership is None else {**data, "identity": ownership.identity.as_data()}
 
 
-def _entry(item: Found) -> dict[str, Any]:
+def entry_of(item: Found) -> dict[str, Any]:
+    """One object."""
     return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usdPerDay": item.usd_per_day}
 
 
@@ -75,15 +70,21 @@ def print_living(console: Console, found: Sequence[Found]) -> None:
 
 def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:
     """What is left over, in the order of deletion, with what each costs a day."""
+    for line in lines_of(cluster, plan):
+        console.print(line, markup=False, soft_wrap=isinstance(line, str))
+
+
+def lines_of(cluster: str, plan: SweepPlan) -> Iterator[RenderableType]:
+    """The same, for whoever prints it."""
     if not plan.deletions:
-        console.print(f"nothing of {cluster} is left over", markup=False)
+        yield f"nothing of {cluster} is left over"
     else:
-        console.print(_table(plan.deletions))
+        yield _table(plan.deletions)
         unpriced = sum(1 for item in plan.deletions if item.usd_per_day is None)
         more = f", and {unpriced} of unknown price" if unpriced else ""
-        console.print(f"{len(plan.deletions)} left over, {plan.usd_per_day:.2f} USD a day{more}", markup=False)
+        yield f"{len(plan.deletions)} left over, {plan.usd_per_day:.2f} USD a day{more}"
     for item, why in plan.kept:
-        console.print(f"kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+        yield f"kept {item.kind} {item.id}: {why}"
 
 
 def _table(found: Sequence[Found]) -> Table:
@@ -96,11 +97,3 @@ def _table(found: Sequence[Found]) -> Table:
         usd = "unknown" if item.usd_per_day is None else f"{item.usd_per_day:.2f}"
         table.add_row(item.kind, Text(item.id), Text(item.name), Text(item.because), usd)
     return table
-
-
-def print_outcome(console: Console, outcome: Outcome) -> None:
-    """What went and what stayed."""
-    for item, said in outcome.left:
-        console.print(Text(f"left {item.kind} {item.id}: {said}"), soft_wrap=True)
-    stays = f", {len(outcome.left)} left: run it again" if outcome.left else ", nothing is left"
-    console.print(f"{len(outcome.deleted)} deleted{stays}", markup=False)

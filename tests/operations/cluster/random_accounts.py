@@ -15,8 +15,9 @@ from operations.change.executor import carry_out
 from operations.change.whose import Site
 from operations.cluster.destroy.stack import destroy_stack
 from operations.cluster.drain.change import Drain
+from operations.cluster.sweep.change import Sweep
 from operations.cluster.sweep.plan import DATA_NAMES
-from operations.cluster.sweep.stack import Choices, sweep_stack
+from operations.cluster.sweep.stack import Choices
 from operations.errors import CommandError
 from operations.kube.cluster import cluster_of
 from operations.ownership import Consent
@@ -310,18 +311,18 @@ def run(made: RandomAccount, command: str, said: list[str] | None = None, *, bre
     choices = Choices(data=DATA_NAMES, break_lock=break_lock)
     try:
         with using(_Doors(made)):
+            site = Site(
+                made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
+                lambda line: said.append(str(line)), said.append, break_lock=break_lock,
+            )  # fmt: skip
             if command == "sweep":
-                sweep_stack(made.cloud.api, made.pulumi, about, consent, watching, choices, lambda *_: None)
+                carry_out(Sweep(about.stack, choices, consent.identity), site, Person(consent, said.append))
             elif command == "destroy":
                 destroy_stack(
                     made.cloud.api, made.pulumi, about, consent, watching, choices,
                     is_protected=False, shown=lambda _: None, swept=lambda _: None,
                 )  # fmt: skip
             else:
-                site = Site(
-                    made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
-                    lambda line: said.append(str(line)), said.append, break_lock=break_lock,
-                )  # fmt: skip
                 carry_out(Drain(about.stack), site, Person(consent, said.append))
     except CommandError as error:
         said.append(str(error))

@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,24 +31,24 @@ from operations.cluster.sweep.plan import (
     SweepPlan,
     plan_sweep,
 )
-from operations.cluster.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS, Sweep, look, place_of
+from operations.cluster.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS, look, place_of
 from operations.cluster.sweep.view import print_plan
 from operations.errors import CommandError
+from operations.ownership import Consent
 from simulator.doors.wire.wire import Refused
 from tests.operations.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.operations.aws.leftovers import leave_control_plane, leave_everything
-from tests.operations.owned import EMPTY, FakePulumi, cluster_arn, owner_of, state
+from tests.operations.cluster.sweeping import CLUSTER, Sweeping
+from tests.operations.owned import EMPTY, FakePulumi, break_locks, cluster_arn, owner_of, state
 from tests.operations.stops import stop_after
 from tests.support import ROOT
 
-CLUSTER = "train"
 LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")
 
 
-def sweep_of(cloud: Cloud, *data: str, **options: Any) -> Sweep:
-    """A sweep of `train` that does not wait."""
-    given: dict[str, Any] = {"pause": lambda _: None, "tell": lambda _: None, "keeping": Keeping(data=frozenset(data)), **options}
-    return Sweep(cloud.api, owner_of(cloud, CLUSTER), **given)
+def sweep_of(cloud: Cloud, *data: str, **options: Any) -> Sweeping:
+    """A sweep of `train`, whose stack is gone."""
+    return Sweeping(cloud, frozenset(data), **options)
 
 
 def full(**options: Any) -> Cloud:
@@ -234,7 +235,7 @@ def test_a_sweep_leaves_nothing_of_its_cluster_and_touches_no_other(lag: int):
     for mark, cluster in (("b", "train-2"), ("c", "my-train")):
         leave_everything(expected, cluster, mark)
     sweep = sweep_of(cloud, *DATA_NAMES)
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     assert outcome.left == []
     entries_of_a_gone_cluster = {*cloud.of("access entry")}
     untouched = {"sg-default-a", "rtb-main-a", "vol-used-a", "0000-a", *entries_of_a_gone_cluster}
@@ -246,7 +247,7 @@ def test_how_far_it_is_is_shown():
     """Twenty minutes without a sign would be stopped by hand."""
     shown = list[tuple[int, int]]()
     sweep = sweep_of(full(), show=lambda gone, seen: shown.append((gone, seen)))
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     assert shown[0] == (0, len(outcome.deleted))
     assert shown[-1] == (len(outcome.deleted), len(outcome.deleted))
 
@@ -254,7 +255,7 @@ def test_how_far_it_is_is_shown():
 def test_a_file_system_is_deleted_without_making_a_backup():
     """A sweep that leaves a backup leaves a bill."""
     cloud = full()
-    sweep_of(cloud).run(sweep_of(cloud).plan())
+    sweep_of(cloud).run()
     (given,) = [parameters for name, parameters in cloud.wire.calls if name == "fsx.DeleteFileSystem"]
     assert given["LustreConfiguration"] == {"SkipFinalBackup": True}
 
@@ -267,7 +268,7 @@ def test_backups_and_snapshots_are_kept_unless_they_are_asked_for():
         ("snapshot", "snap", "data: --data snapshots deletes it too"), ("snapshot", "snap", "data: --data snapshots deletes it too"),
         ("backup", "backup", "data: --data backups deletes it too"),
     ]  # fmt: skip
-    sweep_of(cloud).run(plan)
+    sweep_of(cloud).run()
     assert (len(cloud.of("backup")), len(cloud.of("snapshot"))) == (3, 6)
 
 
@@ -285,7 +286,7 @@ def test_one_snapshot_goes_by_its_id_and_the_volume_with_it_in_the_same_sweep():
     cloud = full()
     cloud.wire.faults["ec2.DeleteSnapshot"] = [Refused("RequestLimitExceeded")]
     sweep = sweep_of(cloud, "snap-hand-a")
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     assert outcome.left == []
     assert {"vol-a", "snap-hand-a"} <= {item.id for item in outcome.deleted}
     assert cloud.of("snapshot").keys() == {"snap-csi-a", *(f"snap-{how}-{mark}" for how in ("csi", "hand") for mark in "bc")}
@@ -324,7 +325,7 @@ def test_a_snapshot_of_another_owner_is_never_deleted(theirs: str, blind: bool):
     }
     cloud.put("snapshot", "snap-x", {**entry, "Tags": tag_list(entry["Tags"])})
     sweep = sweep_of(cloud, *DATA_NAMES, "snap-x")
-    sweep.run(sweep.plan())
+    sweep.run()
     assert set(cloud.of("snapshot")) == {"snap-x"}
 
 
@@ -334,9 +335,9 @@ def test_a_sweep_that_was_stopped_is_ended_by_the_next(stop_at: int):
     cloud = full()
     first = sweep_of(cloud, tell=stop_after(stop_at))
     with pytest.raises(KeyboardInterrupt):
-        first.run(first.plan())
+        first.run()
     second = sweep_of(cloud)
-    assert second.run(second.plan()).left == []
+    assert second.run().left == []
     assert sweep_of(cloud).plan().deletions == ()
 
 
@@ -362,7 +363,7 @@ def test_one_denied_deletion_is_reported_and_the_rest_goes_on(operation: str, mo
     leave_failed(cloud)
     cloud.wire.denied.add(operation)
     sweep = sweep_of(cloud)
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     assert any("AccessDenied" in said for _, said in outcome.left)
     assert len(outcome.deleted) > 8
     asked = Counter(str(parameters) for name, parameters in cloud.wire.calls if name == operation)
@@ -376,14 +377,14 @@ def test_a_deletion_that_is_refused_for_a_while_is_made_again(fault: str):
     cloud = full()
     cloud.wire.faults["ec2.DeleteVolume"] = [Refused(fault), Refused(fault)]
     sweep = sweep_of(cloud)
-    assert sweep.run(sweep.plan()).left == []
+    assert sweep.run().left == []
 
 
 def test_what_never_goes_ends_the_sweep_and_is_reported():
     """Twenty minutes, then the truth."""
     cloud, pauses = full(lag=10_000, page_size=100), []
     sweep = sweep_of(cloud, pause=pauses.append)
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     left = {item.kind: said for item, said in outcome.left}
     assert left["NAT gateway"] == "still held, or still going, when the time was up"
     assert sum(pauses) == 79 * 15
@@ -394,7 +395,7 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
     cloud, pauses = full(), []
     cloud.wire.denied.add("ec2.DeleteNetworkInterface")
     sweep = sweep_of(cloud, pause=pauses.append)
-    outcome = sweep.run(sweep.plan())
+    outcome = sweep.run()
     assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
     assert len(pauses) < 2 * STALLED_ROUNDS
 
@@ -414,7 +415,7 @@ def test_what_only_a_neighbour_holds_ends_the_sweep_at_once(neighbour: str):
     ids = {"instance": "InstanceId", "nat": "NatGatewayId", "interface": "NetworkInterfaceId"}
     cloud.put(kind, "x-peer", {**entry, ids[kind]: "x-peer", "TagSet" if kind == "interface" else "Tags": tag_list(tags)})
     sweep = sweep_of(cloud, *DATA_NAMES, pause=pauses.append, tell=said.append)
-    left = {item.kind: text for item, text in sweep.run(sweep.plan()).left}
+    left = {item.kind: text for item, text in sweep.run().left}
     assert {"subnet", "VPC"} <= left.keys() <= {"subnet", "VPC", "internet gateway"}
     assert "x-peer, which stays: " in left["subnet"]
     assert sum("subnet-a is held by" in line for line in said) == 1
@@ -435,7 +436,7 @@ def test_a_neighbour_that_is_leaving_is_waited_for():
             cloud.of(kind).pop("x-peer")
 
     sweep = sweep_of(cloud, *DATA_NAMES, pause=pause)
-    assert sweep.run(sweep.plan()).left == []
+    assert sweep.run().left == []
 
 
 # Orphans
@@ -563,7 +564,7 @@ def test_a_queue_of_another_owner_is_kept(tags: dict[str, str]):
     cloud = full()
     cloud.of("sqs")[QUEUE]["tags"] = tags
     sweep = sweep_of(cloud, *DATA_NAMES)
-    sweep.run(sweep.plan())
+    sweep.run()
     assert QUEUE in cloud.ids()
 
 
@@ -608,7 +609,7 @@ def test_a_role_that_a_second_cluster_uses_is_kept(use: str):
         cloud.put("pod identity", "a-1", identity)
     sweep = sweep_of(cloud, *DATA_NAMES)
     assert [why for item, why in sweep.plan().kept if item.id == ROLE] == ["cluster peer uses it"]
-    sweep.run(sweep.plan())
+    sweep.run()
     assert (ROLE in cloud.ids(), "vpc-a" in cloud.ids(), cloud.of("role")[ROLE]["attached"]) == (
         True,
         False,
@@ -616,14 +617,33 @@ def test_a_role_that_a_second_cluster_uses_is_kept(use: str):
     )
 
 
+def meanwhile(act: Callable[[], Any], agrees: Callable[[str], bool] = lambda question: False) -> Consent:
+    """A person, of whom something happens while they are asked."""
+    return Consent(name=CLUSTER, identity=STACK, confirm=lambda question: act(), ask=agrees)
+
+
 def test_a_role_that_a_cluster_takes_after_the_question_is_kept():
     """It is looked at again right before its deletion."""
-    cloud = full()
-    sweep = sweep_of(cloud, *DATA_NAMES)
-    plan = sweep.plan()
-    cloud.put("cluster", "peer", {"name": "peer", "arn": cluster_arn("peer"), "status": "ACTIVE", "tags": {}, "roleArn": f"arn:aws:iam::{ACCOUNT}:role/{ROLE}"})  # fmt: skip
-    sweep.run(plan)
-    assert ROLE in cloud.ids()
+    for at in ("question", "deletion"):
+        cloud = full()
+        peer = {
+            "name": "peer",
+            "arn": cluster_arn("peer"),
+            "status": "ACTIVE",
+            "tags": {},
+            "roleArn": f"arn:aws:iam::{ACCOUNT}:role/{ROLE}",
+        }
+
+        def take(cloud: Cloud = cloud, peer: dict[str, Any] = peer) -> None:
+            cloud.put("cluster", "peer", peer)
+
+        def tell(line: str, at: str = at, take: Callable[[], None] = take) -> None:
+            if at == "deletion" and line.startswith("deleting VPC "):
+                take()
+
+        sweep_of(cloud, *DATA_NAMES, consent=meanwhile(take if at == "question" else lambda: None), tell=tell).run()
+        assert ROLE in cloud.ids(), at
+        assert "vpc-a" not in cloud.ids(), at
 
 
 # The command
@@ -769,68 +789,79 @@ def test_a_look_that_is_denied_ends_before_any_deletion(cloud: Cloud, operation:
     assert cloud.ids() == before
 
 
+def half(cloud: Cloud, part: int) -> tuple[set[str], Callable[[], Any]]:
+    """Takes half of what a sweep would find out of the account, but its VPC: its ids, and what puts it back."""
+    taken = [(found.kind, found.id) for found in sweep_of(cloud, *DATA_NAMES).plan().deletions[1 - part :: 2]]
+    others = cloud.world.state.others
+    out = [(name, which, kept.pop(which)) for name, kept in others.items() for kind, which in taken if which in kept and kind != "VPC"]
+    return {which for _, which, _ in out}, lambda: [cloud.put(*each) for each in out]
+
+
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_sweep_deletes_nothing_that_was_not_confirmed(part: int):
     """Of two halves of what is left, one was confirmed: the other stays, in each round, and is reported."""
-    cloud = full()
-    sweep = sweep_of(cloud, *DATA_NAMES)
-    plan = sweep.plan()
-    confirmed = SweepPlan(plan.deletions[part::2])
-    outcome = sweep.run(confirmed)
-    follows = {found.key for found in plan.deletions if found.tags.get(INSTANCE_TAG) in {item.id for item in confirmed.deletions}}
-    assert {found.key for found in outcome.deleted} <= {found.key for found in confirmed.deletions} | follows
-    assert cloud.ids() >= {found.id for found in plan.new_since(confirmed)}
-    assert any(why == NOT_CONFIRMED for _, why in outcome.left)
+    cloud, pauses = full(), list[float]()
+    ids, put_back = half(cloud, part)
+    confirmed = {item.id for item in sweep_of(cloud, *DATA_NAMES).plan().deletions}
+    swept = sweep_of(cloud, *DATA_NAMES, consent=meanwhile(put_back), pause=pauses.append).run()
+    follows = {which for which in ids if which.startswith("eni") and "i-a" in confirmed}
+    assert {found.id for found in swept.deleted} <= confirmed | follows
+    assert ids & cloud.ids() >= ids - follows
+    assert any(why == NOT_CONFIRMED for _, why in swept.left)
+    assert len(pauses) < 2 * STALLED_ROUNDS
 
 
 def test_what_appears_meanwhile_goes_once_it_is_agreed_to():
     """It is asked about, and what was agreed to is deleted in the same sweep."""
-    cloud, asked = full(), list[set[str]]()
+    cloud, asked = full(), list[str]()
+    ids, put_back = half(cloud, 0)
+    swept = sweep_of(cloud, *DATA_NAMES, consent=meanwhile(put_back, lambda question: asked.append(question) or True)).run()
+    assert (swept.left, len(asked)) == ([], 1)
+    assert ids <= {item.id for item in swept.deleted}
 
-    def agree(found: tuple[Found, ...]) -> bool:
-        asked.append({item.key for item in found})
-        return True
 
-    sweep = sweep_of(cloud, *DATA_NAMES, agree=agree)
-    plan = sweep.plan()
-    outcome = sweep.run(SweepPlan(plan.deletions[::2]))
-    assert outcome.left == []
-    assert asked[0] == {found.key for found in plan.new_since(SweepPlan(plan.deletions[::2]))}
-    assert {found.key for found in outcome.deleted} >= {found.key for found in plan.deletions}
+def test_an_interface_of_an_instance_goes_with_it():
+    """It is free, and so listed, only once its instance is gone: consent to the one is consent to the other."""
+    cloud = full()
+    tags = {INSTANCE_TAG: "i-a", "kubernetes.io/cluster/train": "owned"}
+
+    def tell(line: str) -> None:
+        if line == "deleting instance i-a":
+            cloud.put("interface", "eni-late", {**_interface("eni-late", tags), "VpcId": "vpc-a", "SubnetId": "subnet-a", "Groups": []})
+        if line == "deleting VPC vpc-a":
+            assert "eni-late" not in cloud.ids()
+
+    assert sweep_of(cloud, tell=tell).run().left == []
+    assert "eni-late" not in cloud.ids()
 
 
 def test_what_the_state_holds_by_a_later_round_is_kept():
     """Another run of Pulumi may have taken it up since: the state is asked before each round, not only before the first."""
-    cloud, rounds = full(lag=1), list[int]()
-    leave_failed(cloud)
+    cloud, pauses, pulumi = full(lag=1), list[float](), FakePulumi(EMPTY)
     (vpc,) = [found.id for found in found_by(cloud) if found.kind == "VPC"]
 
-    def check() -> frozenset[str]:
-        rounds.append(len(rounds))
-        return frozenset({vpc} if len(rounds) > 1 else ())
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        pulumi.export = state(CLUSTER, vpc=vpc, with_cluster=False)
 
-    sweep = sweep_of(cloud, *DATA_NAMES, check=check)
-    plan = sweep.plan()
-    assert vpc in {found.id for found in plan.deletions}
-    outcome = sweep.run(plan)
-    assert len(rounds) > 1
+    sweep = sweep_of(cloud, *DATA_NAMES, pulumi=pulumi, pause=pause)
+    assert vpc in {found.id for found in sweep.plan().deletions}
+    sweep.run()
+    assert pauses
     assert vpc in cloud.of("vpc")
-    assert vpc not in {found.id for found in outcome.deleted}
+    assert vpc not in {found.id for found in sweep.deleted}
 
 
-def test_a_check_that_fails_in_a_later_round_stops_the_sweep():
-    """The cluster is no longer the one that was confirmed, or the lock is lost."""
-    cloud, rounds = full(lag=1), list[int]()
-    leave_failed(cloud)
+def test_a_lock_that_is_lost_stops_the_sweep():
+    """Another run is at it."""
+    cloud, pauses = full(lag=1), list[float]()
 
-    def check() -> frozenset[str]:
-        rounds.append(len(rounds))
-        if len(rounds) > 1:
-            raise CommandError("the lock is lost", "run it again")
-        return frozenset()
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        break_locks(cloud.of("template"))
 
-    sweep = sweep_of(cloud, *DATA_NAMES, check=check)
-    plan = sweep.plan()
-    with pytest.raises(CommandError, match="the lock is lost"):
-        sweep.run(plan)
-    assert len(rounds) == 2
+    sweep = sweep_of(cloud, *DATA_NAMES, pause=pause)
+    with pytest.raises(CommandError, match="has lost its lock"):
+        sweep.run()
+    assert (len(pauses), sweep.report["end"]) == (1, "stopped")
+    assert sweep.report["left"]
