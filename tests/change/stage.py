@@ -9,10 +9,11 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from botocore.exceptions import ReadTimeoutError
@@ -25,6 +26,7 @@ from operations.kube.api import Kubernetes, KubernetesClient
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported
 from operations.practice.users import start_job
+from operations.stack_file import read_stack_file
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
@@ -33,9 +35,10 @@ from simulator.doors.wire.wire import Refused
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from stacks.config import parse_settings
+from tests.change.pulumi import CANCELLED, LOCKED, Cut, stage_pulumi
 from tests.operations.cluster.story import neighbours
 from tests.operations.owned import break_locks, locks_among
-from tests.support import dev_configuration, record_stack
+from tests.support import ROOT, copy_project, dev_configuration, record_stack
 
 CLUSTER, REGION, STACK, JOB = "trainium-dev", "us-west-2", "dev", "bert"
 Fault = Literal["denied", "throttled", "broken", "401", "403", "lost"]
@@ -44,10 +47,11 @@ REFUSALS = {
     "denied": ("AccessDeniedException", 403), "throttled": ("ThrottlingException", 400), "broken": ("InternalFailure", 500),
 }  # fmt: skip
 FAULTS: dict[str, tuple[Fault, ...]] = {
-    "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken",),
+    "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken", "lost"),
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
+STACK_FILE = f"Pulumi.{STACK}.yaml"
 
 
 class Died(BaseException):
@@ -144,6 +148,11 @@ class Stage:
     account: str = ""
     """The caller's, where it is another one."""
     is_dead: bool = False
+    is_running: bool = False
+    is_locked: bool = False
+    """By Pulumi's own lock, which a CLI that died leaves, and `pulumi cancel` removes."""
+    stack_file: str = field(default_factory=(ROOT / STACK_FILE).read_text)
+    """Its text, before and after a run."""
 
     # What a test does to it
 
@@ -218,15 +227,32 @@ class Stage:
 
         return _client(Server(self.engine.world))
 
-    def run(self, command: tuple[str, ...], _environment: Mapping[str, str], /) -> tuple[int, str]:
-        """No command of the matrix runs Pulumi yet: the one that does brings what it needs of it."""
-        raise AssertionError(command)
+    def run(self, command: tuple[str, ...], environment: Mapping[str, str], /) -> tuple[int, str]:
+        """`pulumi up`, `destroy`, `refresh` and `import`: one changing call each, that is stopped in its midst."""
+
+        def act() -> tuple[int, str]:
+            if self.is_locked:
+                return _refused(LOCKED)
+            cut: Cut = "" if len(self.calls) != self.stop_at else "cancelled" if self.stopped_by else "killed"
+            self.is_locked = cut == "killed"
+            answer = stage_pulumi(self.engine, read_stack_file(STACK), cut).run(command, environment)
+            return _refused(CANCELLED) if cut else answer
+
+        return self._pulumi(command, act, is_change=True)
 
     def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """`pulumi stack export`."""
-        assert command[1:3] == ("stack", "export"), command
-        call = Call("pulumi", " ".join(command[1:3]), command, is_change=False)
-        return self._through(call, lambda: (0, json.dumps(exported(self.engine.state))), lambda _: (255, "error: the stage refuses"))
+        """`pulumi stack export`, `preview`, and the refresh that only takes the lock."""
+
+        def act() -> tuple[int, str]:
+            if command[1] == "refresh":
+                return _refused(LOCKED) if self.is_locked else (0, "")
+            return stage_pulumi(self.engine, read_stack_file(STACK)).ask(command)
+
+        return self._pulumi(command, act, is_change=False)
+
+    def _pulumi(self, command: tuple[str, ...], act: Callable[[], tuple[int, str]], *, is_change: bool) -> tuple[int, str]:
+        name = " ".join(command[1 : 3 if command[1] == "stack" else 2])
+        return self._through(Call("pulumi", name, command, is_change), act, lambda _: _refused("error: the stage refuses\n"))
 
     def _answer(self) -> str:
         if self.is_dead:
@@ -261,7 +287,7 @@ class Stage:
             f"{kind} {which}": entry for kind, found in state.others.items() for which, entry in found.items() if which not in self.locks()
         }
         own = {f"{item.registration.type} {item.registration.id}": dict(item.registration.inputs) for item in state}
-        return copy.deepcopy({**others, **own, "state": exported(self.engine.state)})
+        return copy.deepcopy({**others, **own, "state": exported(self.engine.state), "file": self.stack_file})
 
     # What happens meanwhile
 
@@ -278,6 +304,15 @@ class Stage:
         """A colleague starts a job on one node."""
         start_job(_client(ApiServer(self.engine.world)), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, name, 1)
 
+    def edit(self, old: str, new: str) -> None:
+        """A colleague edits the stack file."""
+        if self.is_running:
+            self.stack_file = Path(STACK_FILE).read_text()
+        assert old in self.stack_file
+        self.stack_file = self.stack_file.replace(old, new, 1)
+        if self.is_running:
+            Path(STACK_FILE).write_text(self.stack_file)
+
     # A run
 
     def trn(self, *arguments: str, folder: Path) -> Ended:
@@ -285,7 +320,7 @@ class Stage:
         json_file = folder / f"report-{len(list(folder.iterdir()))}.json"
         out, err, code = io.StringIO(), io.StringIO(), 0
         typed = io.TextIOWrapper(io.BufferedReader(_Answers(self._answer), 1 << 12))
-        with using(_Doors(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
+        with self.project(), using(_Doors(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
             try:
                 app([*arguments, "--json", str(json_file)], prog_name="trn")
             except SystemExit as end:
@@ -294,6 +329,22 @@ class Stage:
                 code = KILLED
         report = json.loads(json_file.read_text()) if json_file.exists() else None
         return Ended(code, out.getvalue(), err.getvalue(), report)
+
+    @contextmanager
+    def project(self) -> Iterator[None]:
+        """A folder with the stack file, for one run."""
+        with TemporaryDirectory() as folder, chdir(copy_project(Path(folder))):
+            Path(STACK_FILE).write_text(self.stack_file)
+            self.is_running = True
+            try:
+                yield
+            finally:
+                self.is_running, self.stack_file = False, Path(STACK_FILE).read_text()
+
+
+def _refused(printed: str) -> tuple[int, str]:
+    sys.stderr.write(printed)
+    return 255, printed
 
 
 @contextmanager
