@@ -65,6 +65,8 @@ class Kube:
     name: str = field(compare=False)
     """NAMESPACE/NAME."""
     uid: str
+    owners: frozenset[str] = field(default=frozenset(), compare=False)
+    """Uids of what made it: consent to one of them is consent to this."""
 
     def __post_init__(self) -> None:
         if not self.uid:
@@ -76,7 +78,26 @@ class Kube:
         return self.uid
 
     def within(self, confirmed: Any, /) -> bool:
-        """The same object."""
+        """The same object, or one that made it."""
+        return self == confirmed or (isinstance(confirmed, Kube) and confirmed.uid in self.owners)
+
+
+@dataclass(frozen=True)
+class New:
+    """What is not there yet: the call that makes it is refused where something has its place by then."""
+
+    kind: str
+    name: str = field(compare=False)
+    place: str
+    """Where it will be: a path, a URL, a name that nothing else of its kind can have."""
+
+    @property
+    def which(self) -> str:
+        """The place."""
+        return self.place
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same place."""
         return self == confirmed
 
 

@@ -1,12 +1,12 @@
 """Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from simulator.account import kinds
-from tests.change.stage import CLUSTER, STACK, Call, Stage
+from tests.change.stage import CLUSTER, JOB, STACK, Call, Stage
 
-GROUP = "trn1-32xl"
+GROUP, JOBS = "trn1-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
 Act = Callable[[Stage], None]
 
 
@@ -24,11 +24,23 @@ class Case:
     """What makes the second look differ from what was shown, so that it is asked again."""
     is_own: Callable[[str], bool]
     """Whether the command may change the object of a key of `Stage.everything`."""
+    lease: str = ""
+    """The Lease that it holds; empty: the cluster's lock."""
+    yes: tuple[str, ...] = ("--yes",)
+    """What agrees in advance; nothing for a command that has no question."""
+    refused: Mapping[str, Act] = field(default_factory=dict)
+    """What makes the second look refuse."""
+    again: int = 0
+    """Exit code of another run after one that has done it all."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
     group = stage.found(kinds.NODE_GROUP, f"{call.given['clusterName']}:{call.given['nodegroupName']}").registration
     return f"set to {call.given['scalingConfig']['desiredSize']} nodes", f"{group.outputs['arn']} of 2026-01-01T00:00:00Z"
+
+
+def _cancelled(stage: Stage, call: Call) -> tuple[str, str]:
+    return "delete", str(call.given["preconditions"]["uid"])
 
 
 def set_size(stage: Stage, count: int) -> None:
@@ -49,10 +61,20 @@ CASES: Mapping[str, Case] = {
             "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
         },
         is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",
-    )
+    ),
+    "cancel": Case(
+        words=("cancel", STACK, JOB, "--now"),
+        agreed=("y",),
+        acted=_cancelled,
+        differ={"the job was made again": lambda stage: stage.make_again(JOBS, f"training/{JOB}", metadata={"uid": "another"})},
+        is_own=lambda key: key == f"{JOBS} training/{JOB}",
+        lease=f"trn-{JOB}",
+        refused={"the job has ended": lambda stage: stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)},
+        again=2,
+    ),
 }
 NOT_YET = {
-    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "image build", "image push", "import", "precompile",
+    "capacity buy", "data export", "data stage", "destroy", "drain", "image build", "image push", "import", "precompile",
     "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
