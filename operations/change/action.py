@@ -50,6 +50,8 @@ class Action:
     because: str
     do: Callable[[Site, Any], Outcome]
     """Makes the call, conditioned on the identity that it is handed. Called by the executor only."""
+    follows: "Callable[[Action], bool]" = lambda confirmed: False
+    """Whether it comes of another action, so that consent to that one is consent to this one."""
 
     def is_within(self, confirmed: "Action") -> bool:
         """Whether consent to the other action is consent to this one."""
@@ -81,7 +83,7 @@ def pulumi_run(
         code, printed = site.pulumi.run(words, environment or {})
         return Outcome("held", (printed,)) if code else Outcome("done")
 
-    return PulumiRun(" ".join(words[:2]), state, because, run, expects)
+    return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ class Confirmed:
             raise TypeError("only a Person confirms")
 
     def covers(self, action: Action) -> bool:
-        """Whether an action was agreed to."""
-        return any(action.is_within(each) for each in self.actions)
+        """Whether an action was agreed to, or comes of one that was."""
+        return any(action.is_within(each) or action.follows(each) for each in self.actions)
 
     def leaves(self, action: Action) -> bool:
         """Whether a person said no to an action."""

@@ -65,8 +65,6 @@ class Kube:
     name: str = field(compare=False)
     """NAMESPACE/NAME."""
     uid: str
-    owners: frozenset[str] = field(default=frozenset(), compare=False)
-    """Uids of what made it: consent to one of them is consent to this."""
 
     def __post_init__(self) -> None:
         if not self.uid:
@@ -78,8 +76,8 @@ class Kube:
         return self.uid
 
     def within(self, confirmed: Any, /) -> bool:
-        """The same object, or one that made it."""
-        return self == confirmed or (isinstance(confirmed, Kube) and confirmed.uid in self.owners)
+        """The same object."""
+        return self == confirmed
 
 
 @dataclass(frozen=True)

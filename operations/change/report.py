@@ -48,8 +48,7 @@ class Report:
 
     def note(self, action: Action, outcome: Outcome) -> None:
         """What became of an action, in place of what was known of it."""
-        kept = [entry for entry in self.outcomes if entry[0].object.kind != action.object.kind or not action.is_within(entry[0])]
-        self.outcomes = [*kept, (action, outcome)]
+        self.outcomes = [*((each, what) for each, what in self.outcomes if not action.is_within(each)), (action, outcome)]
 
     def has_ended(self, action: Action) -> bool:
         """Whether it was done, refused for good, or may be done: then it is not begun again."""

@@ -117,4 +117,6 @@ def _holder(lease: Object) -> Holder:
     """Who holds a lock; one that no command made is an unknown caller's."""
     marks, spec = lease["metadata"].get("annotations") or {}, lease.get("spec") or {}
     since = lease["metadata"].get("creationTimestamp") or spec.get("acquireTime") or "an unknown time"
-    return Holder(marks.get(_WHO, "an unknown caller"), marks.get(_WHERE, "an unknown host"), marks.get(_COMMAND, "?"), since, _token(lease))
+    return Holder(
+        marks.get(_WHO, "an unknown caller"), marks.get(_WHERE, "an unknown host"), marks.get(_COMMAND, "?"), since, _token(lease)
+    )

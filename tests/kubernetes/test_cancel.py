@@ -17,7 +17,7 @@ from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.trainer import trainer
-from tests.operations.jobs.cancelling import cancelled
+from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 

@@ -24,7 +24,7 @@ from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.kuberay import kuberay
 from tests.kubernetes.pods import pod
-from tests.operations.jobs.cancelling import cancelled
+from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 from training.launchers.rayjob import CORES
@@ -96,4 +96,6 @@ def test_cancelled_at_once_its_pods_end_and_another_owners_stay(control_plane: C
     assert {item["metadata"]["name"] for item in plan.job.pods if item not in plan.own_pods} == {"foreign"}
     assert cancelled(door, plan.job.reference, namespace, now=True, pause=time.sleep).is_gone
     # KubeRay may make a pod again before it hears of the end of its cluster: that one goes with its owner.
-    wait(lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone")
+    wait(
+        lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone"
+    )

@@ -46,7 +46,9 @@ def test_two_people_hold_two_jobs_at_once(door: Kubernetes):
     first.take(silent, break_lock=False)
     second.take(silent, break_lock=False)
     assert sorted(names(door)) == ["trn-bert", "trn-gpt"]
-    with pytest.raises(OwnershipError, match=r"the job bert is locked by arn:.*berta on berta@desk, `trn cancel dev bert`, since 2") as refused:
+    with pytest.raises(
+        OwnershipError, match=r"the job bert is locked by arn:.*berta on berta@desk, `trn cancel dev bert`, since 2"
+    ) as refused:
         anton(door).take(silent, break_lock=False)
     assert "--break-lock" in refused.value.hint
     first.release()
@@ -59,7 +61,7 @@ def test_a_lock_that_was_broken_is_not_given_up_by_the_one_who_lost_it(door: Kub
     first.take(silent, break_lock=False)
     second.take(told.append, break_lock=True)
     assert told[0].startswith("taking the lock training/trn-bert from arn:aws:iam::123456789012:user/berta")
-    with pytest.raises(OwnershipError, match="has lost its lock training/trn-bert: arn:.*anton"):
+    with pytest.raises(OwnershipError, match=r"has lost its lock training/trn-bert: arn:.*anton"):
         first.refuse_lost()
     first.release()
     second.refuse_lost()

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from facts.kubernetes_kinds import Resource
 from operations.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from operations.change.hold import job_lock
 from operations.change.identity import Kube
@@ -80,8 +81,8 @@ class Cancel:
         """The job's deletion; where it is to end at once, each of its pods' too. The last waits for the end of all."""
         plan = seen.plan
         pods = plan.own_pods if plan.now else []
-        found = [(plan.resource, _identity(plan, plan.job.item), f"it is {plan.job.phase}", None)]
-        found += [(PODS, _identity(plan, pod), "it gets no time", plan.grace_s) for pod in pods]
+        found = [(plan.resource, _identity(plan.resource, plan.job.item), f"it is {plan.job.phase}", None)]
+        found += [(PODS, _identity(PODS, pod), "it gets no time", plan.grace_s) for pod in pods]
 
         def action(number: int) -> Action:
             resource, which, because, grace_s = found[number]
@@ -98,7 +99,8 @@ class Cancel:
                     site.tell(f"deleting {plan.job.reference}; its pods have {plan.grace_s} s to end")
                 return _followed(plan, kubernetes, log) if is_last else Outcome("done")
 
-            return Action("delete", which, because, do)
+            # Consent to a job is consent to its pods, whichever these are by then.
+            return Action("delete", which, because, do, lambda confirmed: confirmed.object == found[0][1])
 
         return [action(number) for number in range(len(found))]
 
@@ -145,11 +147,9 @@ class Cancel:
         }
 
 
-def _identity(plan: CancelPlan, item: Object) -> Kube:
-    """The job, or a pod that goes with it: consent to the job is consent to its pods."""
+def _identity(resource: Resource, item: Object) -> Kube:
     metadata = item["metadata"]
-    kind, owners = (plan.resource.kind, frozenset[str]()) if item is plan.job.item else ("Pod", frozenset({plan.uid}))
-    return Kube(kind, f"{metadata['namespace']}/{metadata['name']}", str(metadata.get("uid") or ""), owners)
+    return Kube(resource.kind, f"{metadata['namespace']}/{metadata['name']}", str(metadata.get("uid") or ""))
 
 
 def _ending(report: Report) -> Ending:

@@ -13,7 +13,7 @@ from operations.jobs.why.situation import Cause
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
-from tests.operations.jobs.cancelling import cancelled
+from tests.operations.jobs.carried import cancelled
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 

@@ -20,7 +20,7 @@ from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.healthy_cluster import Healthy
-from tests.operations.jobs.cancelling import cancelled
+from tests.operations.jobs.carried import cancelled
 from tests.operations.jobs.situations import item, pod
 from tests.operations.owned import hold
 from tests.operations.running_cluster import RunningCluster
@@ -165,7 +165,7 @@ def test_a_job_that_a_finalizer_holds_is_reported(grace: int):
     assert "jobs.batch.volcano.sh/bert is still there" in done.told[-1]
 
 
-def test_another_job_of_the_name_is_not_deleted():
+def test_another_job_of_the_name_is_not_deleted(monkeypatch: pytest.MonkeyPatch):
     """It was made right before the deletion, after the last look."""
     cluster = FakeCluster()
     put_bert(cluster)
@@ -177,13 +177,13 @@ def test_another_job_of_the_name_is_not_deleted():
         look_at[0] = another
         delete(*arguments, **more)
 
-    cluster.delete = meanwhile
+    monkeypatch.setattr(cluster, "delete", meanwhile)
     done = cancelled(cluster)
     assert (done.code, done.report["left"][0]["outcome"], cluster.objects[volcano.JOBS]) == (1, "moved", [another])
     assert done.told[-1] == "Volcano Job training/bert: another Volcano Job has the name bert by now"
 
 
-def test_a_job_that_begins_to_run_at_the_question_is_not_lost_by_a_yes():
+def test_a_job_that_begins_to_run_at_the_question_is_not_lost_by_a_yes(monkeypatch: pytest.MonkeyPatch):
     """Whoever agreed to the end of a job that waits did not agree to what is then lost."""
     cluster = FakeCluster()
     put_bert(cluster, checkpoints=False, runs=False)
@@ -193,7 +193,7 @@ def test_a_job_that_begins_to_run_at_the_question_is_not_lost_by_a_yes():
         put_bert(cluster, checkpoints=False)
         return make(*arguments)
 
-    cluster.make = meanwhile
+    monkeypatch.setattr(cluster, "make", meanwhile)
     with pytest.raises(CommandError, match="it keeps no checkpoints that are known"):
         cancelled(cluster)
     assert (deletions(cluster), len(cluster.objects[volcano.JOBS])) == ([], 1)
@@ -214,7 +214,7 @@ def test_a_lock_that_cannot_be_given_up_loses_nothing():
     assert cancelled(cluster, break_lock=True).code == 0
 
 
-def test_consent_to_a_job_is_consent_to_its_pods():
+def test_consent_to_a_job_is_consent_to_its_pods(monkeypatch: pytest.MonkeyPatch):
     """Its controller has made one of them again since; each is deleted by the uid that it has."""
     cluster = FakeCluster()
     put_bert(cluster)
@@ -224,17 +224,21 @@ def test_consent_to_a_job_is_consent_to_its_pods():
         cluster.objects[PODS][0]["metadata"]["uid"] = "uid-again"
         return make(*arguments)
 
-    cluster.make = meanwhile
+    monkeypatch.setattr(cluster, "make", meanwhile)
     done = cancelled(cluster, now=True)
     assert (done.code, [entry["id"] for entry in done.report["done"]]) == (0, ["uid-bert", "uid-again", "uid-1"])
 
 
-def test_what_an_operator_makes_again_is_waited_for():
+def test_what_an_operator_makes_again_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     """A pod by another uid, whose owner was made by the job, and a Ray cluster that is there without pods: neither is gone."""
     cluster, jobs, clusters = FakeCluster(), kind_of("rayjobs"), kind_of("rayclusters")
     cluster.objects[PODS] = []
     cluster.put(jobs, "bert")
-    made = {"uid": "uid-1", "labels": {"ray.io/originated-from-cr-name": "bert"}, "ownerReferences": [{"kind": "RayJob", "uid": "uid-bert"}]}
+    made = {
+        "uid": "uid-1",
+        "labels": {"ray.io/originated-from-cr-name": "bert"},
+        "ownerReferences": [{"kind": "RayJob", "uid": "uid-bert"}],
+    }
     later = {"uid": "uid-again", "ownerReferences": [{"kind": "RayCluster", "uid": "uid-1"}], "labels": {"ray.io/cluster": "bert-x"}}
     seen = list[int]()
 
@@ -254,7 +258,7 @@ def test_what_an_operator_makes_again_is_waited_for():
         delete(*arguments, **more)
         cluster.objects[jobs] = []
 
-    cluster.delete = at_once
+    monkeypatch.setattr(cluster, "delete", at_once)
     assert cancelled(cluster, f"{jobs.qualified}/bert", pause=operator).is_gone
     assert seen == [0, 1, 1]
 
@@ -287,7 +291,7 @@ def test_ctrl_c_says_what_goes_on():
 
 
 @pytest.mark.parametrize("now", [False, True])
-def test_a_second_run_completes_one_that_was_killed(now: bool):
+def test_a_second_run_completes_one_that_was_killed(now: bool, monkeypatch: pytest.MonkeyPatch):
     """Its process ended when the deletion was asked for, or before the pods were: nothing is kept on this machine but the lock."""
     cluster = FakeCluster(lag=3)
     put_bert(cluster, checkpoints=False)
@@ -295,10 +299,10 @@ def test_a_second_run_completes_one_that_was_killed(now: bool):
 
     def killed(*arguments: Any, **more: Any) -> None:
         delete(*arguments, **more)
-        cluster.delete = delete
+        monkeypatch.setattr(cluster, "delete", delete)
         raise SystemExit
 
-    cluster.delete = killed
+    monkeypatch.setattr(cluster, "delete", killed)
     with pytest.raises(SystemExit):
         cancelled(cluster, now=now)
     assert cancelled(cluster, now=now).is_gone
