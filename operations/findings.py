@@ -1,6 +1,6 @@
 """Findings of a check: pass, warn, fail or skip, and what to do about it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,12 +50,17 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 
 def print_findings(console: Console, findings: Sequence[Finding]) -> None:
-    """One line per finding and one below it for what to do; in a pipe without colour."""
+    """All of them; in a pipe without colour."""
+    for line in finding_lines(findings):
+        console.print(line, soft_wrap=True)
+
+
+def finding_lines(findings: Sequence[Finding]) -> Iterator[Text]:
+    """One line per finding and one below it for what to do, and how many there are of each."""
     width = max((len(finding.check) for finding in findings), default=0)
     for finding in findings:
-        head = Text(f"{finding.verdict:<5}", style=_STYLES[finding.verdict]) + Text(f"{finding.check:<{width}}  {finding.what}", style="")
-        console.print(head, soft_wrap=True)
+        yield Text(f"{finding.verdict:<5}", style=_STYLES[finding.verdict]) + Text(f"{finding.check:<{width}}  {finding.what}", style="")
         if finding.do:
-            console.print(Text(f"{'':<5}{'':<{width}}  -> {finding.do}"), soft_wrap=True)
+            yield Text(f"{'':<5}{'':<{width}}  -> {finding.do}")
     counts = {verdict: sum(1 for finding in findings if finding.verdict == verdict) for verdict in _STYLES}
-    console.print(Text(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)), soft_wrap=True)
+    yield Text(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count))

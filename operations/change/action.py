@@ -35,6 +35,10 @@ class Outcome:
     said: tuple[str, ...] = ()
     settled: "Callable[[Site], Outcome | None] | None" = None
     """What is waited for before the action counts as done: reads only; None as long as it lasts."""
+    waits: int = 0
+    """Pauses for that; 0: as many as the change has for any action."""
+    gave: Any = None
+    """What the command says of it beside."""
 
 
 NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
@@ -96,6 +100,8 @@ class Refusal:
     wrong: str
     hint: str = ""
     code: int = 1
+    shown: "tuple[RenderableType, ...]" = ()
+    """What is shown before it."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> See
     report.own = lambda: change.data(seen, report)
     report.unknown += [each for each in unknowns(seen) if each not in report.unknown]
     if refusals := list(change.refusals(seen)):
+        for line in (line for each in refusals for line in each.shown):
+            site.tell(line)
         hint = "\n".join(each.hint for each in refusals if each.hint)
         raise Ended("refused", "\n".join(each.wrong for each in refusals), hint, code=max(each.code for each in refusals))
     return seen
@@ -126,9 +128,10 @@ def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) 
     site, pace = guard.site, change.pace
     report.note(action, UNDER_WAY)
     outcome = _done(action, site, report)
-    for number in range(pace.waits):
+    waits = outcome.waits or pace.waits
+    for number in range(waits):
         if outcome.settled:
-            site.show(number, pace.waits)
+            site.show(number, waits)
         ended = outcome.settled(site) if outcome.settled else outcome
         if ended is not None:
             report.note(action, ended)

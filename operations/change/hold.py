@@ -9,7 +9,9 @@ from operations.change.action import Action, Change, Ended, Hold, PulumiRun
 from operations.change.identity import state_id
 from operations.change.report import Report, understood
 from operations.change.whose import Site, Whose
+from operations.errors import CommandError
 from operations.interruption import signals_kept
+from operations.kube.lease import LeaseLock
 from operations.lock import NO_ANSWER, Lock, this_run
 
 
@@ -42,6 +44,11 @@ def cluster_lock(name: str, site: Site, whose: Whose) -> Lock:
     return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
 
 
+def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> LeaseLock:
+    """That of a job's name, for a change of this name: others may change other jobs meanwhile."""
+    return LeaseLock(site.kubernetes(), namespace, job, this_run(whose.ownership.caller, name))
+
+
 @contextmanager
 def held(change: Change[Any], site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
     """Hold the change's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""
@@ -54,6 +61,6 @@ def held(change: Change[Any], site: Site, whose: Whose, report: Report) -> Itera
         with signals_kept():
             try:
                 lock.release()
-            except NO_ANSWER as error:
+            except (*NO_ANSWER, CommandError) as error:
                 report.lock = f"the lock {lock.name} stays: {understood(error)}"
                 site.tell(f"{report.lock}; the next run needs --break-lock")

@@ -82,6 +82,25 @@ class Kube:
 
 
 @dataclass(frozen=True)
+class New:
+    """What is not there yet: the call that makes it is refused where something has its place by then."""
+
+    kind: str
+    name: str = field(compare=False)
+    place: str
+    """Where it will be: a path, a URL, a name that nothing else of its kind can have."""
+
+    @property
+    def which(self) -> str:
+        """The place."""
+        return self.place
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same place."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
 class StateId:
     """What Pulumi's state held at one look. Pulumi names neither lineage nor serial, so both are read from what it writes."""
 

@@ -138,6 +138,8 @@ def _owned() -> Iterator[str]:
     yield "fails, the command says so, and ends with 1 where it would have ended with 0. A command that was killed leaves it; `--break-lock` takes"
     yield "the lock that it has shown. A lock of trn 0.1.0, a parameter of Systems Manager, is respected, and a person deletes it. sweep, destroy and"
     yield "recover also need Pulumi's own lock to be free."
+    yield "cancel, precompile and submit hold the name of their job alone, so that others may change other jobs, and need no right to that lock: the"
+    yield "Lease `trn-JOB` of Kubernetes in the job's namespace, which the API server makes for one run and deletes by its uid. `--break-lock` takes it."
     yield from (
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",

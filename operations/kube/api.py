@@ -43,6 +43,10 @@ class AlreadyThere(CommandError):
     """An object of that name is there already."""
 
 
+class Conflict(CommandError):
+    """The object is another one than was named, or has changed."""
+
+
 class Kubernetes(Protocol):
     """What the commands need."""
 
@@ -63,7 +67,7 @@ class Kubernetes(Protocol):
     ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it, `version`: only as it was read, by its resourceVersion; raises CommandError where another one has the name by now. `grace_s`: seconds that a pod gets
+        `uid`: only the object that has it, `version`: only as it was read, by its resourceVersion; raises Conflict where another one has the name by now. `grace_s`: seconds that a pod gets
         to end, in place of its own.
         """
         ...
@@ -114,7 +118,7 @@ class KubernetesClient:
     ) -> None:
         """Delete an object and what it owns; one that is gone already is no error.
 
-        `uid`: only the object that has it, `version`: only as it was read, by DeleteOptions' preconditions; raises CommandError where
+        `uid`: only the object that has it, `version`: only as it was read, by DeleteOptions' preconditions; raises Conflict where
         another one has the name by now, or it was changed.
         `grace_s`: seconds that a pod gets to end, in place of its own.
         """
@@ -182,7 +186,7 @@ class KubernetesClient:
             denied = Forbidden if answer.status == 403 else Unreachable
             raise denied(f"{answer.status} {answer.reason} ({method} {path})", hint)
         if answer.status >= 300:
-            kind = AlreadyThere if (method, answer.status) == ("POST", CONFLICT) else CommandError
+            kind = CommandError if answer.status != CONFLICT else AlreadyThere if method == "POST" else Conflict
             raise kind(f"{answer.status} {answer.reason} ({method} {path}): {text[:300].decode(errors='replace')}")
         return text
 

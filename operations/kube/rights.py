@@ -21,7 +21,10 @@ _LOOKED_AT: Rules = {
 }
 _MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh", "trainingruntimes.trainer.kubeflow.org")
 """What launchers make beside the job itself. It is deleted again where the job is refused, and looked at where it is there already."""
+_LEASE: Rules = {"leases.coordination.k8s.io": ("create", "delete", "get")}
+"""The lock of a job's name."""
 _SUBMIT: Rules = {
+    **_LEASE,
     "nodes": ("list",),
     "persistentvolumeclaims": ("get",),
     "priorityclasses.scheduling.k8s.io": ("get",),
@@ -85,6 +88,7 @@ _OWN: Mapping[str, Rules] = {
     "watch": {**_JOBS, "pods/log": ("get",)},
     "cancel": {
         **_JOBS,
+        **_LEASE,
         **{kind.resource.qualified: ("delete", "list") for kind in JOB_KINDS},
         "pods": ("delete", "list"),
         "pods/log": ("get",),

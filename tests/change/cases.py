@@ -1,14 +1,15 @@
 """Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from facts.names import cluster_tags, stack_path
 from simulator.account import kinds
-from tests.change.stage import CLUSTER, STACK, Call, Stage
+from tests.change.stage import CLUSTER, JOB, STACK, Call, Stage
 from tests.operations.aws.cloud import tag_list
+from tests.support import ROOT
 
-GROUP = "trn1-32xl"
+GROUP, JOBS = "trn1-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
 Act = Callable[[Stage], None]
 
 
@@ -30,6 +31,14 @@ class Case:
     """What is there beside the stack before it begins."""
     goes_on: bool = False
     """Whether what was confirmed is done though the second look differs: what is new stays, and is reported."""
+    lease: str = ""
+    """The Lease that it holds; empty: the cluster's lock."""
+    yes: tuple[str, ...] = ("--yes",)
+    """What agrees in advance; nothing for a command that has no question."""
+    refused: Mapping[str, Act] = field(default_factory=dict)
+    """What makes the second look refuse."""
+    again: int = 0
+    """Exit code of another run after one that has done it all."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
@@ -41,6 +50,34 @@ def _drained(stage: Stage, call: Call) -> tuple[str, str]:
     if call.name.startswith("DELETE"):
         return "delete", call.given["preconditions"]["uid"]
     return ("close", call.given["target"]["uid"]) if call.name.startswith("POST") else ("empty", call.given["metadata"]["uid"])
+
+
+def _cancelled(stage: Stage, call: Call) -> tuple[str, str]:
+    return "delete", str(call.given["preconditions"]["uid"])
+
+
+def _submitted(command: str, name: str) -> Case:
+    """What is beside the job is confirmed with it: all of it is made, or nothing."""
+    path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/training/jobs/{name}"
+    uid = f"uid-{JOBS}-training/{name}"
+
+    def acted(stage: Stage, call: Call) -> tuple[str, str]:
+        assert name in call.name or name in call.given["metadata"]["name"]
+        # A submission that was cut off has a job.
+        is_rest = call.name.startswith("PATCH") and not any(each.name.startswith("POST") for _, each in stage.changes)
+        return ("complete", uid) if is_rest else ("submit", path)
+
+    return Case(
+        words=(command, STACK, str(ROOT / "training/recipes/bert/job.yaml")),
+        agreed=(),
+        acted=acted,
+        differ={},
+        is_own=lambda key: key in (f"{JOBS} training/{name}", f"kubernetes:core/v1:ConfigMap training/{name}-entry"),
+        lease=f"trn-{name}",
+        yes=(),
+        refused={"another made it": lambda stage: stage.start(name)},
+        again=1,
+    )
 
 
 def set_size(stage: Stage, count: int) -> None:
@@ -92,10 +129,20 @@ CASES: Mapping[str, Case] = {
         prepare=lambda stage: leave(stage, "old"),
         goes_on=True,
     ),
+    "cancel": Case(
+        words=("cancel", STACK, JOB, "--now"),
+        agreed=("y",),
+        acted=_cancelled,
+        differ={"the job was made again": lambda stage: stage.make_again(JOBS, f"training/{JOB}", metadata={"uid": "another"})},
+        is_own=lambda key: key == f"{JOBS} training/{JOB}",
+        lease=f"trn-{JOB}",
+        refused={"the job has ended": lambda stage: stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)},
+        again=2,
+    ),
+    **{command: _submitted(command, name) for command, name in (("submit", "bert-large"), ("precompile", "bert-large-precompile"))},
 }
 NOT_YET = {
-    "cancel", "capacity buy", "data export", "data stage", "destroy", "image build", "image push", "import", "precompile",
-    "recover", "roll", "shell", "submit", "upgrade", "verify",
+    "capacity buy", "data export", "data stage", "destroy", "image build", "image push", "import", "recover", "roll", "shell", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {

@@ -19,10 +19,14 @@ from typing import Any, Literal
 from botocore.exceptions import ReadTimeoutError
 from urllib3.exceptions import HTTPError
 
+from facts.names import lock_name
 from operations.access import Live, using
 from operations.aws.api import Api, BotoApi
 from operations.cli import app
+from operations.jobs.submit.apply import MARK
 from operations.kube.api import Kubernetes, KubernetesClient
+from operations.kube.lease import LEASES as LEASE
+from operations.lock import Holder
 from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported
 from operations.practice.users import start_job
@@ -37,7 +41,7 @@ from simulator.engine.state import State
 from stacks.config import parse_settings
 from tests.change.pulumi import CANCELLED, LOCKED, Cut, stage_pulumi
 from tests.operations.cluster.story import neighbours
-from tests.operations.owned import break_locks, locks_among
+from tests.operations.owned import break_locks, lock_entry, locks_among
 from tests.support import ROOT, copy_project, dev_configuration, record_stack
 
 CLUSTER, REGION, STACK, JOB = "trainium-dev", "us-west-2", "dev", "bert"
@@ -52,6 +56,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
 STACK_FILE = f"Pulumi.{STACK}.yaml"
+LEASES, LEASE_TYPE = "/apis/coordination.k8s.io/v1/namespaces/training/leases", "kubernetes:coordination.k8s.io/v1:Lease"
 
 
 class Died(BaseException):
@@ -82,6 +87,16 @@ class Call:
         """Calls of one key fail alike."""
         return f"{self.way} {self.name}"
 
+    @property
+    def lock(self) -> Literal["take", "check", "give back", ""]:
+        """What it does with a lock: the cluster's, or the Lease of a job's name. Nothing for all other calls."""
+        if self.name in (LOCK[0], f"POST {LEASES}"):
+            return "take"
+        if self.name == LOCK[1] or self.name.startswith(f"DELETE {LEASES}"):
+            return "give back"
+        is_named = self.name == "ec2.DescribeLaunchTemplates" and lock_name(CLUSTER) in str(self.given)
+        return "check" if is_named or self.name == "ssm.GetParameter" or self.name.startswith(f"GET {LEASES}") else ""
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -100,6 +115,13 @@ def _standing() -> Engine:
     engine.world.state.others = neighbours(CLUSTER)
     start_job(_client(ApiServer(engine.world)), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, JOB, 1)
     return engine
+
+
+def _unmarked(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Without what is another for each run of a command."""
+    metadata = dict(inputs.get("metadata") or {})
+    marks = {key: value for key, value in (metadata.pop("annotations", None) or {}).items() if key != MARK}
+    return inputs if "metadata" not in inputs else {**inputs, "metadata": {**metadata, **({"annotations": marks} if marks else {})}}
 
 
 def _client(server: ApiServer) -> Kubernetes:
@@ -221,8 +243,9 @@ class Stage:
                     return Answer(500 if fault == "broken" else int(fault))
 
                 what = f"{method} {path.partition('?')[0]}"
+                is_change = method != "GET" and "dryRun" not in path
                 return stage._through(
-                    Call("kubernetes", what, body, method != "GET"), lambda: super(Server, self).answer(method, path, body), failed
+                    Call("kubernetes", what, body, is_change), lambda: super(Server, self).answer(method, path, body), failed
                 )
 
         return _client(Server(self.engine.world))
@@ -268,11 +291,15 @@ class Stage:
     @property
     def changes(self) -> list[tuple[int, Call]]:
         """Changing calls with their numbers, without those for the lock."""
-        return [(number, call) for number, call in enumerate(self.calls, 1) if call.is_change and call.name not in LOCK]
+        return [(number, call) for number, call in enumerate(self.calls, 1) if call.is_change and not call.lock]
 
     def locks(self) -> dict[str, Any]:
         """Locks that are held."""
-        return locks_among(self.engine.world.state.others.setdefault("template", {}))
+        leases = {f"{LEASE_TYPE} {item.registration.id}": item.registration.inputs for item in self._leases()}
+        return {**locks_among(self.engine.world.state.others.setdefault("template", {})), **leases}
+
+    def _leases(self) -> list[Any]:
+        return self.engine.world.state.existing(LEASE_TYPE)
 
     def found(self, kind: str, which: str) -> Any:
         """One object of the stack's."""
@@ -286,7 +313,11 @@ class Stage:
         others = {
             f"{kind} {which}": entry for kind, found in state.others.items() for which, entry in found.items() if which not in self.locks()
         }
-        own = {f"{item.registration.type} {item.registration.id}": dict(item.registration.inputs) for item in state}
+        own = {
+            f"{item.registration.type} {item.registration.id}": _unmarked(dict(item.registration.inputs))
+            for item in state
+            if item.registration.type != LEASE_TYPE
+        }
         return copy.deepcopy({**others, **own, "state": exported(self.engine.state), "file": self.stack_file})
 
     # What happens meanwhile
@@ -294,8 +325,21 @@ class Stage:
     def lose_lock(self) -> None:
         """Another run breaks it."""
         break_locks(self.engine.world.state.others.setdefault("template", {}))
+        for item in self._leases():
+            spec = {**item.registration.inputs["spec"], "holderIdentity": "another"}
+            inputs, outputs = {**item.registration.inputs, "spec": spec}, {"metadata": {"uid": "another"}}
+            item.registration = replace(item.registration, inputs=inputs, outputs=outputs)
 
-    def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: str) -> None:
+    def lock(self, lease: str = "") -> None:
+        """Another run holds the Lease, or where none is named the cluster's lock."""
+        if lease:
+            body = {"metadata": {"name": lease}, "spec": {"holderIdentity": "another"}}
+            _client(ApiServer(self.engine.world)).create(LEASE, "training", body)
+            return
+        which, entry = lock_entry(CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
+        self.engine.world.state.others.setdefault("template", {})[which] = entry
+
+    def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: Any) -> None:
         """Another object of the same name stands there."""
         made = self.found(kind, which).registration
         self.engine.world.state.put(replace(made, outputs={**made.outputs, **outputs}))

@@ -11,16 +11,12 @@ import pytest
 import typer.main
 
 from operations.cli import app
-from operations.lock import Holder
 from tests.change.cases import CASES, NOT_YET, PRACTICE, READS, Case
-from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
-from tests.operations.owned import lock_entry
+from tests.change.stage import CLUSTER, FAULTS, KILLED, STACK, Ended, Stage
 
 COMMANDS = pytest.mark.parametrize("name", CASES)
 DEFAULT, LONG = 5, 120
 """How many of a command's calls are tried in a column, evenly drawn: by default, and with the mark `long`, which is all for most."""
-CHECK = "ec2.DescribeLaunchTemplates"
-"""Begins each check of lock and identity."""
 IDENTITIES: dict[str, Callable[[Stage], None]] = {
     "made again": lambda stage: stage.make_again(createdAt="2026-02-02T00:00:00Z"),
     "another account": lambda stage: setattr(stage, "account", "999999999999"),
@@ -58,7 +54,7 @@ def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
 def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
     stage = _new(name)
     prepare(stage)
-    return _run(name, stage, "--yes")
+    return _run(name, stage, *CASES[name].yes)
 
 
 def _wrong(case: Case, stage: Stage, ended: Ended, before: dict[str, Any], *, lock: bool = False) -> Iterator[str]:
@@ -106,17 +102,17 @@ def test_a_run_that_was_agreed_to_is_done(name: str):
     stage, ended = _run(name, _stage(name))
     assert (ended.code, ended.report and ended.report["end"]) == (0, "done")
     assert stage.changes
-    assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > stage.asked_at[-1]
+    assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > max(stage.asked_at, default=0)
     assert list(_wrong(CASES[name], stage, ended, _new(name).everything())) == []
 
 
-@COMMANDS
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.agreed])
 @pytest.mark.parametrize("answers", [(), ("n",)])
 def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
     """A no, and an end of the input."""
     stage, ended = _run(name, _new(name, answers))
     assert (ended.code, ended.report and ended.report["end"]) == (1, "declined")
-    assert not [call for call in stage.calls if call.name in LOCK]
+    assert not [call for call in stage.calls if call.lock]
     assert stage.changes == []
     assert list(_wrong(CASES[name], stage, ended, _new(name).everything())) == []
 
@@ -126,13 +122,13 @@ def test_without_consent_nothing_is_called_that_changes(name: str, answers: tupl
 def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tuple[str, ...] | None):
     """With `--yes`, and after a no, nothing of it is done; after a yes what was then confirmed."""
     case = CASES[name]
-    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
+    taken = _taken(name)
     for what, differ in case.differ.items():
         stage = _new(name, answers or ())
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
         after = _new(name)
         differ(after)
-        stage, ended = _run(name, stage, *(["--yes"] if answers is None else []))
+        stage, ended = _run(name, stage, *(case.yes if answers is None else []))
         assert list(_wrong(case, stage, ended, after.everything())) == [], what
         goes_on = case.goes_on and answers != ("y",)
         assert (bool(stage.changes), ended.code) == ((True, 0) if answers == ("y", "y") else (goes_on, 1)), what
@@ -140,12 +136,24 @@ def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tupl
 
 
 @COMMANDS
+def test_what_the_second_look_refuses_is_not_done(name: str):
+    """What was shown is not there any more, or something stands in its way."""
+    case = CASES[name]
+    for what, act in case.refused.items():
+        stage, before = _stage(name), _new(name)
+        stage.before(_taken(name), lambda act=act, stage=stage: act(stage))
+        act(before)
+        stage, ended = _run(name, stage)
+        assert list(_wrong(case, stage, ended, before.everything())) == [], what
+        assert (stage.changes, ended.code != 0) == ([], True), what
+
+
+@COMMANDS
 def test_a_lock_that_is_held_is_left_alone(name: str):
     """Nothing is done beside another run, and `--break-lock` takes it."""
 
     def held(stage: Stage) -> None:
-        which, entry = lock_entry(CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
-        stage.engine.world.state.others.setdefault("template", {})[which] = entry
+        stage.lock(CASES[name].lease)
 
     stage, ended = _yes(name, held)
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
@@ -153,8 +161,18 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
     assert "another" in str(stage.locks())
     stage = _new(name)
     held(stage)
-    stage, ended = _run(name, stage, "--yes", "--break-lock")
+    stage, ended = _run(name, stage, *CASES[name].yes, "--break-lock")
     assert (ended.code, stage.locks()) == (0, {})
+
+
+def _taken(name: str) -> int:
+    """Number of the call that takes the lock."""
+    return next(number for number, call in enumerate(whole(name).calls, 1) if call.lock == "take")
+
+
+def _checks(stage: Stage) -> list[int]:
+    """Numbers of the calls that begin a check of lock and identity."""
+    return [number for number, call in enumerate(stage.calls, 1) if call.lock == "check" and not call.name.startswith("ssm")]
 
 
 def _drawn(values: Sequence[Any], count: int) -> Sequence[Any]:
@@ -168,7 +186,7 @@ def _numbers(name: str, first: int = 1, *, count: int) -> Sequence[int]:
 def _last_check(name: str) -> int:
     """Number of the call that begins the last check before the first change."""
     first = whole(name).changes[0][0]
-    return max(number for number, call in enumerate(whole(name).calls[:first], 1) if call.name == CHECK)
+    return max(number for number in _checks(whole(name)) if number < first)
 
 
 def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: int, lock: bool) -> None:
@@ -183,13 +201,12 @@ def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: in
 
 
 def _lost(name: str, count: int) -> None:
-    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
-    for number in _numbers(name, taken + 1, count=count):
+    for number in _numbers(name, _taken(name) + 1, count=count):
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
         stage, ended = _run(name, stage)
         assert list(_wrong(CASES[name], stage, ended, _new(name).everything(), lock=True)) == [], number
-        later = [at for at, call in enumerate(stage.calls, 1) if at >= number and call.name == CHECK]
+        later = [at for at in _checks(stage) if at >= number]
         assert not [at for at, _ in stage.changes if later and at > later[0]], number
         if number <= _last_check(name):
             assert (stage.changes, ended.code, ended.report and ended.report["end"]) == ([], 1, "stopped"), number
@@ -238,8 +255,8 @@ def _faulty(name: str) -> Iterator[tuple[int, Any]]:
 def _failed(name: str, count: int) -> None:
     first = whole(name).changes[0][0]
     for number, fault in _drawn(list(_faulty(name)), count):
-        is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
-        for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
+        is_lock, yes = bool(whole(name).calls[number - 1].lock), CASES[name].yes
+        for options, answers in ((yes, ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
             stage = _new(name, answers)
             stage.fault(number, fault)
             stage, ended = _run(name, stage, *options)
@@ -280,8 +297,9 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
             assert ended.report is not None
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
         stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
-        stage, ended = _run(name, stage, "--yes", *(["--break-lock"] if stage.locks() else []))
-        assert (ended.code, stage.everything()) == (0, end), number
+        is_over = stage.everything() == end
+        stage, ended = _run(name, stage, *CASES[name].yes, *(["--break-lock"] if stage.locks() else []))
+        assert (ended.code, stage.everything()) == (CASES[name].again if is_over else 0, end), (number, ended.err)
 
 
 @COMMANDS

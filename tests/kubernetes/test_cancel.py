@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from operations.jobs.cancel.plan import plan_cancel
-from operations.jobs.cancel.run import cancel_job
+from operations.jobs.cancel.plan import CancelPlan
 from operations.jobs.listing.look import look
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
@@ -18,6 +17,7 @@ from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.trainer import trainer
+from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 
@@ -73,12 +73,12 @@ def test_the_jobs_own_pods_end_and_another_controllers_stay(name: str, control_p
 
     before = wait(lambda: found if len(found := running()) == 3 else set(), "its two pods run, and the other one")
     view = look(door, namespace)
-    plan = plan_cancel(view, view.named("bert", namespace), now=True)
-    (web,) = [pod["metadata"]["uid"] for pod in plan.job.pods if plan.belongs_to_another(pod)]
+    plan = CancelPlan(view.named("bert", namespace), True, view.owners)
+    (web,) = [pod["metadata"]["uid"] for pod in plan.job.pods if pod not in plan.own_pods]
     assert len(plan.job.pods) == 3
-    told = list[str]()
-    assert cancel_job(plan, door, time.sleep, told.append).is_gone
-    assert any("is left" in line for line in told)
+    done = cancelled(door, plan.job.reference, namespace, now=True, pause=time.sleep)
+    assert done.is_gone
+    assert any("is left" in line for line in done.told)
     assert running() & before == {web}
     for item in reversed(claim):
         api.delete(item, foreground=False)

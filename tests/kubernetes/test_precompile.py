@@ -171,6 +171,7 @@ USED: set[Right] = {
     ("queues.scheduling.volcano.sh", "get"),
     *((kind, verb) for kind in ("configmaps", "jobs.batch.volcano.sh") for verb in ("create", "patch")),
     ("jobs.batch.volcano.sh", "get"),
+    *(("leases.coordination.k8s.io", verb) for verb in ("create", "delete", "get")),
 }
 """Rights that it uses for a Volcano Job without a priority, which nothing refuses."""
 
@@ -187,6 +188,8 @@ def test_it_works_with_the_documented_rights_and_each_is_needed(trn: Trn, cluste
             assert "403 Forbidden" in trn(command, code=1), f"{verb} {resource} is not needed"
         if cluster.api.exists(job("warm-precompile")):
             gone(cluster, "warm-precompile")
+        # Who may not give it up leaves it.
+        cluster.api.call("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/trn-warm-precompile")
     with granted(control_plane, "reader", rules):
         trn(command)
     succeeded(cluster, "warm-precompile")

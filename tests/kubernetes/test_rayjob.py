@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
-from operations.jobs.cancel.plan import plan_cancel
-from operations.jobs.cancel.run import cancel_job
+from operations.jobs.cancel.plan import CancelPlan
 from operations.jobs.listing.look import look
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
@@ -25,6 +24,7 @@ from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.kuberay import kuberay
 from tests.kubernetes.pods import pod
+from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 from training.launchers.rayjob import CORES
@@ -92,8 +92,10 @@ def test_cancelled_at_once_its_pods_end_and_another_owners_stay(control_plane: C
     api.create(foreign).ok()
     door = control_plane.door()
     view = look(door, namespace)
-    plan = plan_cancel(view, view.named("bert", namespace), now=True)
-    assert {item["metadata"]["name"] for item in plan.job.pods if plan.belongs_to_another(item)} == {"foreign"}
-    assert cancel_job(plan, door, time.sleep, lambda line: None).is_gone
+    plan = CancelPlan(view.named("bert", namespace), True, view.owners)
+    assert {item["metadata"]["name"] for item in plan.job.pods if item not in plan.own_pods} == {"foreign"}
+    assert cancelled(door, plan.job.reference, namespace, now=True, pause=time.sleep).is_gone
     # KubeRay may make a pod again before it hears of the end of its cluster: that one goes with its owner.
-    wait(lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone")
+    wait(
+        lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone"
+    )

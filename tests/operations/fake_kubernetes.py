@@ -5,8 +5,7 @@ from typing import Any
 from addons import karpenter, slurm, volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
-from operations.errors import CommandError
-from operations.kube.api import AlreadyThere, Object
+from operations.kube.api import AlreadyThere, Conflict, Object
 
 
 class FakeCluster:
@@ -74,7 +73,7 @@ class FakeCluster:
         self._refuse(name)
         there = next((item["metadata"]["uid"] for item in self.objects.get(resource, ()) if item["metadata"]["name"] == name), uid)
         if uid and there != uid:
-            raise CommandError(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
+            raise Conflict(f"409 Conflict: the UID in the precondition ({uid}) does not match the UID in record ({there})")
         self.log.append(f"delete {resource.kind} {name}" + ("" if grace_s is None else f" in {grace_s} s"))
         self.served.pop(f"{resource.path}/namespaces/{namespace}/{resource.plural}/{name}", None)
         if name not in self.stuck:
@@ -105,7 +104,7 @@ class FakeCluster:
         if path in self.served:
             raise AlreadyThere(f"409 Conflict (POST {path})")
         self.log.append(f"make {resource.kind} {name}")
-        self.served[path] = {**body, "metadata": {**body["metadata"], "uid": f"uid-{name}"}}
+        self.served[path] = {**body, "metadata": {**body["metadata"], "uid": f"uid-{name}", "resourceVersion": "1"}}
         return self.served[path]
 
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:

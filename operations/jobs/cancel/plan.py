@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from facts.kubernetes_kinds import Resource
-from operations.cluster.drain.kinds import SYSTEM
-from operations.errors import MISUSE, CommandError
 from operations.jobs.listing.found import FoundJob, makers_of
-from operations.jobs.listing.look import View
 from operations.kube.api import Object
 
 CHECKPOINTS = "TRN_CHECKPOINTS"
@@ -38,19 +35,22 @@ class CancelPlan:
         """Kubernetes' own id of it."""
         return str(self.job.item["metadata"].get("uid") or "")
 
-    def belongs_to_another(self, pod: Object) -> bool:
-        """Whether a pod with the job's label has makers that are not shown to be part of the job: a label can be written by every user.
+    def own(self, owners: Mapping[str, frozenset[str]]) -> set[str]:
+        """Uids of the job and of all that it made, so far as makers of makers show it: a label can be written by every user.
 
-        From pod to maker to its maker: a TrainJob's pods are a Job's, which is a JobSet's, which is the TrainJob's. Where one of them is of a
-        kind that is not looked at, such as the StatefulSets of a LeaderWorkerSet, the pod is left to whoever made it.
+        A TrainJob's pods are a Job's, which is a JobSet's, which is the TrainJob's. Where one of them is of a kind that is not looked at,
+        such as the StatefulSets of a LeaderWorkerSet, the pod is left to whoever made it. A pod with the job's label that nobody made is its own.
         """
-        reached, ahead = set[str](), set(makers_of(pod))
-        if not ahead or not self.uid:
-            return False
-        while ahead - reached:
-            reached |= ahead
-            ahead = {maker for uid in ahead for maker in self.owners.get(uid, ())}
-        return self.uid not in reached
+        found = {self.uid, *(str(pod["metadata"].get("uid")) for pod in self.job.pods if not makers_of(pod))}
+        while more := {uid for uid, makers in owners.items() if makers & found} - found:
+            found |= more
+        return found
+
+    @property
+    def own_pods(self) -> list[Object]:
+        """Those of its pods that nobody else made."""
+        own = self.own(self.owners)
+        return [pod for pod in self.job.pods if str(pod["metadata"].get("uid")) in own]
 
     @property
     def grace_s(self) -> int:
@@ -81,14 +81,3 @@ class CancelPlan:
         if self.folder:
             return [head, f"what it trained since its last checkpoint in {self.folder} is lost: --now gives it no time for another one"]
         return [head, f"it keeps no checkpoints that are known: what it trained may be lost; its pods have {self.grace_s} s to end"]
-
-
-def plan_cancel(view: View, job: FoundJob, *, now: bool) -> CancelPlan:
-    """The plan for one job of a look. Raises CommandError for a job that another object would make again, and for an add-on's."""
-    if job.owner:
-        kind, _, name = job.owner.partition(" ")
-        raise CommandError(f"{job.reference} belongs to {kind} {name}, which would make it again", f"`trn cancel {name}`", code=MISUSE)
-    if job.namespace in SYSTEM:
-        hint = "turn the add-on off in the stack file and run `pulumi up`"
-        raise CommandError(f"{job.reference} is in {job.namespace}, a namespace of Kubernetes or of an add-on", hint, code=MISUSE)
-    return CancelPlan(job, now, view.owners)

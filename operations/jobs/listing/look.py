@@ -41,8 +41,7 @@ class View:
     @property
     def owners(self) -> Mapping[str, frozenset[str]]:
         """By the uid of each job and pod, the uids of what made it: a TrainJob's pods are a Job's, which is a JobSet's, which is its own."""
-        seen = [*(job.item for job in self.jobs), *self.pods]
-        return {str(item["metadata"]["uid"]): makers_of(item) for item in seen if item["metadata"].get("uid")}
+        return _owners([*(job.item for job in self.jobs), *self.pods])
 
     def situation(self, job: FoundJob) -> Situation:
         """All that says why a job waits."""
@@ -93,6 +92,15 @@ def look(kubernetes: Kubernetes, namespace: str, site: Site | None = None) -> Vi
         tuple(kubernetes.list(NODES) or ()),
         {claim["metadata"]["name"]: claim for claim in kubernetes.list(CLAIMS, namespace=namespace) or ()},
     )
+
+
+def makers(kubernetes: Kubernetes, namespace: str, kinds: Iterable[Resource]) -> Mapping[str, frozenset[str]]:
+    """By the uid of each object of these kinds and each pod of a namespace, the uids of what made it."""
+    return _owners(item for kind in (*kinds, PODS) for item in kubernetes.list(kind, namespace=namespace) or ())
+
+
+def _owners(items: Iterable[Object]) -> Mapping[str, frozenset[str]]:
+    return {str(item["metadata"]["uid"]): makers_of(item) for item in items if item["metadata"].get("uid")}
 
 
 def look_everywhere(kubernetes: Kubernetes, namespaces: Iterable[str]) -> list[View]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, Stack, StateFile
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile
 
 
 def precompile(
@@ -17,6 +17,7 @@ def precompile(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be submitted and make nothing. Needs no cluster.")] = False,
     state: StateFile = None,
     name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Fill the compile cache of a job by a short run on its own nodes, so that the job starts warm.
@@ -30,10 +31,9 @@ def precompile(
     import sys
     from dataclasses import replace
 
-    from operations.errors import CommandError
     from operations.jobs.job_file import read_job
     from operations.jobs.manifest import as_text
-    from operations.jobs.precompile.plan import short_run, tool_of, users_of, wrapped
+    from operations.jobs.precompile.plan import short_run, tool_of, wrapped
     from operations.jobs.rendering import rendered
     from operations.jobs.site import site_of
     from operations.output import errors
@@ -56,23 +56,18 @@ def precompile(
         sys.stdout.write(as_text(found.objects, found.documents))
         return 0
 
-    from operations.access import access
-    from operations.asking import consent
-    from operations.aws.images import has_image
-    from operations.jobs.submit.run import submit_to
-    from operations.kube.cluster import cluster_of
-    from operations.kube.job_pods import PODS
-    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
+    from operations.jobs.submit.change import Submit
+    from operations.ownership import StackCluster
 
-    api = access().aws(stack, settings.region)
-    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
-    agreed(ownership, consent(yes=False, name=name), lambda line: progress.print(line, markup=False, soft_wrap=True))
-    kubernetes = cluster_of(api, settings.name)
     assert whole.plan.cache is not None
-    if users := users_of(whole.plan.cache, kubernetes.list(PODS, namespace=site.namespace) or []):
-        hint = "wait for its end, or give the job a `cache.path` of its own: two that write into one cache harm each other"
-        raise CommandError(f"{users[0]} uses the cache {whole.plan.cache}; nothing was submitted", hint)
-    code = submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)
+    change = Submit(f"precompile {stack} {file}", found, whole.plan.cache)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
+    ) as (place, person):  # fmt: skip
+        code = carry_out(change, place, person)
     if code == 0:
         progress.print(f"when it has succeeded, `trn submit {stack} {file}` starts warm", markup=False, soft_wrap=True)
     return code

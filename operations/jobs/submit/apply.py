@@ -41,12 +41,31 @@ def submit(objects: list[Object], kubernetes: Kubernetes, tell: Tell, pause: Cal
                 tell(f"made {reference(body)}")
         kept = _made_job(job, mark, kubernetes)
         tell(f"made {reference(job)}")
-        for body in others:
-            kubernetes.apply(resource_of(body), body["metadata"]["namespace"], _owned(body, job, kept["metadata"]["uid"]))
+        give(objects, kept["metadata"]["uid"], kubernetes)
     except BaseException:
         _undo(job, made, mark, kubernetes, tell)
         raise
     return kept
+
+
+def give(objects: list[Object], uid: str, kubernetes: Kubernetes) -> None:
+    """Make what is beside a job its own, by the job's uid: it is deleted with it."""
+    *others, job = objects
+    for body in others:
+        kubernetes.apply(resource_of(body), body["metadata"]["namespace"], _owned(body, job, uid))
+
+
+def is_cut_off(objects: list[Object], there: Object, kubernetes: Kubernetes) -> bool:
+    """Whether the job that is there is this very one, by a submission that was killed before all that is beside the job was its own."""
+    beside, is_own = [kubernetes.read(path_of(body)) for body in objects[:-1]], list[bool]()
+    for body, found in zip(objects, [*beside, there], strict=True):
+        if found is None or not _says(found, {key: value for key, value in body.items() if key != "metadata"}):
+            return False
+        owners = [owner.get("uid") for owner in found["metadata"].get("ownerReferences") or ()]
+        if found is not there and owners not in ([], [there["metadata"]["uid"]]):
+            return False
+        is_own.append(found is there or bool(owners))
+    return MARK in (there["metadata"].get("annotations") or {}) and not all(is_own)
 
 
 def _marked(body: Object, mark: str) -> Object:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import ClusterName, JsonFile, Stack, StateFile
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile
 
 
 def submit(
@@ -18,6 +18,7 @@ def submit(
     ] = None,
     state: StateFile = None,
     name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Run a training job: check it against the stack and the cluster, render it for its launcher, submit it.
@@ -53,15 +54,13 @@ def submit(
         hint = f"print it with `--dry-run`, then run {commands}"
         raise CommandError(f"a {found.launcher.title} is submitted by its own tool; nothing was submitted", hint, code=MISUSE)
 
-    from operations.access import access
-    from operations.asking import consent
-    from operations.aws.images import has_image
-    from operations.jobs.submit.run import submit_to
-    from operations.kube.cluster import cluster_of
-    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
+    from operations.jobs.submit.change import Submit
+    from operations.ownership import StackCluster
 
-    api = access().aws(stack, settings.region)
-    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
-    agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
-    kubernetes = cluster_of(api, settings.name)
-    return submit_to(found, kubernetes, lambda image: has_image(api, image), lambda: refuse_change(api, ownership), json_file)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
+    ) as (place, person):  # fmt: skip
+        return carry_out(Submit(f"submit {stack} {file}", found), place, person)

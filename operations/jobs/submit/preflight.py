@@ -8,9 +8,7 @@ from addons.volcano import QUEUES
 from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import amount
-from operations.errors import CommandError
 from operations.findings import Finding, failed, passed, skipped, warned
-from operations.jobs.objects import path_of
 from operations.jobs.rendering import Rendered
 from operations.jobs.submit.times import block, night
 from operations.kube.api import Kubernetes, Object
@@ -21,12 +19,11 @@ HasImage = Callable[[str], bool | None]
 
 
 def findings(found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None) -> list[Finding]:
-    """Everything that is looked up. Reads only. Raises CommandError where a job of the name is there.
+    """Everything that is looked up. Reads only.
 
     `has_image`: whether there is an image; None where that cannot be known. `now`: the time against which capacity blocks and
     schedules are held; the clock's without it.
     """
-    _refuse_second(found, kubernetes)
     plan, at = found.plan, now or datetime.now(UTC)
     return [
         *_image(plan, has_image),
@@ -47,18 +44,6 @@ def _image(plan: Plan, has_image: HasImage) -> Iterator[Finding]:
         yield failed("image", f"there is no image {plan.image}", "push it, or name another one under `image`")
     else:
         yield skipped("image", f"{plan.image} is not in a repository that could be asked")
-
-
-def _refuse_second(found: Rendered, kubernetes: Kubernetes) -> None:
-    """A second job of the name would change the one that runs."""
-    body = found.objects[-1]
-    there = kubernetes.read(path_of(body))
-    if there is None:
-        return
-    phase, namespace = found.launcher.phase(there.get("status")), body["metadata"]["namespace"]
-    name = body["metadata"]["name"]
-    hint = f"give it another `name`, or `trn cancel {found.plan.site.stack} {name}` first"
-    raise CommandError(f"there is a {found.launcher.title} `{name}` in {namespace} already; it is {phase}; nothing was submitted", hint)
 
 
 def _queue(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:

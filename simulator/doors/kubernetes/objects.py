@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 from simulator.account import kinds
 from simulator.account.objects import CloudObject
@@ -63,12 +64,18 @@ def shown(item: CloudObject) -> Object:
     made = item.registration
     manager = PROGRAM if made.urn.startswith("urn:pulumi:") else USER
     metadata = {**made.inputs["metadata"], "uid": uid_of(item), "managedFields": [{"manager": manager, "operation": "Apply"}]}
+    metadata["resourceVersion"] = version_of(item)
     if item.status == "deleting":
         metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     _, group_version, kind = made.type.split(":")
     version = group_version.removeprefix("core/")
     status = made.outputs.get("status") or _DEFAULT_STATUS.get(kinds.object_kind(made.type), {})
     return {"apiVersion": version, "kind": kind, **made.inputs, "metadata": metadata, "status": status}
+
+
+def version_of(item: CloudObject) -> str:
+    """Another one after each change. What it is made of is nobody's to know (Kubernetes, resource versions)."""
+    return str(crc32(repr((item.status, item.registration.inputs, item.registration.outputs)).encode()))
 
 
 def _release_secret(item: CloudObject) -> Object:

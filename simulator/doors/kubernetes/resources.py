@@ -11,6 +11,7 @@ _BUILT_IN = {
     "": ("ConfigMap", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service", "ServiceAccount"),
     "apps": ("DaemonSet", "Deployment", "StatefulSet"),
     "batch": ("CronJob", "Job"),
+    "coordination.k8s.io": ("Lease",),
     "networking.k8s.io": ("Ingress",),
     "policy": ("PodDisruptionBudget",),
     "storage.k8s.io": ("StorageClass",),

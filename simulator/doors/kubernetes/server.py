@@ -230,9 +230,10 @@ class ApiServer:
         item = find(state, place.kind, place.namespace, place.name)
         if item is None:
             return _NOT_FOUND
-        wanted, there = options.get("preconditions", {}).get("uid", ""), shown(item)["metadata"]["uid"]
-        if wanted not in ("", there):
-            return _conflict(wanted, there)
+        for key, there in shown(item)["metadata"].items():
+            wanted = options.get("preconditions", {}).get(key, there)
+            if wanted != there:
+                return _conflict(wanted, there, key)
         made = item.registration
         for stray in strays_of(self.world, made):
             state.drop_stray(stray)
@@ -244,9 +245,10 @@ class ApiServer:
         return _json({})
 
 
-def _conflict(wanted: str, there: str) -> Answer:
+def _conflict(wanted: str, there: str, key: str = "uid") -> Answer:
     """As kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/interfaces.go, Preconditions.Check."""
-    text = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {there}"
+    what = {"uid": "UID"}.get(key, "ResourceVersion")
+    text = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {there}"
     return _json({"kind": "Status", "reason": "Conflict", "message": text}, 409)
 
 

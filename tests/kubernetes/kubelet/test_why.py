@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from operations.jobs.cancel.plan import plan_cancel
-from operations.jobs.cancel.run import cancel_job
 from operations.jobs.listing.look import look
 from operations.jobs.listing.table import rows
 from operations.jobs.why.causes import cause
@@ -15,6 +13,7 @@ from operations.jobs.why.situation import Cause
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
+from tests.operations.jobs.carried import cancelled
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 
@@ -103,8 +102,7 @@ def test_a_real_cause_is_named_and_the_job_is_cancelled(control_plane: ControlPl
     view = look(door, namespace)
     (row,) = rows(view)
     assert (row.name, row.wanted, row.running, str(row.phase)) == ("bert", 1, 0, "waiting")
-    outcome = cancel_job(plan_cancel(view, view.named("bert", namespace), now=True), door, time.sleep, lambda line: None)
-    assert outcome.is_gone
+    assert cancelled(door, "bert", namespace, now=True, pause=time.sleep).is_gone
     assert not look(door, namespace).jobs
 
 

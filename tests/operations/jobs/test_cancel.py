@@ -12,14 +12,15 @@ from facts.kubernetes_kinds import Resource
 from operations.cli import app
 from operations.cluster.drain.kinds import JOBS
 from operations.errors import CommandError
-from operations.jobs.cancel.plan import CancelPlan, plan_cancel
-from operations.jobs.cancel.run import cancel_job, saved_on_request
+from operations.jobs.cancel.plan import CancelPlan
+from operations.jobs.cancel.run import saved_on_request
 from operations.jobs.listing.kinds import JOB_KINDS
 from operations.jobs.listing.look import look
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
 from tests.operations.fake_kubernetes import FakeCluster
 from tests.operations.healthy_cluster import Healthy
+from tests.operations.jobs.carried import cancelled
 from tests.operations.jobs.situations import item, pod
 from tests.operations.owned import hold
 from tests.operations.running_cluster import RunningCluster
@@ -36,9 +37,9 @@ SAVED = """{"trn": "step", "step": 40, "time": 1.0, "rank": 0, "loss": 6.9}
 """What a worker writes when it is asked to stop (training/entry)."""
 
 
-def put_bert(cluster: FakeCluster, *, checkpoints: bool = True, runs: bool = True) -> None:
+def put_bert(cluster: FakeCluster, *, checkpoints: bool = True, runs: bool = True, grace: str = "4m") -> None:
     """A Volcano Job of two nodes with its pods, which go with it."""
-    kept: dict[str, Any] = {"checkpoints": {"path": "/fsx/c", "grace": "4m"}} if checkpoints else {}
+    kept: dict[str, Any] = {"checkpoints": {"path": "/fsx/c", "grace": grace}} if checkpoints else {}
     made = item(phase="Running" if runs else "Pending", **kept)
     cluster.objects[volcano.JOBS] = [made]
     cluster.objects[PODS] = []
@@ -52,35 +53,40 @@ def put_bert(cluster: FakeCluster, *, checkpoints: bool = True, runs: bool = Tru
 def planned(cluster: FakeCluster, *, now: bool = False) -> CancelPlan:
     """The plan for bert."""
     view = look(cluster, "training")
-    return plan_cancel(view, view.named("bert", "training"), now=now)
+    return CancelPlan(view.named("bert", "training"), now, view.owners)
+
+
+def deletions(cluster: FakeCluster) -> list[str]:
+    """What was deleted, but the lock."""
+    return [line for line in cluster.log if line.startswith("delete") and "Lease" not in line]
 
 
 def test_the_workers_are_asked_for_a_checkpoint_and_their_word_is_read():
     """SIGTERM and the job's own grace are what deleting means; the log is followed, since it is gone with the pod."""
-    cluster, told = FakeCluster(), list[str]()
+    cluster = FakeCluster()
     put_bert(cluster)
     cluster.put(volcano.JOBS, "other")
     cluster.texts[LOG] = SAVED
     plan = planned(cluster)
     assert (plan.grace_s, plan.saves, plan.folder) == (240, True, "/fsx/c")
     assert "its workers are asked for a checkpoint in /fsx/c first, and have 240 s for it" in plan.lines
-    outcome = cancel_job(plan, cluster, lambda seconds: None, told.append)
-    assert (outcome.is_gone, outcome.saved_step) == (True, 41)
-    assert cluster.log == ["delete Volcano Job bert"]
+    done = cancelled(cluster)
+    assert (done.code, done.is_gone, done.report["checkpointStep"]) == (0, True, 41)
+    assert deletions(cluster) == ["delete Volcano Job bert"]
     assert [each["metadata"]["name"] for each in cluster.objects[volcano.JOBS]] == ["other"]
     assert cluster.objects[PODS] == []
 
 
 def test_a_pod_of_another_owner_with_the_jobs_label_stays():
     """A label can be written by every user: only what the job made is deleted, and waited for."""
-    cluster, told = FakeCluster(), list[str]()
+    cluster = FakeCluster()
     put_bert(cluster)
     foreign = cluster.objects[PODS][1]
     foreign["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "web", "uid": "uid-web"}]
-    assert cancel_job(planned(cluster, now=True), cluster, lambda seconds: None, told.append).is_gone
-    assert cluster.objects[PODS] == [foreign]
-    assert [line for line in cluster.log if line.startswith("delete Pod")] == ["delete Pod bert-worker-0 in 1 s"]
-    assert "pod bert-worker-1 bears the job's label and was not shown to be made by it: it is left" in told
+    done = cancelled(cluster, now=True)
+    assert (done.is_gone, cluster.objects[PODS]) == (True, [foreign])
+    assert deletions(cluster) == ["delete Volcano Job bert", "delete Pod bert-worker-0 in 1 s"]
+    assert "pod bert-worker-1 bears the job's label and was not shown to be made by it: it is left" in done.told
 
 
 def kind_of(plural: str) -> Resource:
@@ -118,11 +124,10 @@ def test_pods_of_a_long_chain_end_and_those_of_another_controller_stay(case: str
     for name, owner in makers.items():
         metadata = {"labels": {label: above if case == "RayJob" else "bert"}, "ownerReferences": [{**owner, "name": "x"}]}
         cluster.put(PODS, f"pod-{name}", metadata=metadata, status={"phase": "Running"})
-    view = look(cluster, "training")
-    plan = plan_cancel(view, view.named(f"{kinds[0].qualified}/bert", "training"), now=True)
-    assert {each["metadata"]["name"] for each in plan.job.pods} == {"pod-own", "pod-foreign"}
-    assert cancel_job(plan, cluster, lambda seconds: None, lambda line: None).is_gone
-    assert [line for line in cluster.log if line.startswith("delete Pod")] == ["delete Pod pod-own in 1 s"]
+    job = f"{kinds[0].qualified}/bert"
+    assert {each["metadata"]["name"] for each in look(cluster, "training").named(job, "training").pods} == {"pod-own", "pod-foreign"}
+    assert cancelled(cluster, job, now=True).is_gone
+    assert deletions(cluster)[1:] == ["delete Pod pod-own in 1 s"]
     assert [each["metadata"]["name"] for each in cluster.objects[PODS]] == ["pod-foreign"]
 
 
@@ -132,8 +137,8 @@ def test_without_time_nothing_is_saved():
     put_bert(cluster)
     plan = planned(cluster, now=True)
     assert plan.lines[1].startswith("what it trained since its last checkpoint in /fsx/c is lost")
-    assert cancel_job(plan, cluster, lambda seconds: None, lambda line: None).saved_step is None
-    assert cluster.log == ["delete Volcano Job bert", "delete Pod bert-worker-0 in 1 s", "delete Pod bert-worker-1 in 1 s"]
+    assert cancelled(cluster, now=True).report["checkpointStep"] is None
+    assert deletions(cluster) == ["delete Volcano Job bert", "delete Pod bert-worker-0 in 1 s", "delete Pod bert-worker-1 in 1 s"]
 
 
 @pytest.mark.parametrize(("checkpoints", "runs"), [(False, True), (True, False)])
@@ -141,43 +146,135 @@ def test_no_checkpoint_is_expected_of_a_job_that_keeps_none_or_does_not_run(chec
     """So its absence is no failure."""
     cluster = FakeCluster()
     put_bert(cluster, checkpoints=checkpoints, runs=runs)
-    plan = planned(cluster)
-    assert not plan.saves
-    assert cancel_job(plan, cluster, lambda seconds: None, lambda line: None).is_gone
+    assert not planned(cluster).saves
+    done = cancelled(cluster)
+    assert (done.code, done.is_gone) == (0, True)
 
 
-def test_a_job_that_a_finalizer_holds_is_reported():
-    """After its grace and two minutes."""
+@pytest.mark.parametrize("grace", [1, 30])
+def test_a_job_that_a_finalizer_holds_is_reported(grace: int):
+    """After its grace and two minutes, however long that is."""
     cluster = FakeCluster()
-    put_bert(cluster, checkpoints=False)
+    put_bert(cluster, grace=f"{grace}m")
     cluster.stuck.add("bert")
+    cluster.texts[LOG] = SAVED
     waited = list[float]()
-    assert not cancel_job(planned(cluster), cluster, waited.append, lambda line: None).is_gone
-    assert sum(waited) == pytest.approx(30 + 120)
+    done = cancelled(cluster, pause=waited.append)
+    assert (done.code, done.is_gone, sum(waited)) == (1, False, pytest.approx(60 * grace + 120))
+    assert done.report["checkpointStep"] == 41
+    assert "jobs.batch.volcano.sh/bert is still there" in done.told[-1]
 
 
-def test_another_job_of_the_name_is_not_deleted():
-    """It was made between the question and the deletion."""
+def test_another_job_of_the_name_is_not_deleted(monkeypatch: pytest.MonkeyPatch):
+    """It was made right before the deletion, after the last look."""
     cluster = FakeCluster()
     put_bert(cluster)
-    plan = planned(cluster)
     another = item(phase="Running")
     another["metadata"]["uid"] = "uid-another"
-    cluster.objects[volcano.JOBS] = [another]
-    with pytest.raises(CommandError, match="409 Conflict"):
-        cancel_job(plan, cluster, lambda seconds: None, lambda line: None)
+    look_at, delete = cluster.objects[volcano.JOBS], cluster.delete
+
+    def meanwhile(*arguments: Any, **more: Any) -> None:
+        look_at[0] = another
+        delete(*arguments, **more)
+
+    monkeypatch.setattr(cluster, "delete", meanwhile)
+    done = cancelled(cluster)
+    assert (done.code, done.report["left"][0]["outcome"], cluster.objects[volcano.JOBS]) == (1, "moved", [another])
+    assert done.told[-1] == "Volcano Job training/bert: another Volcano Job has the name bert by now"
+
+
+def test_a_job_that_begins_to_run_at_the_question_is_not_lost_by_a_yes(monkeypatch: pytest.MonkeyPatch):
+    """Whoever agreed to the end of a job that waits did not agree to what is then lost."""
+    cluster = FakeCluster()
+    put_bert(cluster, checkpoints=False, runs=False)
+    make = cluster.make
+
+    def meanwhile(*arguments: Any) -> Any:
+        put_bert(cluster, checkpoints=False)
+        return make(*arguments)
+
+    monkeypatch.setattr(cluster, "make", meanwhile)
+    with pytest.raises(CommandError, match="it keeps no checkpoints that are known"):
+        cancelled(cluster)
+    assert (deletions(cluster), len(cluster.objects[volcano.JOBS])) == ([], 1)
+
+
+def test_a_lock_that_cannot_be_given_up_loses_nothing():
+    """The job is gone, and its end is told; the lock stays, and the next run needs to know."""
+    cluster = FakeCluster()
+    put_bert(cluster, checkpoints=False)
+    cluster.refusals["trn-bert"] = [CommandError("500 Internal Server Error")]
+    done = cancelled(cluster)
+    assert (done.code, done.is_gone, done.report["lock"]) == (1, True, "the lock trn-bert stays: 500 Internal Server Error")
+    with pytest.raises(CommandError, match="there is no job"):
+        cancelled(cluster)
+    put_bert(cluster, checkpoints=False)
+    with pytest.raises(CommandError, match="the job bert is locked by"):
+        cancelled(cluster)
+    assert cancelled(cluster, break_lock=True).code == 0
+
+
+def test_consent_to_a_job_is_consent_to_its_pods(monkeypatch: pytest.MonkeyPatch):
+    """Its controller has made one of them again since; each is deleted by the uid that it has."""
+    cluster = FakeCluster()
+    put_bert(cluster)
+    make = cluster.make
+
+    def meanwhile(*arguments: Any) -> Any:
+        cluster.objects[PODS][0]["metadata"]["uid"] = "uid-again"
+        return make(*arguments)
+
+    monkeypatch.setattr(cluster, "make", meanwhile)
+    done = cancelled(cluster, now=True)
+    assert (done.code, [entry["id"] for entry in done.report["done"]]) == (0, ["uid-bert", "uid-again", "uid-1"])
+
+
+def test_what_an_operator_makes_again_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """A pod by another uid, whose owner was made by the job, and a Ray cluster that is there without pods: neither is gone."""
+    cluster, jobs, clusters = FakeCluster(), kind_of("rayjobs"), kind_of("rayclusters")
+    cluster.objects[PODS] = []
+    cluster.put(jobs, "bert")
+    made = {
+        "uid": "uid-1",
+        "labels": {"ray.io/originated-from-cr-name": "bert"},
+        "ownerReferences": [{"kind": "RayJob", "uid": "uid-bert"}],
+    }
+    later = {"uid": "uid-again", "ownerReferences": [{"kind": "RayCluster", "uid": "uid-1"}], "labels": {"ray.io/cluster": "bert-x"}}
+    seen = list[int]()
+
+    def operator(_: float) -> None:
+        seen.append(len(cluster.objects[PODS]))
+        cluster.objects[clusters] = []
+        if len(seen) == 1:
+            cluster.put(PODS, "bert-x-head", metadata=later)
+        elif len(seen) == 3:
+            cluster.objects[PODS] = []
+
+    cluster.put(clusters, "bert-x", metadata={**made, "ownerReferences": [{"kind": "RayJob", "uid": "uid-bert"}]})
+    cluster.stuck.add("bert")
+    delete = cluster.delete
+
+    def at_once(*arguments: Any, **more: Any) -> None:
+        delete(*arguments, **more)
+        cluster.objects[jobs] = []
+
+    monkeypatch.setattr(cluster, "delete", at_once)
+    assert cancelled(cluster, f"{jobs.qualified}/bert", pause=operator).is_gone
+    assert seen == [0, 1, 1]
 
 
 def test_another_owners_job_is_refused():
     """What a TrainJob made comes again; what an add-on runs is the stack's."""
     cluster = FakeCluster()
+    cluster.objects[PODS] = []
     cluster.put(JOBS, "llama-node-0", metadata={"ownerReferences": [{"kind": "TrainJob", "name": "llama", "uid": "u"}]})
     with pytest.raises(CommandError, match="belongs to TrainJob llama") as refused:
-        plan_cancel(look(cluster, "training"), look(cluster, "training").named("llama-node-0", "training"), now=False)
+        cancelled(cluster, "llama-node-0")
     assert (refused.value.code, refused.value.hint) == (2, "`trn cancel llama`")
     cluster.put(JOBS, "init", "volcano-system")
     with pytest.raises(CommandError, match="a namespace of Kubernetes or of an add-on"):
-        plan_cancel(look(cluster, "volcano-system"), look(cluster, "volcano-system").named("init", "volcano-system"), now=False)
+        cancelled(cluster, "init", "volcano-system")
+    assert cluster.log == []
 
 
 def test_ctrl_c_says_what_goes_on():
@@ -189,22 +286,26 @@ def test_ctrl_c_says_what_goes_on():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cancel_job(planned(cluster), cluster, interrupt, told.append)
-    assert "it is being deleted, and its pods have 240 s from the request" in told[-1]
+        cancelled(cluster, pause=interrupt, told=told)
+    assert "deleting jobs.batch.volcano.sh/bert; its pods have 240 s to end" in told
 
 
 @pytest.mark.parametrize("now", [False, True])
-def test_a_second_run_completes_one_that_was_killed(now: bool):
-    """Its process ended when the deletion was asked for, or before the pods were: nothing is kept on this machine."""
+def test_a_second_run_completes_one_that_was_killed(now: bool, monkeypatch: pytest.MonkeyPatch):
+    """Its process ended when the deletion was asked for, or before the pods were: nothing is kept on this machine but the lock."""
     cluster = FakeCluster(lag=3)
     put_bert(cluster, checkpoints=False)
+    delete = cluster.delete
 
-    def killed(_: str) -> None:
+    def killed(*arguments: Any, **more: Any) -> None:
+        delete(*arguments, **more)
+        monkeypatch.setattr(cluster, "delete", delete)
         raise SystemExit
 
+    monkeypatch.setattr(cluster, "delete", killed)
     with pytest.raises(SystemExit):
-        cancel_job(planned(cluster, now=now), cluster, lambda seconds: None, killed)
-    assert cancel_job(planned(cluster, now=now), cluster, lambda seconds: None, lambda line: None).is_gone
+        cancelled(cluster, now=now)
+    assert cancelled(cluster, now=now).is_gone
     assert (cluster.objects[volcano.JOBS], cluster.objects[PODS]) == ([], [])
 
 
@@ -229,11 +330,11 @@ def test_cancel_uses_the_rights_that_are_listed_and_no_others():
         cluster.put(kind.resource, "theirs")
     view = look(cluster, "training")
     for job in view.jobs:
-        cancel_job(plan_cancel(view, job, now=True), cluster, lambda seconds: None, lambda line: None)
+        cancelled(cluster, job.reference, now=True)
     put_bert(cluster)
-    cancel_job(planned(cluster), cluster, lambda seconds: None, lambda line: None)
+    cancelled(cluster)
     put_bert(cluster)
-    cancel_job(planned(cluster, now=True), cluster, lambda seconds: None, lambda line: None)
+    cancelled(cluster, now=True)
     used = {(verb, resource(path)) for verb, path in cluster.seen}
     assert used == {(verb, kind) for kind, verbs in RIGHTS["cancel"].items() for verb in verbs}
 

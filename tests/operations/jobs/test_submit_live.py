@@ -22,20 +22,23 @@ from operations.jobs.cost import cost_of
 from operations.jobs.objects import path_of, resource_of
 from operations.jobs.rendering import Rendered, rendered
 from operations.jobs.submit import apply, preflight
-from operations.jobs.submit.run import submit_to
-from operations.kube.api import KubernetesClient
+from operations.jobs.submit.change import Submit
+from operations.kube.api import Kubernetes, KubernetesClient
+from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
 from operations.practice.kubernetes import SimulatedClient
 from simulator.doors.kubernetes.server import ApiServer
 from tests.operations.aws.cloud import Cloud
 from tests.operations.aws.healthy import HealthyAccount
 from tests.operations.healthy_cluster import CLAIM, Healthy
+from tests.operations.jobs.carried import Carried, carried
 from tests.operations.owned import hold
 from tests.operations.running_cluster import RunningCluster
 from tests.operations.test_kube_rights import resource
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
 from tests.training.sites import BLOCK, EVERYTHING, NEEDED, SITE, group, job, site
+from training.environment import CACHE
 from training.launchers import launchers
 from training.site import Site
 
@@ -50,6 +53,16 @@ def of(on: Site = SITE, **keys: Any) -> Rendered:
 
 def unknown(image: str) -> None:
     """Nothing is known of any image."""
+
+
+def submit_to(found: Rendered, cluster: Kubernetes, known: bool | None = None, cache: str = "") -> Carried:
+    """`trn submit`. `known`: what is known of its image; `cache`: that of `trn precompile`."""
+    return carried(Submit("submit dev job.yaml", found, cache, lambda _api, _image: known), cluster)
+
+
+def changes(cluster: RunningCluster) -> list[str]:
+    """What was done, but with the lock."""
+    return [line for line in cluster.log if line.startswith(("make", "apply", "delete", "judge")) and "Lease" not in line]
 
 
 @pytest.fixture
@@ -73,7 +86,8 @@ def on_block(cluster: RunningCluster, day: int, hour: int, **keys: Any) -> tuple
     return next(((item.verdict, item.what) for item in found if item.check == "block" and "begins at" not in item.what), None)
 
 
-SAVES = {"checkpoints": {"path": "/fsx/checkpoints"}}
+CHECKPOINTS = {"path": "/fsx/checkpoints"}
+SAVES = {"checkpoints": CHECKPOINTS}
 
 
 def test_a_job_is_held_against_what_is_left_of_its_block(cluster: RunningCluster):
@@ -137,11 +151,12 @@ def test_before_its_block_a_job_waits_and_has_all_of_it(cluster: RunningCluster)
 
 
 def test_a_job_that_can_run_is_made_as_a_whole(cluster: RunningCluster):
-    """Judged first, every object of it, then made, the job last; what is made for it is its own, so that it is deleted with it."""
-    assert submit_to(of(), cluster, unknown, lambda: None, None) == 0
-    assert [line for line in cluster.log if "bert" in line] == [
-        "judge ConfigMap bert-entry",
-        "judge Job bert",
+    """Judged first and under the lock, every object of it, then made, the job last; what is made for it is its own: it is deleted with it."""
+    assert submit_to(of(), cluster).code == 0
+    judged = ["judge ConfigMap bert-entry", "judge Job bert"]
+    assert changes(cluster) == [
+        *judged,
+        *judged,
         "make ConfigMap bert-entry",
         "make Job bert",
         "apply ConfigMap bert-entry",
@@ -177,9 +192,15 @@ def test_what_the_cluster_lacks_is_found_before_anything_is_made(cluster: Runnin
     breaks(cluster)
     finding = looked(cluster, **keys)[check]
     assert (finding.verdict, says in finding.what, bool(finding.do)) == (verdict, True, True)
-    code = submit_to(of(**keys), cluster, unknown, lambda: None, None)
-    assert code == (1 if verdict == "fail" else 0)
-    assert any(line.startswith("make") for line in cluster.log) == (verdict != "fail")
+    if verdict == "fail":
+        told, reports = list[str](), list[Any]()
+        with pytest.raises(CommandError, match="trainium-dev cannot run bert: nothing was submitted"):
+            carried(Submit("submit dev job.yaml", of(**keys), "", lambda _api, _image: None), cluster, told=told, reports=reports)
+        assert any(says in line for line in told)
+        assert (changes(cluster), reports[0]["submitted"], check in str(reports[0]["findings"])) == ([], False, True)
+        return
+    assert submit_to(of(**keys), cluster).code == 0
+    assert "make Job bert" in changes(cluster)
 
 
 def test_a_node_that_takes_no_pods_does_not_count(cluster: RunningCluster):
@@ -199,9 +220,9 @@ def test_nodes_of_a_pool_are_made_by_karpenter(cluster: RunningCluster):
 
 def test_a_second_job_of_the_name_is_refused(cluster: RunningCluster):
     """Applied again, it would change the one that runs."""
-    assert submit_to(of(), cluster, unknown, lambda: None, None) == 0
+    assert submit_to(of(), cluster).code == 0
     with pytest.raises(CommandError, match=r"there is a Volcano Job `bert` in training already; it is waiting; nothing was submitted"):
-        submit_to(of(), cluster, unknown, lambda: None, None)
+        submit_to(of(), cluster)
 
 
 @pytest.mark.parametrize("launcher", ["volcano", "indexed-job", "jobset"])
@@ -216,15 +237,110 @@ def test_a_job_that_the_server_refuses_leaves_nothing(cluster: RunningCluster, l
     assert deleted == [f"delete {body['kind']} {body['metadata']['name']}" for body in reversed(others)]
 
 
-def test_a_cluster_that_became_another_one_is_not_touched(cluster: RunningCluster):
-    """The check stands between the server's judgement and the first change."""
+def test_a_job_that_was_made_meanwhile_is_refused_under_the_lock(cluster: RunningCluster, monkeypatch: pytest.MonkeyPatch):
+    """Another tool knows no lock of ours."""
+    make, (files, theirs) = cluster.make, of(checkpoints=CHECKPOINTS).objects
 
-    def refuse() -> None:
-        raise CommandError("the cluster has become another one")
+    def meanwhile(kind: Resource, namespace: str, body: dict[str, Any]) -> dict[str, Any]:
+        cluster.served[path_of(theirs)] = {**theirs, "metadata": {**theirs["metadata"], "uid": "uid-theirs"}}
+        return make(kind, namespace, body)
 
-    with pytest.raises(CommandError, match="become another one"):
-        submit_to(of(), cluster, unknown, refuse, None)
-    assert not [line for line in cluster.log if line.startswith(("make", "apply"))]
+    monkeypatch.setattr(cluster, "make", meanwhile)
+    with pytest.raises(CommandError, match="there is a Volcano Job `bert` in training already"):
+        submit_to(of(), cluster)
+    assert path_of(files) not in cluster.served
+    assert cluster.served[path_of(theirs)]["metadata"]["uid"] == "uid-theirs"
+
+
+def cut_off(cluster: RunningCluster, **changed: Any) -> dict[str, Any]:
+    """A submission that was killed when its job was there, and its files were not yet the job's: the files."""
+    files, made = of().objects
+    mark = {"annotations": {apply.MARK: "of the killed one"}}
+    cluster.make(resource_of(files), "training", {**files, **changed})
+    cluster.make(resource_of(made), "training", {**made, "metadata": {**made["metadata"], **mark}})
+    return cluster.served[path_of(files)]
+
+
+def test_a_submission_that_was_killed_after_its_job_was_made_is_completed(cluster: RunningCluster):
+    """What is beside the job is its own then; once more, it is a second job."""
+    cut_off(cluster)
+    done = submit_to(of(), cluster)
+    assert (done.code, done.report["uid"], [entry["verb"] for entry in done.report["done"]]) == (0, "uid-bert", ["complete"])
+    assert bert_entry(cluster)["metadata"]["ownerReferences"][0]["uid"] == "uid-bert"
+    assert changes(cluster)[2:] == ["apply ConfigMap bert-entry"]
+    with pytest.raises(CommandError, match="there is a Volcano Job `bert` in training already"):
+        submit_to(of(), cluster)
+
+
+@pytest.mark.parametrize("what", ["another job file", "no mark", "files of another owner", "other files", "no files"])
+def test_another_job_of_the_name_is_not_completed(cluster: RunningCluster, what: str):
+    """It is a second job of the name, and nothing of it is touched."""
+    files = cut_off(cluster, **({"data": {"entry.py": "other"}} if what == "other files" else {}))
+    if what == "no mark":
+        cluster.served[path_of(of().objects[-1])]["metadata"].pop("annotations")
+    if what == "files of another owner":
+        files["metadata"]["ownerReferences"] = [{"kind": "JobSet", "name": "bert", "uid": "uid-jobset"}]
+    if what == "no files":
+        cluster.served.pop(path_of(of().objects[0]))
+    before = json.dumps(cluster.served)
+    with pytest.raises(CommandError, match="there is a Volcano Job `bert` in training already"):
+        submit_to(of(checkpoints=CHECKPOINTS) if what == "another job file" else of(), cluster)
+    assert json.dumps(cluster.served) == before
+
+
+def test_what_another_has_is_not_given_to_the_job(cluster: RunningCluster):
+    """Of two things beside it one is another's: it is not this submission that was cut off."""
+    *others, made = of(launcher="indexed-job").objects
+    for body in others:
+        cluster.make(resource_of(body), "training", body)
+    mark = {"annotations": {apply.MARK: "of the killed one"}}
+    there = cluster.make(resource_of(made), "training", {**made, "metadata": {**made["metadata"], **mark}})
+    assert len(others) == 3
+    assert apply.is_cut_off([*others, made], there, cluster)
+    cluster.served[path_of(others[1])]["metadata"]["ownerReferences"] = [{"kind": "JobSet", "name": "bert", "uid": "uid-jobset"}]
+    assert not apply.is_cut_off([*others, made], there, cluster)
+
+
+def test_a_job_that_was_made_again_gets_nothing_of_the_one_that_was_cut_off(cluster: RunningCluster, monkeypatch: pytest.MonkeyPatch):
+    """Right before the act: what is beside it would be deleted with a job that it is not of."""
+    cut_off(cluster)
+    path, read, looks = path_of(of().objects[-1]), cluster.read, list[str]()
+
+    def meanwhile(asked: str) -> dict[str, Any] | None:
+        looks.extend([asked] if asked == path else [])
+        if len(looks) == 3:
+            cluster.served[path]["metadata"]["uid"] = "uid-another"
+        return read(asked)
+
+    monkeypatch.setattr(cluster, "read", meanwhile)
+    done = submit_to(of(), cluster)
+    assert (done.code, [entry["outcome"] for entry in done.report["left"]]) == (1, ["moved"])
+    assert done.told[-1] == "jobs.batch.volcano.sh/bert is another one by now"
+    assert "ownerReferences" not in bert_entry(cluster)["metadata"]
+
+
+def test_a_cache_that_a_pod_uses_is_not_filled(cluster: RunningCluster):
+    """Its locks are no leftovers; of another cache it may be."""
+    env = [{"name": CACHE, "value": "/fsx/cache"}]
+    cluster.objects[PODS] = []
+    cluster.put(PODS, "busy", spec={"containers": [{"env": env}]}, status={"phase": "Running"})
+    with pytest.raises(CommandError, match="busy uses the cache /fsx/cache; nothing was submitted"):
+        submit_to(of(), cluster, cache="/fsx/cache")
+    assert changes(cluster) == []
+    assert submit_to(of(), cluster, cache="/fsx/other").code == 0
+
+
+def test_what_a_job_has_to_wait_for_by_now_is_told(cluster: RunningCluster, monkeypatch: pytest.MonkeyPatch):
+    """It was not there at the first look; nothing is asked."""
+    make = cluster.make
+
+    def meanwhile(*arguments: Any) -> dict[str, Any]:
+        cluster.served[CLAIM]["status"]["phase"] = "Pending"
+        return make(*arguments)
+
+    monkeypatch.setattr(cluster, "make", meanwhile)
+    done = submit_to(of(), cluster)
+    assert (done.code, "claim: fsx-claim is Pending: pods wait for it" in done.told) == (0, True)
 
 
 @contextmanager
@@ -339,7 +455,7 @@ def test_submit_uses_the_rights_that_are_listed_and_no_others(cluster: RunningCl
         if kind.resource is None:
             continue
         found = of(EVERYTHING, launcher=kind.name, name=kind.name, priority="high", **NEEDED.get(kind.name, {}))
-        assert submit_to(found, cluster, unknown, lambda: None, None) == 0
+        assert submit_to(found, cluster).code == 0
         # What an ended job has left is deleted first, and what is half made in the end.
         del cluster.served[path_of(found.objects[-1])]
         with cannot_be_owned(cluster), pytest.raises(CommandError, match="no owner"):
@@ -425,7 +541,11 @@ def test_an_image_that_is_not_there_is_found(cluster: RunningCluster, known: boo
     found = of(image="123456789012.dkr.ecr.us-west-2.amazonaws.com/train:1")
     (finding,) = [item for item in preflight.findings(found, cluster, lambda image: known) if item.check == "image"]
     assert finding.verdict == verdict
-    assert submit_to(found, cluster, lambda image: known, lambda: None, None) == code
+    if code:
+        with pytest.raises(CommandError, match="nothing was submitted"):
+            submit_to(found, cluster, known)
+    else:
+        assert submit_to(found, cluster, known).code == 0
 
 
 class Ecr:
