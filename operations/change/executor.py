@@ -10,7 +10,7 @@ from operations.change.report import UNDER_WAY, Report, understood, writing
 from operations.change.whose import Site, Whose, read_whose
 from operations.interruption import interrupted_by_signals
 
-__all__ = ["carry_out"]
+__all__ = ["carry_out", "show"]
 NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
 GONE = Outcome("gone", ("it is not there any more",))
 OPEN = ("held", "moved", "unsure")
@@ -24,7 +24,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
         whose = report.whose = read_whose(site)
         seen = _look(change, site, whose, report)
         plan = change.actions(seen)
-        for line in (*whose.ownership.lines(), *change.shown(seen), *map(str, report.unknown)):
+        for line in (*whose.lines(), *change.shown(seen), *map(str, report.unknown)):
             site.tell(line)
         if plan:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
@@ -34,6 +34,20 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
         elif report.unknown:
             raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
         report.end = "left" if report.left else "done" if report.outcomes else "nothing"
+        for line in change.result(seen, report):
+            site.say(line)
+    return report.code
+
+
+def show(change: Change[Seen], site: Site) -> int:
+    """What would be done, for `--dry-run`: the first steps, which only read. The exit code; raises and reports as `carry_out`."""
+    report = Report(change.name, site)
+    with interrupted_by_signals(), writing(report):
+        whose = report.whose = read_whose(site)
+        seen = _look(change, site, whose, report)
+        for line in (*whose.lines(), *change.shown(seen), *map(str, report.unknown)):
+            site.tell(line)
+        report.end = "unknown" if report.unknown else "shown"
         for line in change.result(seen, report):
             site.say(line)
     return report.code

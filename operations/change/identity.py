@@ -41,7 +41,7 @@ class Aws:
     name: str = field(compare=False)
     arn: str
     born: str
-    """When it was made: an ARN may be given again to a second object of the name."""
+    """When it was made: an ARN may be given again to a second object of the name. Empty: it was not there when it was looked for."""
 
     def __post_init__(self) -> None:
         if not self.arn:
@@ -50,7 +50,7 @@ class Aws:
     @property
     def which(self) -> str:
         """ARN and time."""
-        return f"{self.arn} of {self.born}"
+        return f"{self.arn} of {self.born}" if self.born else self.arn
 
     def within(self, confirmed: Any, /) -> bool:
         """The same object."""
@@ -77,6 +77,32 @@ class Kube:
 
     def within(self, confirmed: Any, /) -> bool:
         """The same object."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What a tag of an image repository names."""
+
+    repository: str
+    """With its registry."""
+    tag: str
+    digest: str
+    """Empty: it named nothing when it was looked at."""
+    kind = "image"
+
+    @property
+    def name(self) -> str:
+        """REPOSITORY:TAG."""
+        return f"{self.repository}:{self.tag}"
+
+    @property
+    def which(self) -> str:
+        """With the digest: a tag may be moved to another image."""
+        return f"{self.name}@{self.digest}" if self.digest else self.name
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same tag, that names the same."""
         return self == confirmed
 
 

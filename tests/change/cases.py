@@ -1,12 +1,25 @@
 """Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest.mock import patch
 
+from facts.names import CLUSTER_TAG, cluster_tags, stack_path
+from operations.aws.ecr import registry_host
+from operations.errors import CommandError
+from operations.jobs.image.place import usual_repository
 from simulator.account import kinds
-from tests.change.stage import CLUSTER, STACK, Call, Stage
+from simulator.outputs import ACCOUNT
+from tests.change.stage import CLUSTER, REGION, STACK, Call, Fault, Stage
+from tests.operations.aws.cloud import tag_list
+from tests.operations.jobs.image.images import put_base
+from tests.operations.jobs.image.strict_registry import StrictRegistry
+from tests.support import ROOT
 
 GROUP = "trn1-32xl"
+REPOSITORY = usual_repository(CLUSTER)
 Act = Callable[[Stage], None]
 
 
@@ -24,6 +37,12 @@ class Case:
     """What makes the second look differ from what was shown, so that it is asked again."""
     is_own: Callable[[str], bool]
     """Whether the command may change the object of a key of `Stage.everything`."""
+    refused: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    """What makes the second look refuse."""
+    prepare: Act = lambda stage: None
+    """Done before a run: what the shipped stack has not."""
+    around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
+    """Stands around each run: tools of the machine."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
@@ -38,6 +57,60 @@ def set_size(stage: Stage, count: int) -> None:
     stage.engine.world.state.put(replace(group, inputs={**group.inputs, "scalingConfig": sizes}))
 
 
+def _pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    host = registry_host(ACCOUNT, REGION)
+    if call.way == "aws":
+        return "make", f"arn:aws:ecr:{REGION}:{ACCOUNT}:repository/{call.given['repositoryName']}"
+    return "name" if call.name == "PUT manifests" else "send the layers of", f"{host}/{REPOSITORY}:1"
+
+
+def make_repository(stage: Stage) -> None:
+    """As a push before this one did."""
+    tags = tag_list(cluster_tags(CLUSTER, stack_path("organization", "trn", STACK)))
+    stage.engine.world.state.others.setdefault("repository", {})[REPOSITORY] = {"tags": tags}
+
+
+def delete_repository(stage: Stage) -> None:
+    """As a colleague does in the console."""
+    stage.engine.world.state.others["repository"].pop(REPOSITORY, None)
+    stage.registries.account.repositories.pop(REPOSITORY, None)
+
+
+def give_repository_away(stage: Stage) -> None:
+    """It is another cluster's."""
+    stage.engine.world.state.others["repository"][REPOSITORY] = {"tags": tag_list({CLUSTER_TAG: "another"})}
+
+
+def name_image(stage: Stage, tag: str, layers: int = 1) -> None:
+    """A small image gets the name."""
+    put_base(stage.registries.account, REPOSITORY, tag, layers=layers)
+
+
+def _tool_pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    return _pushed(stage, call) if call.way == "aws" else ("push", f"{registry_host(ACCOUNT, REGION)}/{REPOSITORY}:1")
+
+
+@contextmanager
+def container_tool(stage: Stage) -> Iterator[None]:
+    """A docker that has built an image, and pushes it. The build is no part of the change: it begins when an image is there."""
+
+    def run(command: list[str], _given: str | None = None) -> None:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"`docker {command[1]}` ended with exit code 1")
+
+        call = Call("tool", command[1], command, is_change=command[1] == "push")
+        stage.through(call, lambda: name_image(stage, "1") if call.is_change else None, failed)
+
+    def image_id(*_: str) -> str:
+        return put_base(StrictRegistry(), layers=1)
+
+    given = {"build.run": lambda *_: None, "build.tool_of": lambda _: "docker", "change.run": run, "change.image_id": image_id}
+    with ExitStack() as stack:
+        for name, value in given.items():
+            stack.enter_context(patch(f"operations.jobs.image.{name}", value))
+        yield
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -49,10 +122,32 @@ CASES: Mapping[str, Case] = {
             "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
         },
         is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",
-    )
+    ),
+    "image push": Case(
+        words=("image", "push", STACK, str(ROOT / "training" / "images"), "--tag", "1"),
+        agreed=("y",),
+        acted=_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={"another image has the name": lambda stage: name_image(stage, "1"), "the repository is another's": give_repository_away},
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+    ),
+    "image build": Case(
+        words=("image", "build", STACK, str(ROOT / "training" / "images"), "--tag", "1", "--push"),
+        agreed=("y",),
+        acted=_tool_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={
+            "another image has the name": lambda stage: name_image(stage, "1", layers=2),
+            "the repository is another's": give_repository_away,
+        },
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+        around=container_tool,
+    ),
 }
 NOT_YET = {
-    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "image build", "image push", "import", "precompile",
+    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "import", "precompile",
     "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""

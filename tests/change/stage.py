@@ -33,6 +33,7 @@ from simulator.doors.wire.wire import Refused
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from stacks.config import parse_settings
+from tests.change.registries import Registries
 from tests.operations.cluster.story import neighbours
 from tests.operations.owned import break_locks, locks_among
 from tests.support import dev_configuration, record_stack
@@ -45,6 +46,7 @@ REFUSALS = {
 }  # fmt: skip
 FAULTS: dict[str, tuple[Fault, ...]] = {
     "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken",),
+    "registry": ("403", "broken", "lost"), "tool": ("broken",),
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
@@ -145,6 +147,9 @@ class Stage:
     """The caller's, where it is another one."""
     is_dead: bool = False
 
+    registries: Registries = field(default_factory=lambda: Registries(REGION))
+    """Of images."""
+
     # What a test does to it
 
     def fault(self, number: int, fault: Fault) -> None:
@@ -161,7 +166,8 @@ class Stage:
 
     # Ways in
 
-    def _through(self, call: Call, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+    def through(self, call: Call, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+        """One call, whichever way it takes."""
         if self.is_dead:
             raise Died
         self.calls.append(call)
@@ -198,7 +204,7 @@ class Stage:
             return handler(given)
 
         is_change = not name.split(".")[1].startswith(("Describe", "List", "Get", "Search"))
-        return lambda given: self._through(Call("aws", name, dict(given), is_change), lambda: answered(given), failed)
+        return lambda given: self.through(Call("aws", name, dict(given), is_change), lambda: answered(given), failed)
 
     def kubernetes(self) -> Kubernetes:
         """The API server."""
@@ -212,7 +218,7 @@ class Stage:
                     return Answer(500 if fault == "broken" else int(fault))
 
                 what = f"{method} {path.partition('?')[0]}"
-                return stage._through(
+                return stage.through(
                     Call("kubernetes", what, body, method != "GET"), lambda: super(Server, self).answer(method, path, body), failed
                 )
 
@@ -226,7 +232,15 @@ class Stage:
         """`pulumi stack export`."""
         assert command[1:3] == ("stack", "export"), command
         call = Call("pulumi", " ".join(command[1:3]), command, is_change=False)
-        return self._through(call, lambda: (0, json.dumps(exported(self.engine.state))), lambda _: (255, "error: the stage refuses"))
+        return self.through(call, lambda: (0, json.dumps(exported(self.engine.state))), lambda _: (255, "error: the stage refuses"))
+
+    def images(self) -> Registries:
+        """Image registries."""
+
+        def through(name: str, given: str, is_change: bool, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+            return self.through(Call("registry", name, given, is_change), act, failed)
+
+        return self.registries.serve(self.engine.world, through)
 
     def _answer(self) -> str:
         if self.is_dead:
@@ -261,6 +275,7 @@ class Stage:
             f"{kind} {which}": entry for kind, found in state.others.items() for which, entry in found.items() if which not in self.locks()
         }
         own = {f"{item.registration.type} {item.registration.id}": dict(item.registration.inputs) for item in state}
+        others |= dict(self.registries.everything())
         return copy.deepcopy({**others, **own, "state": exported(self.engine.state)})
 
     # What happens meanwhile
@@ -318,6 +333,10 @@ class _Doors(Live):
     def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
         """The stage's own cluster."""
         return self._stage.kubernetes()
+
+    def registries(self) -> Any:
+        """The stage's own."""
+        return self._stage.images()
 
     def pulumi(self, _stack: str, /) -> Any:
         """The stage's own."""

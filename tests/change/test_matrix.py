@@ -38,19 +38,33 @@ def whole(name: str) -> Stage:
     return _run(name, _stage(name))[0]
 
 
-def _stage(name: str) -> Stage:
-    return Stage(CASES[name].agreed)
+def _stage(name: str, answers: Sequence[str] | None = None) -> Stage:
+    """Before a run; without `answers` with those that agree."""
+    stage = Stage(CASES[name].agreed if answers is None else tuple(answers))
+    CASES[name].prepare(stage)
+    return stage
+
+
+def _before(name: str, act: Callable[[Stage], None] = lambda stage: None) -> dict[str, Any]:
+    stage = _stage(name)
+    act(stage)
+    return stage.everything()
+
+
+def _lock(name: str) -> str:
+    """As the account has it."""
+    return next(call.given["LaunchTemplateName"] for call in whole(name).calls if call.name == LOCK[0])
 
 
 def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, CASES[name].around(stage):
         return stage, stage.trn(*CASES[name].words, *options, folder=Path(folder))
 
 
 def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
-    stage = Stage()
+    stage = _stage(name, ())
     prepare(stage)
     return _run(name, stage, "--yes")
 
@@ -101,36 +115,50 @@ def test_a_run_that_was_agreed_to_is_done(name: str):
     assert (ended.code, ended.report and ended.report["end"]) == (0, "done")
     assert stage.changes
     assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > stage.asked_at[-1]
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, _before(name))) == []
 
 
 @COMMANDS
 @pytest.mark.parametrize("answers", [(), ("n",)])
 def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
     """A no, and an end of the input."""
-    stage, ended = _run(name, Stage(answers))
+    stage, ended = _run(name, _stage(name, answers))
     assert (ended.code, ended.report and ended.report["end"]) == (1, "declined")
     assert not [call for call in stage.calls if call.name in LOCK]
     assert stage.changes == []
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, _before(name))) == []
 
 
 @COMMANDS
-@pytest.mark.parametrize("answers", [None, CASES["scale"].agreed, (*CASES["scale"].agreed, "y")])
-def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tuple[str, ...] | None):
+@pytest.mark.parametrize("more", [None, (), ("y",)])
+def test_what_differs_at_the_second_look_is_asked_again(name: str, more: tuple[str, ...] | None):
     """With `--yes`, and after a no, nothing is done; after a yes what was then confirmed."""
     case = CASES[name]
+    answers = None if more is None else (*case.agreed, *more)
     taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
     for what, differ in case.differ.items():
-        stage = Stage(answers or ())
+        stage = _stage(name, answers or ())
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
-        after = Stage()
-        differ(after)
         stage, ended = _run(name, stage, *(["--yes"] if answers is None else []))
-        assert list(_wrong(case, stage, ended, after.everything())) == [], what
-        is_agreed = answers is not None and len(answers) > 1
+        assert list(_wrong(case, stage, ended, _before(name, differ))) == [], what
+        is_agreed = bool(more)
         assert (bool(stage.changes), ended.code) == ((True, 0) if is_agreed else (False, 1)), what
-        assert len(stage.asked_at) == (0 if answers is None else 2), what
+        assert len(stage.asked_at) == (0 if answers is None else len(case.agreed) + 1), what
+
+
+@COMMANDS
+def test_what_is_refused_at_the_second_look_is_not_done(name: str):
+    """With both answers."""
+    taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
+    for what, act in CASES[name].refused.items():
+        for options in ((), ("--yes",)):
+            stage = _stage(name)
+            stage.before(taken, lambda act=act, stage=stage: act(stage))
+            stage, ended = _run(name, stage, *options)
+            assert list(_wrong(CASES[name], stage, ended, _before(name, act))) == [], what
+            assert (stage.changes, ended.code) == ([], 1), what
+            assert ended.report is not None
+            assert ended.report["end"] in ("refused", "stopped"), what
 
 
 @COMMANDS
@@ -139,13 +167,13 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
 
     def held(stage: Stage) -> None:
         which, entry = lock_entry(CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
-        stage.engine.world.state.others.setdefault("template", {})[which] = entry
+        stage.engine.world.state.others.setdefault("template", {})[which] = {**entry, "LaunchTemplateName": _lock(name)}
 
     stage, ended = _yes(name, held)
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == []
+    assert list(_wrong(CASES[name], stage, ended, _before(name), lock=True)) == []
     assert "another" in str(stage.locks())
-    stage = Stage()
+    stage = _stage(name, ())
     held(stage)
     stage, ended = _run(name, stage, "--yes", "--break-lock")
     assert (ended.code, stage.locks()) == (0, {})
@@ -167,11 +195,10 @@ def _last_check(name: str) -> int:
 
 def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: int, lock: bool) -> None:
     for number in _numbers(name, first, count=count):
-        stage, before = Stage(CASES[name].agreed), Stage()
+        stage = _stage(name)
         stage.before(number, lambda stage=stage: act(stage))
-        act(before)
         stage, ended = _run(name, stage)
-        assert list(_wrong(CASES[name], stage, ended, before.everything(), lock=lock)) == [], number
+        assert list(_wrong(CASES[name], stage, ended, _before(name, act), lock=lock)) == [], number
         if number <= _last_check(name):
             assert (stage.changes, ended.code) == ([], 1), number
 
@@ -182,7 +209,7 @@ def _lost(name: str, count: int) -> None:
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
         stage, ended = _run(name, stage)
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == [], number
+        assert list(_wrong(CASES[name], stage, ended, _before(name), lock=True)) == [], number
         later = [at for at, call in enumerate(stage.calls, 1) if at >= number and call.name == CHECK]
         assert not [at for at, _ in stage.changes if later and at > later[0]], number
         if number <= _last_check(name):
@@ -234,11 +261,11 @@ def _failed(name: str, count: int) -> None:
     for number, fault in _drawn(list(_faulty(name)), count):
         is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
         for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
-            stage = Stage(answers)
+            stage = _stage(name, answers)
             stage.fault(number, fault)
             stage, ended = _run(name, stage, *options)
             about = (number, fault, options, answers, ended.err)
-            assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=is_lock)) == [], about
+            assert list(_wrong(CASES[name], stage, ended, _before(name), lock=is_lock)) == [], about
             assert ended.report is not None
             assert bool(stage.locks()) <= bool(ended.report["lock"] or ended.code), about
             # The lock's token settles an answer that was lost.
@@ -269,7 +296,7 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
         stage.kill(number, by)
         stage, ended = _run(name, stage)
         assert ended.code in (KILLED if by is None else 130, 0), number
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=by is None)) == [], (number, ended.err)
+        assert list(_wrong(CASES[name], stage, ended, _before(name), lock=by is None)) == [], (number, ended.err)
         if by is not None:
             assert ended.report is not None
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
