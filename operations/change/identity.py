@@ -41,7 +41,7 @@ class Aws:
     name: str = field(compare=False)
     arn: str
     born: str
-    """When it was made: an ARN may be given again to a second object of the name. Empty: it was not there when it was looked for."""
+    """When it was made: an ARN may be given again to a second object of the name. Empty: it was not there, or its id is never given again."""
 
     def __post_init__(self) -> None:
         if not self.arn:

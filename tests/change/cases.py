@@ -7,12 +7,14 @@ from typing import Any
 from unittest.mock import patch
 
 from facts.names import CLUSTER_TAG, cluster_tags, stack_path
+from facts.resources.fsx import FILE_SYSTEM
 from operations.aws.ecr import registry_host
 from operations.errors import CommandError
 from operations.jobs.image.place import usual_repository
 from simulator.account import kinds
-from simulator.outputs import ACCOUNT
-from tests.change.stage import CLUSTER, REGION, STACK, Call, Fault, Stage
+from simulator.doors.wire.repository_tasks import TASK
+from simulator.outputs import ACCOUNT, CREATED_AT
+from tests.change.stage import CLUSTER, REGION, STACK, Call, Ended, Fault, Stage
 from tests.operations.aws.cloud import tag_list
 from tests.operations.jobs.image.images import put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry
@@ -41,6 +43,8 @@ class Case:
     """What makes the second look refuse."""
     prepare: Act = lambda stage: None
     """Done before a run: what the shipped stack has not."""
+    ended: Callable[[Stage, Ended, Mapping[str, Any]], bool] = lambda stage, ended, whole: (ended.code, stage.everything()) == (0, whole)
+    """Whether the run after one that was stopped ended it. `whole`: what there is after a run that nothing stopped."""
     around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
     """Stands around each run: tools of the machine."""
 
@@ -111,6 +115,37 @@ def container_tool(stage: Stage) -> Iterator[None]:
         yield
 
 
+def link_to_bucket(stage: Stage, which: str = f"dra-{1:0>17}") -> None:
+    """The file system is linked to S3, as by `storage.lustre.dataRepository`."""
+    (file_system,) = [item.registration.id for item in stage.engine.world.state if item.registration.type == FILE_SYSTEM.token]
+    entry = {"AssociationId": which, "FileSystemId": file_system, "FileSystemPath": "/", "DataRepositoryPath": "s3://checkpoints/run"}
+    stage.engine.world.state.others["repository association"] = {which: entry}
+
+
+def begin_task(stage: Stage) -> None:
+    """A colleague exports another folder."""
+    (link,) = stage.engine.world.state.others["repository association"].values()
+    entry = {
+        "TaskId": f"task-{0:0>17}",
+        "Lifecycle": "EXECUTING",
+        "Type": "EXPORT_TO_REPOSITORY",
+        "CreationTime": CREATED_AT,
+        "Paths": ["other"],
+    }
+    stage.engine.world.state.others.setdefault(TASK, {})[f"task-{0:0>17}"] = {**entry, "FileSystemId": link["FileSystemId"]}
+
+
+def _exported(stage: Stage, call: Call) -> tuple[str, str]:
+    (which,) = stage.engine.world.state.others["repository association"]
+    return f"export /fsx/{call.given['Paths'][0]} to s3://checkpoints/run/{call.given['Paths'][0]}", which
+
+
+def export_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
+    """FSx runs it, and refuses a second one until then, or it is begun; never twice."""
+    tasks = stage.engine.world.state.others.get(TASK, {})
+    return len(tasks) == 1 and ended.code == (0 if ended.report and ended.report["done"] else 1)
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -145,9 +180,19 @@ CASES: Mapping[str, Case] = {
         prepare=make_repository,
         around=container_tool,
     ),
+    "data export": Case(
+        words=("data", "export", STACK, "/fsx/checkpoints/bert"),
+        agreed=("y",),
+        acted=_exported,
+        differ={"the folder was linked again": lambda stage: link_to_bucket(stage, f"dra-{2:0>17}")},
+        refused={"another export began": begin_task},
+        is_own=lambda key: key.startswith(f"{TASK} "),
+        prepare=link_to_bucket,
+        ended=export_ended,
+    ),
 }
 NOT_YET = {
-    "cancel", "capacity buy", "data export", "data stage", "destroy", "drain", "import", "precompile",
+    "cancel", "capacity buy", "data stage", "destroy", "drain", "import", "precompile",
     "recover", "roll", "shell", "submit", "sweep", "upgrade", "verify",
 }  # fmt: skip
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
