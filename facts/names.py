@@ -4,10 +4,14 @@ Names are set by the program, not generated: an object that a crash left behind 
 run instead of as a silent bill.
 """
 
+import hashlib
+import re
+
 CLUSTER_NAME_LIMIT = 28
 """Longest cluster name: the longest role name below then still fits IAM's 64 characters in the longest region."""
 CLUSTER_NAME = rf"[a-z][a-z0-9-]{{0,{CLUSTER_NAME_LIMIT - 2}}}[a-z0-9]"
 CLUSTER_NAME_WORDS = f"letters, digits and hyphens, at most {CLUSTER_NAME_LIMIT} characters: role names built from it must fit IAM's 64"
+LAUNCH_TEMPLATE_NAME_LIMIT = 128
 ROLE_NAME_LIMIT = 64
 NODE_GROUP_NAME_LIMIT = 63
 SCHEDULED_GROUP_NAME_LIMIT = 64 - len("-down")
@@ -106,6 +110,16 @@ def lock_name(cluster: str) -> str:
     No group's template can have this name: those have one slash. EC2 takes 128 characters, a cluster's name has 100 at most.
     """
     return f"trn/lock/{cluster}"
+
+
+def part_lock_name(kind: str, name: str) -> str:
+    """The same for a command that changes something smaller than a cluster, such as the `image` train/training:1.0.
+
+    EC2 takes letters, digits and ().-/_ only; what is too long has the hash of its name. No cluster's lock can have such a name: theirs has
+    one slash less.
+    """
+    whole = lock_name(f"{kind}/" + re.sub(r"[^A-Za-z0-9().\-/_]", "/", name))
+    return whole if len(whole) <= LAUNCH_TEMPLATE_NAME_LIMIT else lock_name(f"{kind}/{hashlib.sha256(name.encode()).hexdigest()}")
 
 
 def lock_parameter(cluster: str) -> str:

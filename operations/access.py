@@ -9,13 +9,16 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from facts.kubeconfig import kubeconfig
 from operations.aws.api import Api, BotoApi
 from operations.errors import CommandError
 from operations.kube.api import Kubernetes, connect
 from operations.pulumi import Pulumi, PulumiCli
+
+if TYPE_CHECKING:
+    from urllib3 import PoolManager
 
 OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
@@ -46,6 +49,10 @@ class Access(Protocol):
 
     def pulumi(self, stack: str, /) -> Pulumi:
         """Pulumi, with the backend that holds the stack."""
+        ...
+
+    def registries(self) -> "PoolManager":
+        """Connections to image registries."""
         ...
 
     def pause(self, seconds: float) -> None:
@@ -103,6 +110,12 @@ class Live:
     def pulumi(self, _stack: str, /) -> Pulumi:
         """The CLI, where it is logged in."""
         return PulumiCli()
+
+    def registries(self) -> "PoolManager":
+        """Over HTTP, with a time limit for each step."""
+        from urllib3 import PoolManager, Timeout
+
+        return PoolManager(timeout=Timeout(connect=10, read=120))
 
     def pause(self, seconds: float) -> None:
         """Wait."""

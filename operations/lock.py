@@ -1,4 +1,4 @@
-"""The lock that one operator holds on a cluster while a command changes it: taken at once or not at all, and given up by its id."""
+"""The lock that one operator holds on a cluster, or a part of it, while a command changes it: taken at once or not at all, and given up by its id."""
 
 import getpass
 import json
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from facts.names import lock_name, lock_parameter
+from facts.names import lock_name, lock_parameter, part_lock_name
 from operations.aws import locks
 from operations.aws.api import Api
 from operations.aws.errors import is_refusal
@@ -70,7 +70,7 @@ def this_run(who: str, command: str) -> Holder:
 
 @dataclass
 class Lock:
-    """The lock of a cluster, for one run."""
+    """The lock of a cluster, or of one part, for one run."""
 
     api: Api
     cluster: str
@@ -79,11 +79,13 @@ class Lock:
     """Empty while this run does not hold it."""
     is_in_doubt: bool = False
     """It was asked for, and there is no answer."""
+    part: tuple[str, str] | None = None
+    """Kind and name of what alone is locked, such as image and REPOSITORY:TAG; None: the cluster."""
 
     @property
     def name(self) -> str:
         """As the account has it."""
-        return lock_name(self.cluster)
+        return part_lock_name(*self.part) if self.part else lock_name(self.cluster)
 
     def refuse_lost(self) -> None:
         """Raises OwnershipError where another run holds the lock by now, or no run does."""
@@ -99,7 +101,7 @@ class Lock:
         for number in range(LOOKS):
             if number:
                 time.sleep(PAUSE_S)
-            kept = locks.read(self.api, self.cluster)
+            kept = locks.read(self.api, self.name)
             if kept is not None:
                 return kept
         return None
@@ -111,19 +113,21 @@ class Lock:
             if not (break_lock and other is not None):
                 hint = "wait for it; if that run is dead, add --break-lock, which takes the lock from it"
                 who = _holder(other) if other else "a run that has just begun or ended"
-                raise OwnershipError(f"the cluster is locked by {who}", hint)
+                what = " ".join(self.part) if self.part else "cluster"
+                raise OwnershipError(f"the {what} is locked by {who}", hint)
             tell(f"taking the lock {self.name} from {_holder(other)}")
             locks.delete(self.api, other.id)
             if not self._made():
                 raise OwnershipError(f"another run took the lock {self.name} first", "wait for it")
-        self._refuse_0_1_0()
+        if not self.part:
+            self._refuse_0_1_0()
         tell(f"lock {self.name} taken by {self.holder.who}")
 
     def _made(self) -> bool:
         """Whether this run has the lock now. What it was told with an answer that was lost, the lock's token says."""
         self.is_in_doubt = True
         try:
-            self.id = locks.create(self.api, self.cluster, self.holder.tags)
+            self.id = locks.create(self.api, self.name, self.cluster, self.holder.tags)
         except NO_ANSWER as error:
             if is_refusal(error):
                 self.is_in_doubt = False

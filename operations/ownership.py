@@ -37,6 +37,8 @@ class StackCluster:
     """The VPC that the stack file names and others keep; empty where the stack makes its own."""
     existing_ids: frozenset[str] = frozenset()
     """All that the stack file names and others keep."""
+    may_be_absent: bool = False
+    """Whether the command is about the account and the stack, and may come before the cluster."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The lock of a cluster in the account: a launch template that launches nothing, under a name that one template can have.
+"""A lock in the account, of a cluster or of a part: a launch template that launches nothing, under a name that one template can have.
 
 EC2 makes it or refuses the name, and deletes it by its id (EC2 API, CreateLaunchTemplate, DeleteLaunchTemplate): whoever deletes names the
 very lock that was made or shown, and never one that was taken since. A template bills nothing (EC2 user guide, launch templates).
@@ -11,7 +11,7 @@ from datetime import datetime
 
 from botocore.exceptions import ClientError
 
-from facts.names import LOCK_TAG, lock_name, lock_parameter
+from facts.names import LOCK_TAG, lock_parameter
 from facts.resources.rights import Scope
 from operations.aws.api import Api, Call, Taken, tags_of
 from operations.aws.errors import NOT_FOUND, code_of
@@ -47,15 +47,17 @@ class Kept:
     tags: Mapping[str, str]
 
 
-def create(api: Api, cluster: str, tags: Mapping[str, str]) -> str:
-    """Make the lock with these tags: its id, empty where there is one. Of two that try at once one gets it.
+def create(api: Api, name: str, cluster: str, tags: Mapping[str, str]) -> str:
+    """Make the lock of this name with these tags: its id, empty where there is one. Of two that try at once one gets it.
+
+    `cluster`: whose operators may make and delete it.
 
     boto3 sends a request that got no answer again, with the ClientToken of the first: EC2 answers with the template that the first has made.
     """
     marks = [{"Key": key, "Value": value[:_TAG_LENGTH]} for key, value in {LOCK_TAG: cluster, **tags}.items()]
     specifications = [{"ResourceType": "launch-template", "Tags": marks}]
     try:
-        answer = api.call(CREATE, LaunchTemplateName=lock_name(cluster), LaunchTemplateData=_DATA, TagSpecifications=specifications)
+        answer = api.call(CREATE, LaunchTemplateName=name, LaunchTemplateData=_DATA, TagSpecifications=specifications)
     except ClientError as error:
         if code_of(error) == _NAME_TAKEN:
             return ""
@@ -63,9 +65,8 @@ def create(api: Api, cluster: str, tags: Mapping[str, str]) -> str:
     return answer["LaunchTemplate"]["LaunchTemplateId"]
 
 
-def read(api: Api, cluster: str) -> Kept | None:
+def read(api: Api, name: str) -> Kept | None:
     """The lock as it is shown now, None where none is. Of two, one of which is deleted and shown still, it is the newer one."""
-    name = lock_name(cluster)
     entries = api.pages(DESCRIBE, "LaunchTemplates", Filters=[{"Name": "launch-template-name", "Values": [name]}])
     found = [
         Kept(entry["LaunchTemplateId"], entry["CreatedBy"], entry["CreateTime"], tags_of(entry))

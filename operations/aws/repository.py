@@ -55,12 +55,16 @@ def _all_of(api: Api, call: Call, key: str, file_system: str) -> Iterator[Entry]
         token = {"NextToken": answer["NextToken"]}
 
 
-def begin_export(api: Api, file_system: str, path: str, tags: Mapping[str, str]) -> Entry:
-    """Begin to export what is new or changed below a path of a file system, without / at its beginning. Raises what botocore raises."""
+def begin_export(api: Api, file_system: str, path: str, tags: Mapping[str, str], token: str) -> Entry:
+    """Begin to export what is new or changed below a path of a file system, without / at its beginning. Raises what botocore raises.
+
+    `token`: of the request; sent twice with it, it is one.
+    """
     assert CLUSTER_TAG in tags, tags
     answer = api.call(
         CREATE_TASK,
         FileSystemId=file_system,
+        ClientRequestToken=token,
         Type=EXPORT,
         Paths=[path],
         Report={"Enabled": False},

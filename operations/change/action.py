@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from operations.change.report import Report
 
 Seen = TypeVar("Seen")
-End = Literal["done", "nothing", "left", "refused", "declined", "unknown", "stopped", "interrupted", "failed"]
+End = Literal["done", "nothing", "shown", "left", "refused", "declined", "unknown", "stopped", "interrupted", "failed"]
 
 
 class Ended(CommandError):

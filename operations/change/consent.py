@@ -46,7 +46,7 @@ class Person:
     def confirm(self, whose: Whose, plan: Sequence[Action], question: Question | None, unknown: Sequence[Unknown]) -> Confirmed:
         """Consent to a plan. Raises where there is none."""
         self._type_name(whose, unknown)
-        if not (unknown or whose.ownership.is_proven):
+        if not (unknown or whose.is_known):
             self.said.type_name(whose.cluster, "Pulumi's state does not say whose this cluster is")
         if question is not None and question.named:
             self.said.type_name(whose.cluster, question.named)

@@ -10,7 +10,7 @@ from operations.change.report import UNDER_WAY, Report, understood, writing
 from operations.change.whose import Site, Whose, read_whose
 from operations.interruption import interrupted_by_signals
 
-__all__ = ["carry_out"]
+__all__ = ["carry_out", "show"]
 GONE = Outcome("gone", ("it is not there any more",))
 BEHIND = Outcome("held", ("something that was not confirmed is in its way",))
 WAITS = Outcome("held", ("it waits for what goes before it",))
@@ -25,7 +25,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
         whose = report.whose = read_whose(site)
         seen = _look(change, site, whose, report)
         plan = change.actions(seen)
-        for line in (*whose.ownership.lines(), *change.shown(seen), *map(str, report.unknown)):
+        for line in (*whose.lines(), *change.shown(seen), *map(str, report.unknown)):
             site.tell(line)
         if plan:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
@@ -39,6 +39,20 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
             with held(change, site, whose, report):
                 pass
         report.end = "left" if report.left else "done" if report.outcomes else "nothing"
+        for line in change.result(seen, report):
+            site.say(line)
+    return report.code
+
+
+def show(change: Change[Seen], site: Site) -> int:
+    """What would be done, for `--dry-run`: the first steps, which only read. The exit code; raises and reports as `carry_out`."""
+    report = Report(change.name, site)
+    with interrupted_by_signals(), writing(report):
+        whose = report.whose = read_whose(site)
+        seen = _look(change, site, whose, report)
+        for line in (*whose.lines(), *change.shown(seen), *map(str, report.unknown)):
+            site.tell(line)
+        report.end = "unknown" if report.unknown else "shown"
         for line in change.result(seen, report):
             site.say(line)
     return report.code

@@ -49,6 +49,11 @@ def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> L
     return LeaseLock(site.kubernetes(), namespace, job, this_run(whose.ownership.caller, name))
 
 
+def part_lock(name: str, site: Site, whose: Whose, kind: str, part: str) -> Lock:
+    """Of one thing in the account, for a change that leaves the rest of the cluster to others."""
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), part=(kind, part))
+
+
 @contextmanager
 def held(change: Change[Any], site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
     """Hold the change's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""

@@ -42,7 +42,7 @@ class Aws:
     arn: str
     """Or the id, where descriptions have no ARN."""
     born: str
-    """When it was made: an ARN may be given again to a second object of the name."""
+    """When it was made: an ARN may be given again to a second object of the name. Empty: it was not there, or its id is never given again."""
 
     def __post_init__(self) -> None:
         if not self.arn:
@@ -97,6 +97,32 @@ class New:
 
     def within(self, confirmed: Any, /) -> bool:
         """The same place."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What a tag of an image repository names."""
+
+    repository: str
+    """With its registry."""
+    tag: str
+    digest: str
+    """Empty: it named nothing when it was looked at."""
+    kind = "image"
+
+    @property
+    def name(self) -> str:
+        """REPOSITORY:TAG."""
+        return f"{self.repository}:{self.tag}"
+
+    @property
+    def which(self) -> str:
+        """With the digest: a tag may be moved to another image."""
+        return f"{self.name}@{self.digest}" if self.digest else self.name
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same tag, that names the same."""
         return self == confirmed
 
 

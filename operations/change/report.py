@@ -72,7 +72,7 @@ class Report:
     @property
     def code(self) -> int:
         """Exit code of a change that no error ended."""
-        return int(self.end not in ("done", "nothing") or bool(self.lock) or not self.is_written)
+        return int(self.end not in ("done", "nothing", "shown") or bool(self.lock) or not self.is_written)
 
     def as_data(self) -> dict[str, Any]:
         """For `--json`: what all changes have, and the command's own keys."""

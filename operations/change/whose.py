@@ -48,6 +48,24 @@ class Whose:
         """Its name."""
         return self.ownership.subject.cluster
 
+    @property
+    def is_absent(self) -> bool:
+        """There is no cluster yet, by Pulumi and by EKS, and the command needs none: it is about the account and the stack."""
+        found = self.ownership
+        return found.subject.may_be_absent and not found.status and found.state.is_gone
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nobody need name the cluster: the state proves whose it is, or there is none to be mistaken for another."""
+        return self.ownership.is_proven or self.is_absent
+
+    def lines(self) -> list[str]:
+        """As users read it."""
+        if not self.is_absent:
+            return self.ownership.lines()
+        seen, subject = self.ownership.seen, self.ownership.subject
+        return [f"stack {subject.stack} in account {seen.account}, {seen.region}: it has no cluster yet, by Pulumi's state and by EKS"]
+
     def refuse_change(self, site: Site) -> None:
         """Raises OwnershipError where the account, or the cluster, is another one by now."""
         refuse_change(site.api, self.ownership)

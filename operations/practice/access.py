@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -125,6 +125,12 @@ class Practice:
         if engine is None:
             return self._unknown.setdefault(stack, NoStack(stack))
         return PracticeCli(account, stack_file) if engine == "pulumi" else RehearsalEngine(account, stack_file)
+
+    def registries(self) -> NoReturn:
+        """Raises CommandError: no image is in a practice account."""
+        raise CommandError(
+            "a practice account has no registry that takes images", "`trn image build` without --push needs no account", code=MISUSE
+        )
 
     def pause(self, seconds: float) -> None:
         """Time passes in the account whenever a command looks; a real control plane takes its own, of which a second is waited for."""

@@ -1,15 +1,27 @@
 """Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest.mock import patch
 
-from facts.names import cluster_tags, stack_path
+from facts.names import CLUSTER_TAG, cluster_tags, stack_path
+from facts.resources.fsx import FILE_SYSTEM
+from operations.aws.ecr import registry_host
+from operations.errors import CommandError
+from operations.jobs.image.place import usual_repository
 from simulator.account import kinds
-from tests.change.stage import CLUSTER, JOB, STACK, Call, Stage
+from simulator.doors.wire.repository_tasks import TASK
+from simulator.outputs import ACCOUNT, CREATED_AT
+from tests.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
 from tests.operations.aws.cloud import tag_list
+from tests.operations.jobs.image.images import put_base
+from tests.operations.jobs.image.strict_registry import StrictRegistry
 from tests.support import ROOT
 
 GROUP, JOBS = "trn1-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
+REPOSITORY = usual_repository(CLUSTER)
 Act = Callable[[Stage], None]
 
 
@@ -35,10 +47,14 @@ class Case:
     """The Lease that it holds; empty: the cluster's lock."""
     yes: tuple[str, ...] = ("--yes",)
     """What agrees in advance; nothing for a command that has no question."""
-    refused: Mapping[str, Act] = field(default_factory=dict)
+    refused: Mapping[str, Act] = field(default_factory=dict[str, Act])
     """What makes the second look refuse."""
     again: int = 0
     """Exit code of another run after one that has done it all."""
+    ended: Callable[[Stage, Ended, Mapping[str, Any]], bool] | None = None
+    """Whether the run after one that was stopped ended it, where that is not to be as after a run that nothing stopped, the last argument."""
+    around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
+    """Stands around each run: tools of the machine."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
@@ -100,6 +116,91 @@ def _swept(_: Stage, call: Call) -> tuple[str, str]:
     return "delete", next(call.given[key] for key in ("SubnetId", "VpcId", "AllocationId") if key in call.given)
 
 
+def _pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    host = registry_host(ACCOUNT, REGION)
+    if call.way == "aws":
+        return "make", f"arn:aws:ecr:{REGION}:{ACCOUNT}:repository/{call.given['repositoryName']}"
+    return "name" if call.name == "PUT manifests" else "send the layers of", f"{host}/{REPOSITORY}:1"
+
+
+def make_repository(stage: Stage) -> None:
+    """As a push before this one did."""
+    tags = tag_list(cluster_tags(CLUSTER, stack_path("organization", "trn", STACK)))
+    stage.engine.world.state.others.setdefault("repository", {})[REPOSITORY] = {"tags": tags}
+
+
+def delete_repository(stage: Stage) -> None:
+    """As a colleague does in the console."""
+    stage.engine.world.state.others["repository"].pop(REPOSITORY, None)
+    stage.registries.account.repositories.pop(REPOSITORY, None)
+
+
+def give_repository_away(stage: Stage) -> None:
+    """It is another cluster's."""
+    stage.engine.world.state.others["repository"][REPOSITORY] = {"tags": tag_list({CLUSTER_TAG: "another"})}
+
+
+def name_image(stage: Stage, tag: str, layers: int = 1) -> None:
+    """A small image gets the name."""
+    put_base(stage.registries.account, REPOSITORY, tag, layers=layers)
+
+
+def _tool_pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    return _pushed(stage, call) if call.way == "aws" else ("push", f"{registry_host(ACCOUNT, REGION)}/{REPOSITORY}:1")
+
+
+@contextmanager
+def container_tool(stage: Stage) -> Iterator[None]:
+    """A docker that has built an image, and pushes it. The build is no part of the change: it begins when an image is there."""
+
+    def run(command: list[str], _given: str | None = None) -> None:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"`docker {command[1]}` ended with exit code 1")
+
+        call = Call("tool", command[1], command, is_change=command[1] == "push")
+        stage.through(call, lambda: name_image(stage, "1") if call.is_change else None, failed)
+
+    def image_id(*_: str) -> str:
+        return put_base(StrictRegistry(), layers=1)
+
+    given = {"build.run": lambda *_: None, "build.tool_of": lambda _: "docker", "change.run": run, "change.image_id": image_id}
+    with ExitStack() as stack:
+        for name, value in given.items():
+            stack.enter_context(patch(f"operations.jobs.image.{name}", value))
+        yield
+
+
+def link_to_bucket(stage: Stage, which: str = f"dra-{1:0>17}") -> None:
+    """The file system is linked to S3, as by `storage.lustre.dataRepository`."""
+    (file_system,) = [item.registration.id for item in stage.engine.world.state if item.registration.type == FILE_SYSTEM.token]
+    entry = {"AssociationId": which, "FileSystemId": file_system, "FileSystemPath": "/", "DataRepositoryPath": "s3://checkpoints/run"}
+    stage.engine.world.state.others["repository association"] = {which: entry}
+
+
+def begin_task(stage: Stage) -> None:
+    """A colleague exports another folder."""
+    (link,) = stage.engine.world.state.others["repository association"].values()
+    entry = {
+        "TaskId": f"task-{0:0>17}",
+        "Lifecycle": "EXECUTING",
+        "Type": "EXPORT_TO_REPOSITORY",
+        "CreationTime": CREATED_AT,
+        "Paths": ["other"],
+    }
+    stage.engine.world.state.others.setdefault(TASK, {})[f"task-{0:0>17}"] = {**entry, "FileSystemId": link["FileSystemId"]}
+
+
+def _exported(stage: Stage, call: Call) -> tuple[str, str]:
+    (which,) = stage.engine.world.state.others["repository association"]
+    return f"export /fsx/{call.given['Paths'][0]} to s3://checkpoints/run/{call.given['Paths'][0]}", which
+
+
+def export_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
+    """FSx runs it, and refuses a second one until then, or it is begun; never twice."""
+    tasks = stage.engine.world.state.others.get(TASK, {})
+    return len(tasks) == 1 and ended.code == (0 if ended.report and ended.report["done"] else 1)
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -140,10 +241,40 @@ CASES: Mapping[str, Case] = {
         again=2,
     ),
     **{command: _submitted(command, name) for command, name in (("submit", "bert-large"), ("precompile", "bert-large-precompile"))},
+    "image push": Case(
+        words=("image", "push", STACK, str(ROOT / "training" / "images"), "--tag", "1"),
+        agreed=("y",),
+        acted=_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={"another image has the name": lambda stage: name_image(stage, "1"), "the repository is another's": give_repository_away},
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+    ),
+    "image build": Case(
+        words=("image", "build", STACK, str(ROOT / "training" / "images"), "--tag", "1", "--push"),
+        agreed=("y",),
+        acted=_tool_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={
+            "another image has the name": lambda stage: name_image(stage, "1", layers=2),
+            "the repository is another's": give_repository_away,
+        },
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+        around=container_tool,
+    ),
+    "data export": Case(
+        words=("data", "export", STACK, "/fsx/checkpoints/bert"),
+        agreed=("y",),
+        acted=_exported,
+        differ={"the folder was linked again": lambda stage: link_to_bucket(stage, f"dra-{2:0>17}")},
+        refused={"another export began": begin_task},
+        is_own=lambda key: key.startswith(f"{TASK} "),
+        prepare=link_to_bucket,
+        ended=export_ended,
+    ),
 }
-NOT_YET = {
-    "capacity buy", "data export", "data stage", "destroy", "image build", "image push", "import", "recover", "roll", "shell", "upgrade", "verify",
-}  # fmt: skip
+NOT_YET = {"capacity buy", "data stage", "destroy", "import", "recover", "roll", "shell", "upgrade", "verify"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

@@ -101,7 +101,8 @@ class Library:
             self.shown.append(str(what))
 
         given: dict[str, Any] = {"json_file": self.json_file, **more}
-        return Site(self.cloud.api, self.pulumi, subject(CLUSTER), lambda: None, self.pause, tell, self.results.append, **given)  # pyright: ignore
+        given = {"subject": subject(CLUSTER), **given}
+        return Site(self.cloud.api, self.pulumi, kubernetes=lambda: None, pause=self.pause, tell=tell, say=self.results.append, **given)  # pyright: ignore
 
     def person(self, *answers: bool, yes: bool = False, types: str = "") -> Person:
         """One who says yes or no, question by question, and types a name."""

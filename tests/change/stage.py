@@ -40,6 +40,7 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from stacks.config import parse_settings
 from tests.change.pulumi import CANCELLED, LOCKED, Cut, stage_pulumi
+from tests.change.registries import Registries
 from tests.operations.cluster.story import neighbours
 from tests.operations.owned import break_locks, lock_entry, locks_among
 from tests.support import ROOT, copy_project, dev_configuration, record_stack
@@ -52,6 +53,7 @@ REFUSALS = {
 }  # fmt: skip
 FAULTS: dict[str, tuple[Fault, ...]] = {
     "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken", "lost"),
+    "registry": ("403", "broken", "lost"), "tool": ("broken",),
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
@@ -94,7 +96,7 @@ class Call:
             return "take"
         if self.name == LOCK[1] or self.name.startswith(f"DELETE {LEASES}"):
             return "give back"
-        is_named = self.name == "ec2.DescribeLaunchTemplates" and lock_name(CLUSTER) in str(self.given)
+        is_named = self.name == "ec2.DescribeLaunchTemplates" and lock_name("") in str(self.given)
         return "check" if is_named or self.name == "ssm.GetParameter" or self.name.startswith(f"GET {LEASES}") else ""
 
 
@@ -176,6 +178,9 @@ class Stage:
     stack_file: str = field(default_factory=(ROOT / STACK_FILE).read_text)
     """Its text, before and after a run."""
 
+    registries: Registries = field(default_factory=lambda: Registries(REGION))
+    """Of images."""
+
     # What a test does to it
 
     def fault(self, number: int, fault: Fault) -> None:
@@ -192,7 +197,8 @@ class Stage:
 
     # Ways in
 
-    def _through(self, call: Call, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+    def through(self, call: Call, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+        """One call, whichever way it takes."""
         if self.is_dead:
             raise Died
         self.calls.append(call)
@@ -229,7 +235,7 @@ class Stage:
             return handler(given)
 
         is_change = not name.split(".")[1].startswith(("Describe", "List", "Get", "Search"))
-        return lambda given: self._through(Call("aws", name, dict(given), is_change), lambda: answered(given), failed)
+        return lambda given: self.through(Call("aws", name, dict(given), is_change), lambda: answered(given), failed)
 
     def kubernetes(self) -> Kubernetes:
         """The API server."""
@@ -244,7 +250,7 @@ class Stage:
 
                 what = f"{method} {path.partition('?')[0]}"
                 is_change = method != "GET" and "dryRun" not in path
-                return stage._through(
+                return stage.through(
                     Call("kubernetes", what, body, is_change), lambda: super(Server, self).answer(method, path, body), failed
                 )
 
@@ -275,7 +281,15 @@ class Stage:
 
     def _pulumi(self, command: tuple[str, ...], act: Callable[[], tuple[int, str]], *, is_change: bool) -> tuple[int, str]:
         name = " ".join(command[1 : 3 if command[1] == "stack" else 2])
-        return self._through(Call("pulumi", name, command, is_change), act, lambda _: _refused("error: the stage refuses\n"))
+        return self.through(Call("pulumi", name, command, is_change), act, lambda _: _refused("error: the stage refuses\n"))
+
+    def images(self) -> Registries:
+        """Image registries."""
+
+        def through(name: str, given: str, is_change: bool, act: Callable[[], Any], failed: Callable[[Fault], Any]) -> Any:
+            return self.through(Call("registry", name, given, is_change), act, failed)
+
+        return self.registries.serve(self.engine.world, through)
 
     def _answer(self) -> str:
         if self.is_dead:
@@ -318,6 +332,7 @@ class Stage:
             for item in state
             if item.registration.type != LEASE_TYPE
         }
+        others |= dict(self.registries.everything())
         return copy.deepcopy({**others, **own, "state": exported(self.engine.state), "file": self.stack_file})
 
     # What happens meanwhile
@@ -330,14 +345,14 @@ class Stage:
             inputs, outputs = {**item.registration.inputs, "spec": spec}, {"metadata": {"uid": "another"}}
             item.registration = replace(item.registration, inputs=inputs, outputs=outputs)
 
-    def lock(self, lease: str = "") -> None:
-        """Another run holds the Lease, or where none is named the cluster's lock."""
+    def lock(self, lease: str, template: str) -> None:
+        """Another run holds the Lease, or where none is named the lock that is this launch template."""
         if lease:
             body = {"metadata": {"name": lease}, "spec": {"holderIdentity": "another"}}
             _client(ApiServer(self.engine.world)).create(LEASE, "training", body)
             return
         which, entry = lock_entry(CLUSTER, Holder("another", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
-        self.engine.world.state.others.setdefault("template", {})[which] = entry
+        self.engine.world.state.others.setdefault("template", {})[which] = {**entry, "LaunchTemplateName": template}
 
     def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: Any) -> None:
         """Another object of the same name stands there."""
@@ -413,6 +428,10 @@ class _Doors(Live):
     def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
         """The stage's own cluster."""
         return self._stage.kubernetes()
+
+    def registries(self) -> Any:
+        """The stage's own."""
+        return self._stage.images()
 
     def pulumi(self, _stack: str, /) -> Any:
         """The stage's own."""

@@ -4,6 +4,7 @@ import inspect
 import json
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,15 @@ import typer
 from operations.change import executor
 from operations.change.action import Action, Difference, Outcome, Pace, Refusal
 from operations.change.consent import Confirmed
-from operations.change.executor import carry_out
+from operations.change.executor import carry_out, show
 from operations.change.identity import Aws, Kube, state_id
 from operations.change.known import Unknown, known, unknowns
 from operations.errors import CommandError, OwnershipError
 from operations.lock import Holder
 from simulator.doors.wire.wire import Refused
+from simulator.outputs import ACCOUNT
 from tests.change.invented import CLUSTER, Books, Library, NoError, Remove
-from tests.operations.owned import EMPTY, FakePulumi, put_lock, state
+from tests.operations.owned import EMPTY, FakePulumi, put_lock, state, subject
 
 ROUNDS = Pace(rounds=3)
 
@@ -56,7 +58,8 @@ def test_all_that_was_confirmed_is_done_and_reported(library: Library):
 def test_there_is_no_switch_that_leaves_a_step_out():
     """And nothing else of it is public."""
     assert list(inspect.signature(carry_out).parameters) == ["change", "site", "person"]
-    assert executor.__all__ == ["carry_out"]
+    assert list(inspect.signature(show).parameters) == ["change", "site"]
+    assert executor.__all__ == ["carry_out", "show"]
 
 
 def test_nothing_is_looked_at_before_it_is_known_whose_the_cluster_is(library: Library):
@@ -72,6 +75,36 @@ def test_where_the_state_does_not_prove_whose_it_is_the_name_is_typed(library: L
     assert "--yes alone is not enough" in library.ends(Remove(library), library.person(yes=True))
     assert library.removed == []
     assert library.run(Remove(library), library.person(True, types=CLUSTER)) == 0
+
+
+def test_before_the_cluster_a_change_is_about_account_and_stack(library: Library):
+    """One that may come before it says so and asks for no name; where the cluster is there, or any other change is made, nothing is left out."""
+    library.pulumi.export = EMPTY
+    before = replace(subject(CLUSTER), may_be_absent=True)
+    with pytest.raises(OwnershipError, match="is not the cluster's name"):
+        library.run(Remove(library), library.person(True), subject=before)
+    library.cloud.of("cluster").clear()
+    with pytest.raises(OwnershipError, match="is not the cluster's name"):
+        library.run(Remove(library), library.person(True))
+    library.shown.clear()
+    assert library.run(Remove(library), library.person(True), subject=before) == 0
+    assert library.shown[0] == f"stack dev in account {ACCOUNT}, us-west-2: it has no cluster yet, by Pulumi's state and by EKS"
+    library.pulumi.export = state("another")
+    with pytest.raises(OwnershipError, match="does not hold the cluster"):
+        library.run(Remove(library), library.person(True), subject=before)
+
+
+def test_what_would_be_done_is_shown_and_nothing_is_changed(library: Library):
+    """For `--dry-run`: the same looks, refusals and report, without a question and without the lock."""
+    assert show(Remove(library), library.site()) == 0
+    assert (library.removed, library.asked, library.report["end"], library.looks) == ([], [], "shown", 1)
+    assert library.shown[-1].startswith("books: ")
+    refused = Remove(library, refuses=lambda seen: [Refusal("not today")])
+    with pytest.raises(CommandError, match="not today"):
+        show(refused, library.site())
+    assert library.report["end"] == "refused"
+    library.before_look[3] = refusing()
+    assert (show(Remove(library), library.site()), library.report["end"]) == (1, "unknown")
 
 
 @pytest.mark.parametrize("look", [1, 2])

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from operations.jobs.image.layer import make_layer, selected
-from operations.jobs.image.push import made_of, plan_push, push
+from operations.jobs.image.push import made_of, plan_push
 from operations.jobs.image.registry import Registry
 from tests.kubernetes.conftest import Programs
-from tests.operations.jobs.image.images import DOCKER, OCI, files, put_base
+from tests.operations.jobs.image.images import DOCKER, OCI, files, push, put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry, serving
 
 pytestmark = pytest.mark.kubernetes

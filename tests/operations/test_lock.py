@@ -1,6 +1,7 @@
 """The lock of a cluster: taken at once or not at all, given up by its id, and never in the way of what the command has to say."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from facts.names import LOCK_TAG, launch_template_name, lock_name, lock_parameter
+from facts.names import LOCK_TAG, launch_template_name, lock_name, lock_parameter, part_lock_name
 from operations import lock as lock_module
 from operations.aws import locks
 from operations.errors import OwnershipError, fail_at_end
@@ -71,10 +72,34 @@ def test_its_name_is_no_groups_and_fits():
     assert lock_name("train").count("/") > launch_template_name("trn", "lock").count("/")
 
 
+def test_a_lock_of_a_part_is_nobody_elses_and_fits(cloud: Cloud):
+    """Of one image; its cluster, and other images, stay free. It is made and deleted by the same operators."""
+    shape: Any = Cloud().wire.session().client("ec2", "us-west-2").meta.service_model.shape_for("LaunchTemplateName")
+    parts = ["train/training:1.0", "train/training:1.1", f"{'a' * 200}:1", f"{'a' * 200}:2"]
+    names = [part_lock_name("image", part) for part in parts]
+    assert len({lock_name(CLUSTER), lock_name("image"), *names}) == 6
+    for name in names:
+        assert re.fullmatch(shape.metadata["pattern"], name)
+        assert len(name) <= shape.metadata["max"]
+    assert names[0] == "trn/lock/image/train/training/1.0"
+    held = [Lock(cloud.api, CLUSTER, mine(), part=("image", part)) for part in parts]
+    with locked(cloud.api, CLUSTER, mine()):
+        for lock in held:
+            lock.take(lambda line: None, break_lock=False)
+            lock.refuse_lost()
+        with pytest.raises(OwnershipError, match=r"the image train/training:1\.0 is locked by"):
+            Lock(cloud.api, CLUSTER, mine(), part=("image", parts[0])).take(lambda line: None, break_lock=False)
+        tags = [{tag["Key"]: tag["Value"] for tag in cloud.of("template")[lock.id]["Tags"]}[LOCK_TAG] for lock in held]
+        assert tags == [CLUSTER] * 4
+    for lock in held:
+        lock.release()
+    assert locks_of(cloud) == set()
+
+
 def test_a_long_name_of_a_computer_is_cut(cloud: Cloud):
     """A tag's value has 256 characters."""
-    assert locks.create(cloud.api, CLUSTER, {"trn:lock-where": "x" * 300})
-    kept = locks.read(cloud.api, CLUSTER)
+    assert locks.create(cloud.api, lock_name(CLUSTER), CLUSTER, {"trn:lock-where": "x" * 300})
+    kept = locks.read(cloud.api, lock_name(CLUSTER))
     assert kept is not None
     assert len(kept.tags["trn:lock-where"]) == 256
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from operations.command_line import completion
-from operations.options import ClusterName, JsonFile, Namespace, Stack, StateFile, Yes
+from operations.options import BreakLock, ClusterName, JsonFile, Namespace, Stack, StateFile, Yes
 
 
 def stage(
@@ -93,60 +93,28 @@ def export(
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Have FSx export what is new or changed in a folder to S3. It runs on after the command: `trn data status` says when it is there.
 
     Example: trn data export dev /fsx/data/checkpoints/bert
     """
-    from operations.access import access
-    from operations.asking import consent
-    from operations.aws.repository import begin_export, exports
-    from operations.errors import MISUSE, CommandError
-    from operations.jobs.data.place import linked_file_system
-    from operations.jobs.data.safety import RUNNING
-    from operations.output import errors, results, write_json
-    from operations.ownership import agreed, refuse_change
+    from operations.change.executor import carry_out, show
+    from operations.change.terminal import terminal
+    from operations.jobs.data.export import Export
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
-    from training.job import SHARED_PATH
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
-    progress = errors()
-
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
-
-    api = access().aws(stack, settings.region)
-    place = linked_file_system(api, stack_file, settings, state)
-    key = place.link.key(path, SHARED_PATH)
-    if key is None:
-        linked = f"{SHARED_PATH}{place.link.folder}".rstrip("/")
-        raise CommandError(
-            f"`{path}` is not linked to S3\n  allowed: a folder below {linked}", f"write checkpoints below {linked}", code=MISUSE
-        )
-    if running := [task for task in exports(api, place.file_system) if task["Lifecycle"] in RUNNING]:
-        raise CommandError(
-            f"{running[0]['TaskId']} exports already; FSx runs one at a time", f"`trn data status {stack}` says how far it is"
-        )
-    inside = path.removeprefix(SHARED_PATH).strip("/")
-    tell(
-        f"{path} of {place.file_system} to s3://{place.link.bucket}/{key}{', which FSx does by itself too' if place.link.exports_itself else ''}"
-    )
-    said = {"fileSystem": place.file_system, "path": inside, "to": f"s3://{place.link.bucket}/{key}"}
-    if dry_run:
-        write_json({**said, "started": False}, json_file)
-        results(json_file).print("nothing was started", markup=False)
-        return 0
-    given = consent(yes, name)
-    agreed(place.ownership, given, tell)
-    given.agree(f"Export {path} of {place.file_system}?")
-    refuse_change(api, place.ownership)
-    task = begin_export(api, place.file_system, inside, place.tags)
-    write_json({**said, "started": True, "task": task["TaskId"]}, json_file)
-    results(json_file).print(f"{task['TaskId']} is {task['Lifecycle']}: `trn data status {stack}` follows it", markup=False, soft_wrap=True)
-    return 0
+    change = Export(stack, settings, path)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "asking FSx", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return show(change, site) if dry_run else carry_out(change, site, person)
 
 
 def status(
@@ -172,13 +140,16 @@ def status(
     from operations.jobs.watch.source import PodLogs
     from operations.kube.cluster import cluster_of
     from operations.output import results, write_json
+    from operations.ownership import StackCluster, read_ownership, refuse_mismatch
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
     api = access().aws(stack, settings.region)
-    place = linked_file_system(api, stack_file, settings, state)
+    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
+    refuse_mismatch(ownership)
+    place = linked_file_system(api, ownership, settings)
     tasks = exports(api, place.file_system)
     said, lines, code = link_said(place, tasks), link_lines(place, tasks), 0
     if job is not None:

@@ -1,16 +1,13 @@
 """The file system of a stack and its link to S3: one that others keep by its id; its own by the cluster's tags, and refused where another stack made it."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from facts.names import CLUSTER_TAG, STACK_TAG, cluster_tags
-from operations.access import access
 from operations.aws.api import Api, tags_of
 from operations.aws.repository import associations, own_file_systems
 from operations.errors import CommandError
 from operations.jobs.data.safety import Link, link_of
-from operations.ownership import Ownership, StackCluster, read_ownership, refuse_mismatch, refuse_other_stack
-from operations.stack_file import StackFile
+from operations.ownership import Ownership, refuse_other_stack
 from stacks.settings import Settings
 
 
@@ -30,11 +27,8 @@ class Place:
         return cluster_tags(cluster, stack) if stack else {CLUSTER_TAG: cluster}
 
 
-def linked_file_system(api: Api, stack_file: StackFile, settings: Settings, state: Path | None) -> Place:
-    """The file system of a stack. Reads only. Raises OwnershipError where cluster or file system are another's, CommandError where there is none."""
-    subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
-    ownership = read_ownership(api, access().pulumi(stack_file.stack), subject, state)
-    refuse_mismatch(ownership)
+def linked_file_system(api: Api, ownership: Ownership, settings: Settings) -> Place:
+    """The file system of a stack. Reads only. Raises OwnershipError where it is another's, CommandError where there is none."""
     existing = settings.storage.lustre.existing
     if existing is not None:
         return Place(existing.file_system_id, link_of(associations(api, existing.file_system_id), settings.name, is_own=False), ownership)
@@ -42,6 +36,6 @@ def linked_file_system(api: Api, stack_file: StackFile, settings: Settings, stat
     if len(found) != 1:
         what = "no file system" if not found else f"{len(found)} file systems"
         raise CommandError(f"the cluster {settings.name} has {what}", "`trn status` shows what there is; `pulumi up` makes the stack's one")
-    refuse_other_stack(subject, tags_of(found[0]).get(STACK_TAG, ""), ownership.identity.stack)
+    refuse_other_stack(ownership.subject, tags_of(found[0]).get(STACK_TAG, ""), ownership.identity.stack)
     which = found[0]["FileSystemId"]
     return Place(which, link_of(associations(api, which), settings.name), ownership)

@@ -4,10 +4,11 @@ An export runs after a checkpoint was written, so one that is on the file system
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from operations.cluster_identity import moment
 from operations.errors import CommandError
 from training.metrics_line import MOST, Event, parse
 
@@ -47,6 +48,9 @@ class Link:
     uri: str
     exports_itself: bool
     """Whether FSx exports what is new or changed by itself."""
+    id: str = field(default="", compare=False)
+    """Of the association."""
+    made_at: str = field(default="", compare=False)
 
     def key(self, path: str, mount: str) -> str | None:
         """Key in the bucket of a path in a pod; None for what is not below the folder. `mount`: where pods have the file system."""
@@ -149,7 +153,13 @@ def link_of(entries: Iterable[Mapping[str, Any]], cluster: str, *, is_own: bool 
     """The link of a file system. `is_own`: whether the stack makes the file system. Raises CommandError where there is none."""
     for entry in entries:
         exported = entry.get("S3", {}).get("AutoExportPolicy", {}).get("Events", ())
-        return Link(entry["FileSystemPath"], entry["DataRepositoryPath"], {"NEW", "CHANGED"} <= set(exported))
+        return Link(
+            entry["FileSystemPath"],
+            entry["DataRepositoryPath"],
+            {"NEW", "CHANGED"} <= set(exported),
+            entry.get("AssociationId", ""),
+            moment(entry.get("CreationTime")),
+        )
     hint = "set `storage.lustre.dataRepository.s3Uri`, then `pulumi up`; without it nothing on the file system outlives it"
     if not is_own:
         hint = "its owner links it with `aws fsx create-data-repository-association`"

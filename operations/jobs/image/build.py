@@ -70,6 +70,13 @@ def built(planned: Build, folder: Path, files: Iterable[Path]) -> None:
         run(planned.command(Path(context)))
 
 
+def image_id(tool: str, image: str) -> str:
+    """What a tool calls an image of this machine: the digest of its configuration, or of its manifest; empty where it does not say."""
+    done = subprocess.run([tool, "image", "inspect", "--format", "{{.Id}}", image], capture_output=True, text=True, check=False)
+    found = done.stdout.strip() if done.returncode == 0 else ""
+    return f"sha256:{found.removeprefix('sha256:')}" if found else ""
+
+
 def run(command: list[str], given: str | None = None) -> None:
     """Run a tool; its own output goes to standard error. Raises CommandError where it fails. `given`: its standard input."""
     from operations.output import errors

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from operations.options import JsonFile, Stack, StateFile, Yes
+from operations.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 Folder = Annotated[Path, typer.Argument(help="Folder with the files of the job.")]
 ToolchainName = Annotated[str | None, typer.Option("--toolchain", help="Toolchain of the image. Else the stack's.")]
@@ -30,6 +30,8 @@ def push(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent and send nothing.")] = False,
     state: StateFile = None,
     yes: Yes = False,
+    name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Push a folder as one more layer on the toolchain's image to ECR, without any container tool.
@@ -41,13 +43,12 @@ def push(
     Example: trn image push dev src, or: trn image push src --toolchain jax-2.32 --dry-run
     """
     from operations.access import access
-    from operations.asking import consent
-    from operations.errors import MISUSE, CommandError
+    from operations.change.executor import carry_out, show
+    from operations.change.terminal import terminal
+    from operations.jobs.image.change import Push
     from operations.jobs.image.layer import make_layer, selected_for_push
-    from operations.jobs.image.place import image_place, need_base, need_into, registries
-    from operations.jobs.image.push import made_of, plan_push
-    from operations.jobs.image.push import push as carry_out
-    from operations.output import errors, results, write_json
+    from operations.jobs.image.place import need_base, need_into
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
@@ -56,36 +57,13 @@ def push(
     chosen, start = need_base(settings, toolchain, base)
     need_into(into)
     files = selected_for_push(folder, exclude or ())
-    if access().is_practice:
-        raise CommandError("a practice account has no registry that takes images", "`trn image build` needs no account", code=MISUSE)
-    progress = errors()
-
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
-
-    api = access().aws(stack, settings.region)
-    place = image_place(api, stack_file, settings, state, repository)
-    target, source = registries(place, start)
-    made = made_of(start, source, make_layer(folder, into, files), into)
-    new_tag, others = tag or made.tag(chosen.name), place.others(start, target)
-    plan = plan_push(made, target, place.name, new_tag, others, exists=place.repository is not None)
-    image = f"{target.host}/{place.name}:{plan.tag}"
-    for line in (*plan.lines, *place.lines):
-        tell(line)
-    if not dry_run:
-        if not plan.is_named:
-            consent(yes).agree(f"Push {image}?")
-        place.refuse_change()
-        place.make()
-        carry_out(plan, target, source, tell)
-    write_json({"image": image, "base": start, "toolchain": chosen.name, **plan.said, "pushed": not dry_run}, json_file)
-    console = results(json_file)
-    if dry_run:
-        console.print(f"nothing was sent; it would be {image}", markup=False, soft_wrap=True)
-        return 0
-    console.print(f"image: {image}", markup=False, soft_wrap=True)
-    console.print(f"digest: {made.manifest.digest}", markup=False, soft_wrap=True)
-    return 0
+    access().registries()
+    change = Push(stack_file, settings, chosen.name, start, make_layer(folder, into, files), into, repository, tag)
+    subject = StackCluster(stack_file.project, stack, settings.name, may_be_absent=True)
+    with terminal(
+        subject, settings.region, "pushing", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return show(change, site) if dry_run else carry_out(change, site, person)
 
 
 def build(
@@ -102,6 +80,8 @@ def build(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the Dockerfile and the command, and build nothing.")] = False,
     state: StateFile = None,
     yes: Yes = False,
+    name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Build a job's image from its folder and the toolchain's Dockerfile with docker, podman or finch.
@@ -111,10 +91,14 @@ def build(
 
     Example: trn image build src --toolchain xla-2.30 --dry-run, or: trn image build src --tag 1.0 --push
     """
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
     from operations.jobs.image.build import Build, built, shown, tool_of
+    from operations.jobs.image.change import PushBuilt
     from operations.jobs.image.layer import selected
-    from operations.jobs.image.place import need_into, need_push, need_toolchain, push_built, usual_repository
+    from operations.jobs.image.place import need_into, need_push, need_toolchain, repository_name
     from operations.output import results, write_json
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
@@ -123,7 +107,7 @@ def build(
     chosen = need_toolchain(settings, toolchain)
     need_into(into)
     files = selected(folder, exclude or ())
-    image = f"{repository or settings.training.image_repository or usual_repository(settings.name)}:{tag}"
+    image = f"{repository_name(settings, repository)}:{tag}"
     if push_it:
         need_push(tag)
     if dry_run:
@@ -133,11 +117,13 @@ def build(
         return 0
     made = Build(tool_of(tool), chosen, base, into, image)
     built(made, folder, files)
-    digest = ""
-    if push_it:
-        image, digest = push_built(stack_file, settings, state, repository, made.tool, image, tag, yes=yes)
-    write_json({"image": image, "digest": digest, "toolchain": chosen.name, "built": True, "pushed": push_it}, json_file)
-    here = [f"{image} is built, and is on this machine only: --push sends it to ECR"]
-    for line in [f"image: {image}", f"digest: {digest}"] if push_it else here:
-        results(json_file).print(line, markup=False, soft_wrap=True)
-    return 0
+    if not push_it:
+        write_json({"image": image, "digest": "", "toolchain": chosen.name, "built": True, "pushed": False}, json_file)
+        results(json_file).print(f"{image} is built, and is on this machine only: --push sends it to ECR", markup=False, soft_wrap=True)
+        return 0
+    subject = StackCluster(stack_file.project, stack, settings.name, may_be_absent=True)
+    change = PushBuilt(stack_file, settings, chosen.name, made.tool, image, repository, tag)
+    with terminal(
+        subject, settings.region, "pushing", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return carry_out(change, site, person)

@@ -1,22 +1,16 @@
 """Where an image goes: a repository of the account that is the cluster's, made if it is missing; or the one that the stack file names and others keep."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from facts import forms
 from facts.names import CLUSTER_TAG, STACK_TAG, cluster_tags
 from facts.toolchains import TOOLCHAINS, Toolchain, image_conflict
 from operations.access import access
-from operations.asking import consent
 from operations.aws import ecr
 from operations.aws.api import Api
 from operations.errors import MISUSE, CommandError, OwnershipError
-from operations.jobs.image.build import run
-from operations.jobs.image.push import refuse_named
 from operations.jobs.image.registry import Registry, parsed
-from operations.ownership import StackCluster, read_ownership, refuse_change, refuse_mismatch, refuse_other_stack
-from operations.stack_file import StackFile
+from operations.ownership import Ownership, refuse_other_stack
 from stacks.settings import Settings
 from training.job import PATH
 
@@ -64,7 +58,7 @@ def need_into(into: str) -> None:
         raise CommandError(f"--into `{into}` is no {PATH.what}\n  allowed: {PATH.allowed}", "write such as /workspace", code=MISUSE)
 
 
-@dataclass
+@dataclass(frozen=True)
 class ImagePlace:
     """A repository, and whose it is."""
 
@@ -77,14 +71,17 @@ class ImagePlace:
     """None where it is to be made."""
     tags: dict[str, str]
     """That it gets when it is made."""
-    refuse_change: Callable[[], None]
-    """Raises OwnershipError where the cluster has become another one."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     @property
     def lines(self) -> list[str]:
         """What happens to the repository, for a person."""
         return [] if self.repository is not None else [f"the repository {self.name} is made, with tags that stay with their images"]
+
+    @property
+    def arn(self) -> str:
+        """The repository's."""
+        return _arn(self.api, self.account, self.name)
 
     def has(self, name: str) -> bool:
         """Whether the registry has a repository."""
@@ -98,19 +95,16 @@ class ImagePlace:
         names = (start.repository if start.host == target.host else "", self.usual)
         return [name for name in dict.fromkeys(names) if name and self.has(name)]
 
-    def make(self) -> None:
-        """Make the repository where it is missing."""
-        if self.repository is None:
-            self.repository = ecr.make_repository(self.api, self.name, self.tags)
+
+def repository_name(settings: Settings, named: str | None) -> str:
+    """The one that is named, the one of the stack file, or the cluster's usual one."""
+    return named or settings.training.image_repository or usual_repository(settings.name)
 
 
-def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path | None, named: str | None) -> ImagePlace:
+def image_place(api: Api, ownership: Ownership, settings: Settings, named: str | None) -> ImagePlace:
     """The repository of a stack's images. Reads only. Raises OwnershipError where it is not the cluster's, CommandError where others' is not there."""
-    subject = StackCluster(stack_file.project, stack_file.stack, settings.name)
-    ownership = read_ownership(api, access().pulumi(stack_file.stack), subject, state)
-    refuse_mismatch(ownership)
     kept = settings.training.image_repository
-    name, account, stack = named or kept or usual_repository(settings.name), ownership.seen.account, ownership.identity.stack
+    name, account, stack = repository_name(settings, named), ownership.seen.account, ownership.identity.stack
     found = ecr.repository(api, name)
     if name == kept and found is None:
         hint = "`training.imageRepository`: its owner makes it; `aws ecr describe-repositories` lists those of the account"
@@ -119,13 +113,16 @@ def image_place(api: Api, stack_file: StackFile, settings: Settings, state: Path
         whose = found.tags.get(CLUSTER_TAG)
         if whose != settings.name:
             mark = f"its tag {CLUSTER_TAG} is {whose}" if whose else f"it has no tag {CLUSTER_TAG}"
-            arn = f"arn:aws:ecr:{settings.region}:{account}:repository/{name}"
-            hint = f"name another with --repository; if it is yours, tag it: aws ecr tag-resource --resource-arn {arn} --tags Key={CLUSTER_TAG},Value={settings.name}"
+            hint = f"name another with --repository; if it is yours, tag it: aws ecr tag-resource --resource-arn {_arn(api, account, name)} --tags Key={CLUSTER_TAG},Value={settings.name}"
             raise OwnershipError(f"the repository {name} is not of the cluster {settings.name}: {mark}", hint)
-        refuse_other_stack(subject, found.tags.get(STACK_TAG, ""), stack)
+        refuse_other_stack(ownership.subject, found.tags.get(STACK_TAG, ""), stack)
     tags = cluster_tags(settings.name, stack) if stack else {CLUSTER_TAG: settings.name}
     usual = usual_repository(settings.name)
-    return ImagePlace(api, account, name, usual, found, tags, lambda: refuse_change(api, ownership))
+    return ImagePlace(api, account, name, usual, found, tags)
+
+
+def _arn(api: Api, account: str, name: str) -> str:
+    return f"arn:aws:ecr:{api.region}:{account}:repository/{name}"
 
 
 def registries(place: ImagePlace, base: str) -> tuple[Registry, Registry]:
@@ -142,31 +139,4 @@ def need_push(tag: str) -> None:
         raise CommandError(
             "a pushed image needs a tag of its own: ECR keeps each tag with its image", "add --tag 1.0, or another", code=MISUSE
         )
-    if access().is_practice:
-        raise CommandError("a practice account has no registry that takes images", "leave --push out", code=MISUSE)
-
-
-def push_built(
-    stack_file: StackFile, settings: Settings, state: Path | None, named: str | None, tool: str, local: str, tag: str, *, yes: bool
-) -> tuple[str, str]:
-    """Push an image of this machine with its own tool. Returns its name in the registry and its digest."""
-    api = access().aws(stack_file.stack, settings.region)
-    place = image_place(api, stack_file, settings, state, named)
-    host = ecr.registry_host(place.account, settings.region)
-    image = f"{host}/{place.name}:{tag}"
-    registry = Registry(host, lambda: ecr.login(api), access().pause)
-    if place.repository is not None and registry.manifest(place.name, tag) is not None:
-        raise CommandError(f"{image} is there already, and ECR keeps each tag with its image", "give this one another --tag")
-    consent(yes).agree(f"Push {image}?")
-    place.refuse_change()
-    place.make()
-    user, password = ecr.login(api)
-    # By standard input: a password among the words would be in the list of processes.
-    run([tool, "login", "--username", user, "--password-stdin", host], password)
-    run([tool, "tag", local, image])
-    refuse_named(registry, place.name, tag)
-    run([tool, "push", image])
-    made = registry.manifest(place.name, tag)
-    if made is None:
-        raise CommandError(f"{image} is not in the registry, though {tool} says that it was pushed")
-    return image, made.digest
+    access().registries()

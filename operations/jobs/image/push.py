@@ -50,8 +50,18 @@ class PushPlan:
     tag: str
     made: Made
     steps: tuple[Step, ...]
-    is_named: bool
-    """Whether the tag names this very image already: then nothing is done."""
+    there: str
+    """Digest of what the tag names; empty where it names nothing."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the tag names this very image already: then nothing is done."""
+        return self.there == self.made.manifest.digest
+
+    @property
+    def missing(self) -> list[Step]:
+        """What the repository has not yet."""
+        return [step for step in self.steps if step.way != "there"]
 
     def size(self, *ways: Way) -> int:
         """Bytes of what goes these ways."""
@@ -105,36 +115,29 @@ def made_of(image: str, registry: Registry, layer: Layer, into: str) -> Made:
 def plan_push(made: Made, target: Registry, repository: str, tag: str, sources: Iterable[str], *, exists: bool) -> PushPlan:
     """What is to be done. Reads only.
 
-    `sources`: repositories of the same registry that may have a layer; `exists`: whether the repository is there. Raises CommandError
-    where the tag names another image: jobs that run with it would start with that one on their other nodes.
+    `sources`: repositories of the same registry that may have a layer; `exists`: whether the repository is there.
     """
-    there = target.manifest(repository, tag) if exists else None
-    if there is not None and there.digest != made.manifest.digest:
-        hint = "give it another --tag, or leave --tag out: then it follows from the files"
-        raise CommandError(f"{repository}:{tag} is another image already, {there.digest}; this one is {made.manifest.digest}", hint)
+    named = target.manifest(repository, tag) if exists else None
+    there = named.digest if named is not None else ""
     own = {made.layer.digest, made.manifest.config.digest}
     steps = list[Step]()
     for blob in {blob.digest: blob for blob in (*made.manifest.layers, made.manifest.config)}.values():
-        if there is not None or (exists and target.has_blob(repository, blob.digest)):
+        if there == made.manifest.digest or (exists and target.has_blob(repository, blob.digest)):
             steps.append(Step(blob, "there"))
         elif blob.digest in own:
             steps.append(Step(blob, "send"))
         else:
             source = next((name for name in sources if name != repository and _may_read(target, name, blob)), "")
             steps.append(Step(blob, "mount" if source else "copy", source))
-    return PushPlan(repository, tag, made, tuple(steps), is_named=there is not None)
+    return PushPlan(repository, tag, made, tuple(steps), there)
 
 
-def push(plan: PushPlan, target: Registry, base: Registry, tell: Callable[[str], None]) -> None:
-    """Carry it out: blobs first, the name last, so that a push that breaks off leaves no image. Raises CommandError."""
-    if plan.is_named:
-        return
+def send_layers(plan: PushPlan, target: Registry, base: Registry, tell: Callable[[str], None]) -> None:
+    """Bring the blobs into the repository. Without a name they are no image yet. Raises CommandError."""
     made, refused_mounts = plan.made, 0
     origin = parsed(made.base)
-    for step in plan.steps:
+    for step in plan.missing:
         blob = step.blob
-        if step.way == "there":
-            continue
         if step.way == "mount":
             if _mounted(target, plan.repository, step):
                 tell(f"mounted {blob.digest[:19]}, {size_text(blob.size)}, from {step.source}")
@@ -147,22 +150,6 @@ def push(plan: PushPlan, target: Registry, base: Registry, tell: Callable[[str],
             f"{refused_mounts} layers were sent though another repository has them: `aws ecr put-account-setting --name BLOB_MOUNTING"
             " --value ENABLED` lets ECR mount them"
         )
-    # No registry takes a name on a condition: it is looked at right before, and only a repository with immutable tags refuses by itself.
-    refuse_named(target, plan.repository, plan.tag, made.manifest.digest)
-    target.put_manifest(plan.repository, plan.tag, made.manifest)
-    kept = target.manifest(plan.repository, plan.tag)
-    if kept is None or kept.digest != made.manifest.digest:
-        raise CommandError(
-            f"{plan.repository}:{plan.tag} is not the image that was pushed, {made.manifest.digest}", "look who else pushes there"
-        )
-
-
-def refuse_named(target: Registry, repository: str, tag: str, digest: str = "") -> None:
-    """Raises CommandError where a tag that named nothing when it was looked at names another image by now. `digest`: of ours."""
-    there = target.manifest(repository, tag)
-    if there is not None and there.digest != digest:
-        wrong = f"{repository}:{tag} named no image when it was looked at, and names {there.digest} now; this one is {digest or 'not sent'}"
-        raise CommandError(f"{wrong}; the tag was not moved", "look who else pushes there; give this one another --tag")
 
 
 def _may_read(target: Registry, repository: str, blob: Blob) -> bool:

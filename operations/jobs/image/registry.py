@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin
 
-from urllib3 import HTTPResponse, PoolManager, Retry, Timeout
+from urllib3 import HTTPResponse, PoolManager, Retry
 from urllib3.exceptions import HTTPError
 from urllib3.util import make_headers
 
+from operations.access import access
 from operations.errors import CommandError
 from operations.jobs.image.manifest import ACCEPTED, Manifest, digest_of
 
@@ -61,7 +62,7 @@ class Registry:
     login: Callable[[], tuple[str, str]] | None = None
     """User and password; None for what is public."""
     pause: Callable[[float], None] = time.sleep
-    _pool: PoolManager = field(default_factory=lambda: PoolManager(timeout=Timeout(connect=10, read=120)))
+    pool: PoolManager = field(default_factory=lambda: access().registries())
     _authorizations: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -100,7 +101,10 @@ class Registry:
 
     def small_blob(self, repository: str, digest: str) -> bytes:
         """A whole blob, verified: for a configuration."""
-        body = b"".join(self.blob(repository, digest))
+        try:
+            body = b"".join(self.blob(repository, digest))
+        except HTTPError as error:
+            raise CommandError(f"{self.host} broke off while {digest} was read: {error}", "run it again") from error
         if digest_of(body) != digest:
             raise CommandError(f"{self.host} gave {digest_of(body)} for {digest}", "try again")
         return body
@@ -224,7 +228,7 @@ class Registry:
         # Blobs are often kept elsewhere; urllib3 leaves the authorization out of what it sends to another host.
         reads = Retry(5, connect=1, read=2, redirect=5, status=0, raise_on_redirect=True, backoff_factor=0.1)
         retries = reads if method in ("GET", "HEAD") else Retry(0, redirect=False)
-        answer = self._pool.request(method, url, body=body, headers=headers, retries=retries, preload_content=not stream)
+        answer = self.pool.request(method, url, body=body, headers=headers, retries=retries, preload_content=not stream)
         assert isinstance(answer, HTTPResponse)
         return answer
 

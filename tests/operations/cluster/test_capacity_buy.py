@@ -13,6 +13,7 @@ from botocore.exceptions import ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
+from facts.names import lock_name
 from operations.aws import locks
 from operations.aws.api import BotoApi
 from operations.aws.block_purchase import PURCHASE
@@ -439,7 +440,7 @@ def test_a_lock_that_is_taken_from_a_run_that_was_killed_leaves_its_purchase_in_
     around = regions.around("us-west-2")
     wire.handlers["ec2.DescribeCapacityReservations"] = seen_late
     wire.handlers["ec2.DescribeCapacityBlockOfferings"] = lambda _: {"CapacityBlockOfferings": around.blocks}
-    assert locks.create(regions.api("us-west-2"), "trainium-dev", {})
+    assert locks.create(regions.api("us-west-2"), lock_name("trainium-dev"), "trainium-dev", {})
     assert buy()[0] == 1
     looks.clear()
     code, _, err = buy("--break-lock")
@@ -531,16 +532,16 @@ def test_with_the_lock_lost_nothing_is_bought(regions: Regions):
     api = regions.api("us-west-2")
 
     def broken() -> None:
-        kept = locks.read(api, "trainium-dev")
+        kept = locks.read(api, lock_name("trainium-dev"))
         assert kept is not None
         locks.delete(api, kept.id)
-        assert locks.create(api, "trainium-dev", {"trn:lock-command": "capacity buy dev"})
+        assert locks.create(api, lock_name("trainium-dev"), "trainium-dev", {"trn:lock-command": "capacity buy dev"})
 
     under_the_lock(regions, broken)
     code, _, err = buy("--json", "report.json")
     assert (code, "has lost its lock" in err, purchases(regions), records()) == (1, True, 0, [])
     assert (report()["isBought"], "has lost its lock" in report()["error"]) == (False, True)
-    assert locks.read(api, "trainium-dev") is not None
+    assert locks.read(api, lock_name("trainium-dev")) is not None
 
 
 def test_with_credentials_of_another_account_nothing_is_bought(regions: Regions):
@@ -615,7 +616,7 @@ def no_right(regions: Regions) -> None:
 
 def lock_held(regions: Regions) -> None:
     """Another run has it."""
-    assert locks.create(regions.api("us-west-2"), "trainium-dev", {})
+    assert locks.create(regions.api("us-west-2"), lock_name("trainium-dev"), "trainium-dev", {})
 
 
 def ended_by(number: signal.Signals) -> Callable[[Regions], None]:

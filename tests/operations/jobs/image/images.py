@@ -5,8 +5,11 @@ import hashlib
 import io
 import json
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
+from operations.jobs.image.push import PushPlan, send_layers
+from operations.jobs.image.registry import Registry
 from tests.operations.jobs.image.strict_registry import StrictRegistry, digest_of
 
 OCI, DOCKER = "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"
@@ -58,6 +61,13 @@ def put_base(
         ]
         registry.put(repository, tag, json.dumps({"schemaVersion": 2, "mediaType": index_type, "manifests": entries}).encode(), index_type)
     return digest
+
+
+def push(plan: PushPlan, target: Registry, base: Registry, tell: Callable[[str], None]) -> None:
+    """Layers, then the name, unless it is this image's already."""
+    if not plan.is_named:
+        send_layers(plan, target, base, tell)
+        target.put_manifest(plan.repository, plan.tag, plan.made.manifest)
 
 
 def files(folder: Path, **texts: str) -> Path:

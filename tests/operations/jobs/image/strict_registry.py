@@ -2,14 +2,16 @@
 
 import base64
 import hashlib
+import http.client
+import io
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 MANIFESTS = ("application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json")
@@ -301,6 +303,33 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+
+class _Line:
+    """A connection on which one request has arrived, and the answer is read back."""
+
+    def __init__(self, sent: bytes) -> None:
+        self.sent, self.got = io.BytesIO(sent), io.BytesIO()
+
+    def makefile(self, mode: str, *_: Any) -> io.BytesIO:
+        """What was sent, or what was got."""
+        return self.sent if self.got.tell() == 0 and not self.got.getvalue() else io.BytesIO(self.got.getvalue())
+
+    def sendall(self, data: bytes) -> None:
+        """A part of the answer."""
+        self.got.write(data)
+
+
+def answered(
+    registry: StrictRegistry, method: str, path: str, headers: Mapping[str, str], body: bytes
+) -> tuple[int, dict[str, str], bytes]:
+    """One request without a network: status, headers and body of the answer."""
+    lines = [f"{method} {path} HTTP/1.1", *(f"{key}: {value}" for key, value in {"Content-Length": str(len(body)), **headers}.items())]
+    line = _Line("\r\n".join([*lines, "Connection: close", "", ""]).encode() + body)
+    type("Handler", (_Handler,), {"registry": registry})(cast("Any", line), ("stage", 0), cast("Any", None))
+    answer = http.client.HTTPResponse(cast("Any", line), method=method)
+    answer.begin()
+    return answer.status, dict(answer.getheaders()), answer.read()
 
 
 class _Server(ThreadingHTTPServer):

@@ -15,12 +15,13 @@ from facts.toolchains import TOOLCHAINS
 from operations.aws import ecr
 from operations.cli import app
 from operations.cluster.iam.documents import operator_permissions, statements
-from operations.jobs.image import place
+from operations.jobs.image import change
+from operations.jobs.image.manifest import DOCKER, Manifest
 from tests.operations.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.operations.healthy_cluster import NAME, Healthy
 from tests.operations.jobs.image.images import files, put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry, serving
-from tests.operations.owned import hold
+from tests.operations.owned import EMPTY, hold
 from tests.support import ROOT, copy_project
 from training.images import FOLDER, constraints, dockerfile
 
@@ -77,6 +78,69 @@ def test_a_push_prints_the_line_for_the_job_file(healthy: Healthy, registry: Str
     assert (made["imageTagMutability"], made["imageScanningConfiguration"]) == ("IMMUTABLE", {"scanOnPush": True})
     # The base is in the same registry: its layers are taken over, not sent.
     assert (registry.count("MOUNT"), registry.sent() < 3000) == (2, True)
+
+
+def test_a_tag_that_is_another_image_is_not_moved(healthy: Healthy, registry: StrictRegistry, tmp_path: Path):
+    """Nodes that have pulled it would run the old one beside the new one."""
+    assert push(registry, files(tmp_path, train="1"), "--yes", "--tag", "1").exit_code == 0
+    registry.asked.clear()
+    refused = push(registry, files(tmp_path, train="2"), "--yes", "--tag", "1")
+    assert (refused.exit_code, refused.stderr.count("sha256:"), "leave --tag out" in refused.stderr) == (1, 2, True), refused.stderr
+    assert registry.count("P") == 0
+
+
+@pytest.mark.parametrize("is_immutable", [True, False])
+@pytest.mark.parametrize("at", ["PATCH", "GET manifest"])
+def test_a_tag_that_was_set_while_the_layers_were_sent_is_not_moved(
+    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_immutable: bool, at: str
+):
+    """It is looked at again right before it would be set; both images are named in the report."""
+    registry.immutable = is_immutable
+    theirs = list[str]()
+
+    class Asked(list[str]):
+        def append(self, line: str) -> None:
+            super().append(line)
+            # The last look before the name, or the layers before it.
+            is_due = line.startswith(at) and (at == "PATCH" or sum(each.startswith(f"{at} {REPOSITORY} 1") for each in self) == 3)
+            if is_due and not theirs:
+                theirs.append(put_base(registry, REPOSITORY, "1"))
+
+    registry.asked = Asked()
+    result = push(registry, files(tmp_path, train="1"), "--yes", "--tag", "1", "--json", str(tmp_path / "report"))
+    told = (tmp_path / "report").read_text()
+    assert (result.exit_code, theirs[0] in told, json.loads(told)["digest"] in told, "not moved" in result.output) == (1, True, True, True)
+    assert registry.repositories[REPOSITORY].tags == {"1": theirs[0]}
+    assert registry.count("PUT manifest") == 0
+
+
+def test_a_repository_that_others_made_meanwhile_gets_no_layer(
+    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whose it is, is looked at before anything is sent."""
+    real = ecr.make_repository
+
+    def late(api, name, tags):
+        registry.repositories.setdefault(name, type(registry.repositories["mirror/base"])())
+        healthy.cloud.put("repository", REPOSITORY, {"tags": tag_list({CLUSTER_TAG: "other"})})
+        return real(api, name, tags)
+
+    monkeypatch.setattr("operations.aws.ecr.make_repository", late)
+    result = push(registry, files(tmp_path, train="1"), "--yes")
+    assert (result.exit_code, f"its tag {CLUSTER_TAG} is other" in result.stderr) == (1, True), result.output
+    assert [line for line in registry.asked if not line.startswith(("GET", "HEAD"))] == []
+
+
+def test_an_image_is_pushed_before_the_cluster_is_there(
+    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It is told so, and no name of a cluster is asked for; one that is there and that the state does not hold is named first."""
+    hold(monkeypatch, NAME).export = EMPTY
+    refused = push(registry, files(tmp_path, train="1"), "--yes")
+    assert (refused.exit_code, "--yes alone is not enough" in refused.stderr) == (1, True)
+    healthy.cloud.of("cluster").clear()
+    result = push(registry, tmp_path, "--yes")
+    assert (result.exit_code, "it has no cluster yet" in result.stderr) == (0, True), result.output
 
 
 def test_a_second_push_changes_nothing(healthy: Healthy, registry: StrictRegistry, tmp_path: Path):
@@ -242,7 +306,7 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(
         '#!/bin/sh\necho "$*" >> "$(dirname "$0")/asked"\n'
         'case $1 in build) for last; do :; done; cp -r "$last" "$(dirname "$0")/context";;\n'
-        'login) cat > "$(dirname "$0")/password";; push) exit ${PUSH_CODE:-0};; esac\n'
+        'login) cat > "$(dirname "$0")/password";; push) exit ${PUSH_CODE:-0};; image) echo "$IMAGE_ID";; esac\n'
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{found}:{os.environ['PATH']}")
@@ -270,14 +334,14 @@ def test_a_built_image_is_pushed_by_its_tool(
     healthy: Healthy, registry: StrictRegistry, docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """To the cluster's repository, with a password that no list of processes shows; its digest is the registry's."""
-    real = place.run
+    real = change.run
 
     def run(words, *given):
         real(words, *given)
         if words[1] == "push":
             put_base(registry, REPOSITORY, "1.0")
 
-    monkeypatch.setattr(place, "run", run)
+    monkeypatch.setattr(change, "run", run)
     words = ["build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes"]
     result = trn(*words)
     assert result.exit_code == 0, result.output
@@ -294,17 +358,34 @@ def test_a_built_image_moves_no_tag_that_was_set_since_the_question(
     healthy: Healthy, registry: StrictRegistry, docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """The tool would move it without a word where tags may be moved."""
-    real = place.run
+    real = change.run
 
     def run(words, *given):
         real(words, *given)
         if words[1] == "login":
             put_base(registry, REPOSITORY, "1.0")
 
-    monkeypatch.setattr(place, "run", run)
+    monkeypatch.setattr(change, "run", run)
     result = trn("build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes")
-    assert (result.exit_code, "the tag was not moved" in result.stderr) == (1, True), result.output
+    assert (result.exit_code, "and was not moved" in result.output) == (1, True), result.output
     assert [line.split()[0] for line in (docker / "asked").read_text().splitlines()] == ["build", "login", "tag"]
+
+
+def test_a_built_image_that_is_there_already_is_not_pushed_again(
+    healthy: Healthy, registry: StrictRegistry, docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The tool says which image it built: by the digest of its configuration, as docker and podman do, or of its manifest."""
+    healthy.cloud.put("repository", REPOSITORY, {"tags": tag_list({CLUSTER_TAG: NAME, STACK_TAG: STACK})})
+    digest = put_base(registry, REPOSITORY, "1.0")
+    config = Manifest(registry.repositories[REPOSITORY].manifests[digest][1], DOCKER).config.digest
+    words = ["build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes"]
+    for own in (config, config.removeprefix("sha256:"), digest):
+        monkeypatch.setenv("IMAGE_ID", own)
+        result = trn(*words)
+        assert (result.exit_code, f"digest: {digest}" in result.stdout) == (0, True), result.output
+    monkeypatch.setenv("IMAGE_ID", "sha256:another")
+    assert trn(*words).exit_code == 1
+    assert "push" not in [line.split()[0] for line in (docker / "asked").read_text().splitlines()]
 
 
 @pytest.mark.parametrize(

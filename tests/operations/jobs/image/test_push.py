@@ -12,9 +12,9 @@ import pytest
 
 from operations.errors import CommandError
 from operations.jobs.image.layer import make_layer, selected
-from operations.jobs.image.push import Made, PushPlan, made_of, plan_push, push
+from operations.jobs.image.push import Made, PushPlan, made_of, plan_push
 from operations.jobs.image.registry import Registry, parsed
-from tests.operations.jobs.image.images import DOCKER, OCI, files, put_base
+from tests.operations.jobs.image.images import DOCKER, OCI, files, push, put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry, digest_of, serving
 
 INTO, REPOSITORY = "/workspace", "trainium-dev/training"
@@ -103,37 +103,6 @@ def test_nothing_is_sent_twice(base: StrictRegistry, target: StrictRegistry, tmp
     assert target.sent() == plan.size("send") < 5_000
     # Its manifest and its configuration alone.
     assert base.count("GET blob") == 2
-
-
-def test_a_tag_that_is_another_image_is_not_moved(base: StrictRegistry, target: StrictRegistry, tmp_path: Path):
-    """Nodes that have pulled it would run the old one beside the new one."""
-    pushed(base, target, files(tmp_path, train="1"))
-    target.asked.clear()
-    with pytest.raises(CommandError, match=rf"{REPOSITORY}:1 is another image already, sha256:") as refused:
-        planned(base, target, files(tmp_path, train="2"))
-    assert "leave --tag out" in refused.value.hint
-    assert str(refused.value).count("sha256:") == 2
-    assert target.count("P") == 0
-
-
-@pytest.mark.parametrize("is_immutable", [True, False])
-def test_a_tag_that_was_set_while_the_layers_were_sent_is_not_moved(
-    base: StrictRegistry, target: StrictRegistry, tmp_path: Path, is_immutable: bool
-):
-    """It is looked at again right before it would be moved; both images are named."""
-    target.immutable = is_immutable
-    plan = planned(base, target, files(tmp_path, train="1"))
-    theirs = list[str]()
-
-    def meanwhile(line: str) -> None:
-        if not theirs:
-            theirs.append(put_base(target, REPOSITORY, "1"))
-
-    with pytest.raises(CommandError, match="the tag was not moved") as refused:
-        push(plan, client(target), client(base), meanwhile)
-    assert {theirs[0], plan.made.manifest.digest} <= set(str(refused.value).replace(";", " ").replace(",", " ").split())
-    assert target.repositories[REPOSITORY].tags == {"1": theirs[0]}
-    assert target.count("PUT manifest") == 0
 
 
 def test_layers_of_another_repository_are_mounted(base: StrictRegistry, target: StrictRegistry, tmp_path: Path):
