@@ -54,6 +54,10 @@ class Report:
         """Whether it was done, refused for good, or may be done: then it is not begun again."""
         return any((each.verb, each.object) == (action.verb, action.object) and what.kind in ENDED for each, what in self.outcomes)
 
+    def is_over(self, action: Action) -> bool:
+        """Whether what comes after an action may begin: it was done or refused."""
+        return any(action.is_within(each) and what.kind in (*DONE, "refused") for each, what in self.outcomes)
+
     @property
     def left(self) -> list[tuple[Action, Outcome]]:
         """What is not done."""

@@ -16,7 +16,7 @@ from tests.change.cases import CASES, NOT_YET, PRACTICE, READS, Case
 from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
 from tests.operations.owned import lock_entry
 
-COMMANDS = pytest.mark.parametrize("name", CASES)
+COMMANDS = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * case.is_long) for name, case in CASES.items()])
 DEFAULT, LONG = 5, 120
 """How many of a command's calls are tried in a column, evenly drawn: by default, and with the mark `long`, which is all for most."""
 CHECK = "ec2.DescribeLaunchTemplates"
@@ -39,7 +39,7 @@ def whole(name: str) -> Stage:
 
 
 def _stage(name: str) -> Stage:
-    return Stage(CASES[name].agreed)
+    return CASES[name].stage(*CASES[name].agreed)
 
 
 def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
@@ -50,7 +50,7 @@ def _run(name: str, stage: Stage, *options: str) -> tuple[Stage, Ended]:
 
 
 def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
-    stage = Stage()
+    stage = CASES[name].stage()
     prepare(stage)
     return _run(name, stage, "--yes")
 
@@ -89,7 +89,7 @@ def test_every_changing_command_is_in_the_matrix():
         for name, each in below.items():
             yield from leaves(each, (*path, name))
 
-    known = [set(CASES), NOT_YET, READS, PRACTICE]
+    known = [{name.partition(" --")[0] for name in CASES}, NOT_YET, READS, PRACTICE]
     assert set(leaves(typer.main.get_command(app))) == set().union(*known)
     assert sum(map(len, known)) == len(set().union(*known))
 
@@ -101,18 +101,18 @@ def test_a_run_that_was_agreed_to_is_done(name: str):
     assert (ended.code, ended.report and ended.report["end"]) == (0, "done")
     assert stage.changes
     assert min(number for number, call in enumerate(stage.calls, 1) if call.is_change) > stage.asked_at[-1]
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything())) == []
 
 
 @COMMANDS
 @pytest.mark.parametrize("answers", [(), ("n",)])
 def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
     """A no, and an end of the input."""
-    stage, ended = _run(name, Stage(answers))
+    stage, ended = _run(name, CASES[name].stage(*answers))
     assert (ended.code, ended.report and ended.report["end"]) == (1, "declined")
     assert not [call for call in stage.calls if call.name in LOCK]
     assert stage.changes == []
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything())) == []
+    assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything())) == []
 
 
 @COMMANDS
@@ -122,9 +122,9 @@ def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tupl
     case = CASES[name]
     taken = next(number for number, call in enumerate(whole(name).calls, 1) if call.name == LOCK[0])
     for what, differ in case.differ.items():
-        stage = Stage(answers or ())
+        stage = case.stage(*(answers or ()))
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
-        after = Stage()
+        after = case.stage()
         differ(after)
         stage, ended = _run(name, stage, *(["--yes"] if answers is None else []))
         assert list(_wrong(case, stage, ended, after.everything())) == [], what
@@ -143,9 +143,9 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
 
     stage, ended = _yes(name, held)
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
-    assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == []
+    assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything(), lock=True)) == []
     assert "another" in str(stage.locks())
-    stage = Stage()
+    stage = CASES[name].stage()
     held(stage)
     stage, ended = _run(name, stage, "--yes", "--break-lock")
     assert (ended.code, stage.locks()) == (0, {})
@@ -156,7 +156,9 @@ def _drawn(values: Sequence[Any], count: int) -> Sequence[Any]:
 
 
 def _numbers(name: str, first: int = 1, *, count: int) -> Sequence[int]:
-    return _drawn(range(first, len(whole(name).calls) + 1), count)
+    """Each call that changes something is among those of the long tier."""
+    drawn = _drawn(range(first, len(whole(name).calls) + 1), min(count, CASES[name].draws))
+    return sorted({*drawn, *(number for number, _ in whole(name).changes if number >= first)}) if count == LONG else drawn
 
 
 def _last_check(name: str) -> int:
@@ -167,7 +169,7 @@ def _last_check(name: str) -> int:
 
 def _meanwhile(name: str, act: Callable[[Stage], None], *, first: int, count: int, lock: bool) -> None:
     for number in _numbers(name, first, count=count):
-        stage, before = Stage(CASES[name].agreed), Stage()
+        stage, before = _stage(name), CASES[name].stage()
         stage.before(number, lambda stage=stage: act(stage))
         act(before)
         stage, ended = _run(name, stage)
@@ -182,7 +184,7 @@ def _lost(name: str, count: int) -> None:
         stage = _stage(name)
         stage.before(number, stage.lose_lock)
         stage, ended = _run(name, stage)
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=True)) == [], number
+        assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything(), lock=True)) == [], number
         later = [at for at, call in enumerate(stage.calls, 1) if at >= number and call.name == CHECK]
         assert not [at for at, _ in stage.changes if later and at > later[0]], number
         if number <= _last_check(name):
@@ -231,14 +233,14 @@ def _faulty(name: str) -> Iterator[tuple[int, Any]]:
 
 def _failed(name: str, count: int) -> None:
     first = whole(name).changes[0][0]
-    for number, fault in _drawn(list(_faulty(name)), count):
+    for number, fault in _drawn(list(_faulty(name)), min(count, CASES[name].draws)):
         is_lock = whole(name).calls[number - 1].name in (*LOCK, CHECK, "ssm.GetParameter")
         for options, answers in ((("--yes",), ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
-            stage = Stage(answers)
+            stage = CASES[name].stage(*answers)
             stage.fault(number, fault)
             stage, ended = _run(name, stage, *options)
             about = (number, fault, options, answers, ended.err)
-            assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=is_lock)) == [], about
+            assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything(), lock=is_lock)) == [], about
             assert ended.report is not None
             assert bool(stage.locks()) <= bool(ended.report["lock"] or ended.code), about
             # The lock's token settles an answer that was lost.
@@ -269,12 +271,16 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
         stage.kill(number, by)
         stage, ended = _run(name, stage)
         assert ended.code in (KILLED if by is None else 130, 0), number
-        assert list(_wrong(CASES[name], stage, ended, Stage().everything(), lock=by is None)) == [], (number, ended.err)
+        assert list(_wrong(CASES[name], stage, ended, CASES[name].stage().everything(), lock=by is None)) == [], (number, ended.err)
         if by is not None:
             assert ended.report is not None
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
         stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
         stage, ended = _run(name, stage, "--yes", *(["--break-lock"] if stage.locks() else []))
+        if stage.is_locked and ended.code:
+            assert "`pulumi cancel`" in ended.err, number
+            stage.is_locked = False
+            stage, ended = _run(name, stage, "--yes")
         assert (ended.code, stage.everything()) == (0, end), number
 
 
