@@ -20,7 +20,7 @@ from operations.errors import CommandError
 from operations.kube.budgets import covers
 from operations.kube.job_pods import PODS
 from simulator.account import kinds
-from tests.change.stage import KILLED, Call
+from tests.change.stage import CLUSTER, KILLED, Call
 from tests.operations.cluster.rolling import GROUP, OTHER, Cluster, begin_pod, first, whole
 
 WAYS: list[tuple[Way, str]] = [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)]
@@ -144,13 +144,78 @@ def test_a_job_that_got_onto_a_node_that_joined_is_waited_for():
     assert ("up" in found.names(), found.marks()) == (False, [])
 
 
-def test_what_begins_while_jobs_stop_is_not_ended():
+@pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("to", OTHER)])
+def test_what_begins_while_jobs_stop_is_not_ended(way: Way, to: str):
     """A pod that tolerates closed nodes: the jobs start again, the nodes take pods, nothing is replaced."""
     found = Cluster()
     found.before_call(lambda call: call.name.endswith("/commands"), lambda: begin_pod(found))
-    ended = found.roll()
+    ended = found.roll(way, to)
     assert (ended.code, "training/late runs on trn1-32xl and is in no job of the plan" in ended.err) == (1, True)
-    assert (found.groups_of_pods(), found.marks(), "up" in found.names()) == ([GROUP, GROUP], [], False)
+    assert (len(found.groups_of_pods()), found.marks()) == (2, [])
+    assert not {"up", "eks.UpdateNodegroupConfig"} & set(found.names())
+
+
+def test_what_is_refused_changes_nothing():
+    """As a refusal, with its hint, and in the report."""
+    found = Cluster()
+    begin_pod(found, "notebook")
+    ended = found.roll()
+    assert (ended.code, ended.report and ended.report["end"], found.names()) == (1, "refused", [])
+    assert "`--end-pod training/notebook` accepts that" in ended.err
+
+
+def test_a_job_that_ended_by_itself_is_not_stopped():
+    """Nor one of its name that was made since: consent was to the other."""
+    found, stop = Cluster(), first(lambda call: call.name.startswith("PATCH"))
+    found.before(stop, lambda: found.kube.delete(volcano.JOBS, "bert", "training"))
+    ended = found.roll()
+    assert (ended.code, found.is_rolled(), found.marks()) == (0, True, [])
+    assert not [name for name in found.names() if "/commands" in name or "/jobs" in name]
+    assert ended.report is not None
+    assert {entry["verb"]: entry["outcome"] for entry in ended.report["done"]}["stop"] == "gone"
+
+
+def test_a_job_that_was_started_meanwhile_is_not_started_again():
+    """The mark is gone: another person did it."""
+    found, up = Cluster(), first(lambda call: call.name == "up")
+    unmarked = {"metadata": {"annotations": {STOPPED_BY_ROLL: None}}, "spec": {}}
+    found.before(up, lambda: found.kube.patch(volcano.JOBS, "bert", "training", unmarked))
+    ended = found.roll()
+    assert ended.report is not None
+    assert {entry["verb"]: entry["outcome"] for entry in ended.report["done"]}["start"] == "gone"
+    assert len([name for name in found.names() if "/commands" in name]) == 1
+
+
+def test_an_edit_while_the_first_nodes_are_closed_stops_no_job():
+    """They would stop for nothing."""
+    found = Cluster()
+    found.before_call(lambda call: call.name.startswith("PATCH"), lambda: found.edit("rootVolumeGib: 200", "rootVolumeGib: 400"))
+    ended = found.roll()
+    assert (ended.code, found.marks(), [name for name in found.names() if "/commands" in name]) == (1, [], [])
+
+
+def test_another_group_of_the_name_is_not_emptied():
+    """It was made again while the jobs stopped."""
+    found = Cluster()
+    again = {"arn": "arn:aws:eks:us-west-2:123456789012:nodegroup/again"}
+    found.before_call(
+        lambda call: call.name.endswith("/commands"), lambda: found.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", **again)
+    )
+    ended = found.roll("to", OTHER)
+    assert (ended.code, "eks.UpdateNodegroupConfig" in found.names(), found.marks()) == (1, False, [])
+    assert "trn1-32xl was made again" in ended.out
+
+
+def test_a_group_that_is_being_emptied_stays_closed():
+    """Ctrl-C while EKS is at it: a pod that started there would lose its node."""
+    found = Cluster()
+    number = next(number for number, call in enumerate(whole("to", OTHER), 1) if call.name == "eks.UpdateNodegroupConfig")
+    found.kill(number, SIGINT)
+    ended = found.roll("to", OTHER)
+    assert (ended.code, found.groups_of_pods()) == (130, [OTHER, OTHER])
+    assert not [
+        call for _, call in found.changes if call.way == "kubernetes" and (call.given.get("spec") or {}).get("unschedulable", 1) is None
+    ]
 
 
 @pytest.mark.parametrize(("way", "to"), WAYS)
