@@ -1,6 +1,5 @@
 """The size of a managed node group."""
 
-from collections.abc import Callable
 from typing import Any
 
 from facts.resources.rights import part_of_cluster
@@ -43,19 +42,3 @@ def problems(update: dict[str, Any]) -> list[str] | None:
         return None
     said = [f"{error.get('errorCode', '')}: {error.get('errorMessage', '')}" for error in update.get("errors", ())]
     return said if update["status"] == "Successful" else said or [f"the update is {update['status']}"]
-
-
-def resize(
-    api: Api, cluster: str, group: str, wanted: dict[str, int], pause: Callable[[float], None],
-    show: Callable[[int, int], None] = lambda round_number, rounds: None,
-) -> list[str]:  # fmt: skip
-    """Set the sizes and wait for EKS to have done so; returns what EKS says went wrong, empty where nothing did."""
-    update = begin_resize(api, cluster, group, wanted)
-    for number in range(ROUNDS):
-        show(number, ROUNDS)
-        said = problems(update)
-        if said is not None:
-            return said
-        pause(PAUSE_S)
-        update = update_of(api, cluster, group, update)
-    return [OVERDUE]

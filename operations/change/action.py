@@ -1,7 +1,7 @@
 """A change as a value: what it looks at, what it would do, what it refuses, what it asks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from operations.change.identity import Identity, StateId
@@ -29,9 +29,10 @@ class Ended(CommandError):
 class Outcome:
     """What became of an action."""
 
-    kind: Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed"]
+    kind: Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed", "taken back"]
     """going: sent once, and waited for until a look does not see it. gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
-    refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it."""
+    refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it.
+    taken back: it was done, and what it was for was not."""
     said: tuple[str, ...] = ()
     settled: "Callable[[Site], Outcome | None] | None" = None
     """What is waited for before the action counts as done: reads only; None as long as it lasts."""
@@ -59,6 +60,8 @@ class Action:
     """Whether it comes of another action, so that consent to that one is consent to this one."""
     is_change: bool = True
     """False: nothing is called, it is only waited for, and nobody is asked."""
+    undo: Callable[[Site], None] | None = field(default=None, kw_only=True)
+    """Takes back what only prepares for what follows, where that is not done. By what is found then: it may be done in part, or not at all."""
 
     def is_within(self, confirmed: "Action") -> bool:
         """Whether consent to the other action is consent to this one."""
@@ -74,6 +77,10 @@ class PulumiRun(Action):
 
     expects: Literal["same", "within"] = "same"
     """Whether the state must be as it was, or may have shrunk: a destroy is tried again with what is left."""
+
+    def is_within(self, confirmed: Action) -> bool:
+        """A run that must find the state as it was is another one where the state has only shrunk."""
+        return super().is_within(confirmed) and (self.expects == "within" or self.object == confirmed.object)
 
     def allows(self, now: StateId) -> bool:
         """Whether the state is still the one that was confirmed."""
@@ -135,6 +142,8 @@ class Pace:
     """Said of an action that does not settle in that time."""
     patience: tuple[int, ...] = ()
     """Rounds for which each phase but the first waits for those before it."""
+    in_order: bool = False
+    """Whether each action waits for the end of the one before it, and lock and identity are looked at before each."""
 
 
 class Hold(Protocol):

@@ -1,6 +1,7 @@
 """Carries every change out, in one order: whose is it, look, refuse, show, ask, lock, look again, compare, act, report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from operations.change.action import NOT_CONFIRMED, Action, Change, Ended, Outcome, Seen
 from operations.change.consent import Confirmed, Person
@@ -8,7 +9,8 @@ from operations.change.hold import Guard, held
 from operations.change.known import unknowns
 from operations.change.report import UNDER_WAY, Report, understood, writing
 from operations.change.whose import Site, Whose, read_whose
-from operations.interruption import interrupted_by_signals
+from operations.errors import OwnershipError
+from operations.interruption import interrupted_by_signals, signals_kept
 
 __all__ = ["carry_out", "show"]
 GONE = Outcome("gone", ("it is not there any more",))
@@ -16,6 +18,8 @@ BEHIND = Outcome("held", ("something that was not confirmed is in its way",))
 WAITS = Outcome("held", ("it waits for what goes before it",))
 OPEN = ("held", "moved", "going", "unsure")
 """What another round is for."""
+BEFORE = ("held", "moved", "not confirmed")
+"""Nothing was sent: what has prepared for it is taken back. After a request without an end it stays, for the next run to go on."""
 
 
 def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
@@ -31,7 +35,8 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
             with held(change, site, whose, report) as guard:
                 seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
-                seen = _act(change, seen, confirmed, guard, person, report)
+                with _taken_back(site, report):
+                    seen = _act(change, seen, confirmed, guard, person, report)
         elif report.unknown:
             raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
         elif site.break_lock:
@@ -84,6 +89,8 @@ def _look_again(
         for each in differences:
             if not each.is_grave:
                 guard.site.tell(each.what)
+        for line in change.shown(now) if grave else ():
+            guard.site.tell(line)
         agreed = report.confirmed = person.again(confirmed, guard.whose, change.actions(now), grave, question, list(unknowns(now)))
         if agreed is confirmed and not grave:
             return now, confirmed
@@ -105,21 +112,24 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             if now <= unseen:
                 _note_gone(change.actions(seen), report)
             unseen &= now
-        guard.check()
+        if not pace.in_order:
+            guard.check()
         plan = change.actions(seen)
         strange = [action for action in plan if not confirmed.covers(action)]
         for action in plan:
             if action in strange:
                 report.note(action, NOT_CONFIRMED)
             elif report.has_ended(action):
-                continue
+                pass
             elif _is_behind(action, strange):
                 report.note(action, BEHIND)
             elif _is_behind(action, plan) and number < pace.patience[action.phase - 1]:
                 report.note(action, WAITS)
             else:
-                guard.check_run(action)
+                guard.check_run(action, each=pace.in_order)
                 _settle(change, action, guard, report)
+            if pace.in_order and not report.is_over(action):
+                break
         site.show(len(report.done), len(report.outcomes))
         if not any(outcome.kind in OPEN and not _is_behind(action, strange) for action, outcome in report.outcomes):
             break
@@ -128,6 +138,33 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
 
 def _is_behind(action: Action, others: Sequence[Action]) -> bool:
     return any(other.phase < action.phase for other in others)
+
+
+@contextmanager
+def _taken_back(site: Site, report: Report) -> Iterator[None]:
+    """Takes back what was prepared for actions that an error or a person has stopped. Not where another run has the lock: it is at it."""
+    try:
+        yield
+    except OwnershipError:
+        raise
+    except (Exception, KeyboardInterrupt):
+        _take_back(site, report)
+        raise
+    if any(outcome.kind in BEFORE for _, outcome in report.outcomes):
+        _take_back(site, report)
+
+
+def _take_back(site: Site, report: Report) -> None:
+    with signals_kept():
+        for action, outcome in reversed(report.outcomes):
+            if action.undo is None or outcome.kind in ("refused", "not confirmed"):
+                continue
+            try:
+                action.undo(site)
+                report.note(action, Outcome("taken back"))
+            except Exception as error:  # The next one is taken back all the same, and what ended the change is raised.
+                report.note(action, Outcome("unsure", (f"not taken back: {understood(error)}",)))
+                site.tell(f"{action}: not taken back: {understood(error)}")
 
 
 def _note_gone(plan: Sequence[Action], report: Report) -> None:

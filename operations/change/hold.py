@@ -28,11 +28,12 @@ class Guard:
         self.lock.refuse_lost()
         self.whose.refuse_change(self.site)
 
-    def check_run(self, action: Action) -> None:
-        """Before each action: for a run of Pulumi the same, and the state. Raises Ended where the state is not the one that was confirmed."""
+    def check_run(self, action: Action, *, each: bool = False) -> None:
+        """Before each action: for a run of Pulumi, or with `each`, the same; and the state. Raises Ended where that is not the one that was confirmed."""
+        if each or isinstance(action, PulumiRun):
+            self.check()
         if not isinstance(action, PulumiRun):
             return
-        self.check()
         now = state_id(self.site.pulumi, self.site.subject.stack)
         if not action.allows(now):
             wrong = f"the state of stack `{self.site.subject.stack}` has changed since it was confirmed"

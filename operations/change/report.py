@@ -64,6 +64,10 @@ class Report:
         """What is done, or is not to be done any more."""
         return [(action, outcome) for action, outcome in self.outcomes if outcome.kind in DONE]
 
+    def is_over(self, action: Action) -> bool:
+        """Whether what comes after an action may begin: it was done or refused."""
+        return any(action.is_within(each) and what.kind in (*DONE, "refused") for each, what in self.outcomes)
+
     @property
     def left(self) -> list[tuple[Action, Outcome]]:
         """What is not done."""

@@ -6,9 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
+from addons import volcano
 from facts.names import CLUSTER_TAG, cluster_tags, stack_path
 from facts.resources.fsx import FILE_SYSTEM
 from operations.aws.ecr import registry_host
+from operations.cluster.roll.plan import is_of
+from operations.cluster.roll.stopping import STOPPED_BY_ROLL
+from operations.cluster.status.subject import NODES
 from operations.errors import CommandError
 from operations.jobs.image.place import usual_repository
 from simulator.account import kinds
@@ -20,9 +24,9 @@ from tests.operations.jobs.image.images import put_base
 from tests.operations.jobs.image.strict_registry import StrictRegistry
 from tests.support import ROOT
 
-GROUP, JOBS = "trn1-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
+GROUP, OTHER, JOBS = "trn1-32xl", "trn1n-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
 REPOSITORY = usual_repository(CLUSTER)
-Act = Callable[[Stage], None]
+Act = Callable[[Stage], object]
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ class Case:
     """Whether the run after one that was stopped ended it, where that is not to be as after a run that nothing stopped, the last argument."""
     around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
     """Stands around each run: tools of the machine."""
+    is_long: bool = False
+    """Whether it is walked with the mark `long` only: another way through a command that has a row."""
+    draws: int = 120
+    """How many of its calls are tried in a column of the long tier, beside those that change something."""
 
 
 def _resized(stage: Stage, call: Call) -> tuple[str, str]:
@@ -96,9 +104,9 @@ def _submitted(command: str, name: str) -> Case:
     )
 
 
-def set_size(stage: Stage, count: int) -> None:
+def set_size(stage: Stage, count: int, name: str = GROUP) -> None:
     """As a colleague does in the console."""
-    group = stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}").registration
+    group = stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{name}").registration
     sizes = {**group.inputs["scalingConfig"], "desiredSize": count}
     stage.engine.world.state.put(replace(group, inputs={**group.inputs, "scalingConfig": sizes}))
 
@@ -201,6 +209,37 @@ def export_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
     return len(tasks) == 1 and ended.code == (0 if ended.report and ended.report["done"] else 1)
 
 
+def _edited(stage: Stage) -> None:
+    stage.edit("size: 2\n", "size: 2\n      rootVolumeGib: 300\n")
+
+
+def _is_rolled(key: str) -> bool:
+    inside = ("kubernetes:core/v1:Node ", "kubernetes:batch.volcano.sh/v1alpha1:Job training/")
+    return key in ("state", f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}") or key.startswith((kinds.LAUNCH_TEMPLATE, *inside))
+
+
+def _rolled(stage: Stage, call: Call) -> tuple[str, str]:
+    group = f"{stage.found(kinds.NODE_GROUP, f'{CLUSTER}:{GROUP}').registration.outputs['arn']} of 2026-01-01T00:00:00Z"
+    if call.way == "pulumi":
+        return "pulumi up", call.given["serial"]
+    last = call.name.rpartition("/")[2]
+    if "/nodes/" in call.name:
+        assert all(is_of(each, GROUP) for each in stage.colleague().list(NODES) or () if each["metadata"]["name"] == last)
+        return ("close" if call.given["spec"]["unschedulable"] else "open"), group
+    if call.name.endswith("/commands"):
+        return ("stop" if call.given["action"] == "AbortJob" else "start"), call.given["target"]["uid"]
+    if "/jobs/" in call.name:
+        (job,) = [item for item in stage.colleague().list(volcano.JOBS) or () if item["metadata"]["name"] == last]
+        return ("stop" if call.given["metadata"]["annotations"][STOPPED_BY_ROLL] else "start"), job["metadata"]["uid"]
+    return "set to 0 nodes", group
+
+
+def _moved(stage: Stage, call: Call) -> tuple[str, str]:
+    """Nodes are opened only where their closing is taken back."""
+    verb, which = _rolled(stage, call)
+    return ("close" if verb == "open" else verb), which
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -273,8 +312,31 @@ CASES: Mapping[str, Case] = {
         prepare=link_to_bucket,
         ended=export_ended,
     ),
+    "roll": Case(
+        words=("roll", STACK, GROUP, "--checkpoint"),
+        agreed=("y",),
+        acted=_rolled,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "the stack file was edited": lambda stage: stage.edit("rootVolumeGib: 300", "rootVolumeGib: 400"),
+            "another run of Pulumi": lambda stage: stage.engine.state.held.popitem(),
+        },
+        is_own=_is_rolled,
+        draws=30,
+        prepare=_edited,
+    ),
+    "roll --to": Case(
+        words=("roll", STACK, GROUP, "--to", OTHER),
+        agreed=("y",),
+        acted=_moved,
+        differ={"a job started": lambda stage: stage.start("late")},
+        is_own=_is_rolled,
+        draws=30,
+        prepare=lambda stage: set_size(stage, 2, OTHER),
+        is_long=True,
+    ),
 }
-NOT_YET = {"capacity buy", "data stage", "destroy", "import", "recover", "roll", "shell", "upgrade", "verify"}
+NOT_YET = {"capacity buy", "data stage", "destroy", "import", "recover", "shell", "upgrade", "verify"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

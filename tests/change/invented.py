@@ -48,6 +48,9 @@ class Library:
     looks: int = 0
     before_look: dict[int, Callable[[], Any]] = field(default_factory=dict)
     """By the number of the look, from 1."""
+    put_back: list[str] = field(default_factory=list)
+    at_undo: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    """By the uid of what is put back."""
     before_removal: dict[int, Callable[[], Any]] = field(default_factory=dict)
     at_pause: dict[int, Callable[[], Any]] = field(default_factory=dict)
     pauses: int = 0
@@ -153,6 +156,8 @@ class Remove:
     """What a look does not see, by its number."""
     runs: Any = ""
     """Whether Pulumi runs after the books: what it expects of the state."""
+    undoes: bool = False
+    """Whether books can be put back."""
     name: str = "remove"
 
     def hold(self, site: Site, whose: Whose) -> Hold:
@@ -177,7 +182,7 @@ class Remove:
     def actions(self, seen: Books) -> list[Action]:
         """One for each book."""
         found = () if isinstance(seen.there, Unknown) else seen.there
-        actions = [Action("remove", book, "it is there", self._remove, **self.more(book.name)) for book in found]
+        actions = [Action("remove", book, "it is there", self._remove, undo=self._undo(book), **self.more(book.name)) for book in found]
         if self.runs:
             actions.append(pulumi_run(seen.state, ("pulumi", "destroy"), "it is to go", expects=self.runs))
         return actions
@@ -190,6 +195,13 @@ class Remove:
         if outcome.kind == "done":
             library.shelf.pop(book.name, None)
         return outcome
+
+    def _undo(self, book: Kube) -> Callable[[Site], None] | None:
+        def undo(_: Site) -> None:
+            self.library.at_undo.get(book.uid, lambda: None)()
+            self.library.put_back.append(book.uid)
+
+        return undo if self.undoes else None
 
     def question(self, seen: Books) -> Question | None:
         """As told."""

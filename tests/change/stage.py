@@ -31,6 +31,7 @@ from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported
 from operations.practice.users import start_job
 from operations.stack_file import read_stack_file
+from operations.stack_state import parse_state
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
@@ -161,10 +162,12 @@ class Stage:
     """Calls made before each question."""
     faults: dict[int, Fault] = field(default_factory=dict)
     """By the number of the call, from 1."""
-    acts: dict[int, Callable[[], None]] = field(default_factory=dict)
+    acts: dict[int, Callable[[], object]] = field(default_factory=dict)
     """Done before a call."""
     on_question: list[Callable[[], None]] = field(default_factory=list)
     """Done while a question waits, question by question."""
+    on_pause: Callable[[float], None] = lambda _seconds: None
+    """Done in each pause."""
     stop_at: int = 0
     """Number of the call after which the process is stopped; 0 never."""
     stopped_by: signal.Signals | None = None
@@ -191,7 +194,7 @@ class Stage:
         """Let a call be the last, or the one that a signal falls into."""
         self.stop_at, self.stopped_by = number, by
 
-    def before(self, number: int, act: Callable[[], None]) -> None:
+    def before(self, number: int, act: Callable[[], object]) -> None:
         """Let something happen before a call."""
         self.acts[number] = act
 
@@ -281,7 +284,8 @@ class Stage:
 
     def _pulumi(self, command: tuple[str, ...], act: Callable[[], tuple[int, str]], *, is_change: bool) -> tuple[int, str]:
         name = " ".join(command[1 : 3 if command[1] == "stack" else 2])
-        return self.through(Call("pulumi", name, command, is_change), act, lambda _: _refused("error: the stage refuses\n"))
+        given = {"command": command, "serial": parse_state(exported(self.engine.state), CLUSTER).id.digest}
+        return self.through(Call("pulumi", name, given, is_change), act, lambda _: _refused("error: the stage refuses\n"))
 
     def images(self) -> Registries:
         """Image registries."""
@@ -359,9 +363,13 @@ class Stage:
         made = self.found(kind, which).registration
         self.engine.world.state.put(replace(made, outputs={**made.outputs, **outputs}))
 
+    def colleague(self) -> Kubernetes:
+        """The API server as others reach it."""
+        return _client(ApiServer(self.engine.world))
+
     def start(self, name: str) -> None:
         """A colleague starts a job on one node."""
-        start_job(_client(ApiServer(self.engine.world)), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, name, 1)
+        start_job(self.colleague(), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, name, 1)
 
     def edit(self, old: str, new: str) -> None:
         """A colleague edits the stack file."""
@@ -439,3 +447,4 @@ class _Doors(Live):
 
     def pause(self, seconds: float) -> None:
         """Nothing waits."""
+        self._stage.on_pause(seconds)

@@ -411,6 +411,14 @@ def test_a_state_that_shrank_is_within_what_was_confirmed(library: Library, expe
     assert ("destroy" in library.removed) is is_done
 
 
+def test_a_state_that_shrank_while_the_question_stood_is_not_the_one_of_an_up(library: Library):
+    """It is asked about as any other run; with `--yes` it is left."""
+    library.before_look[2] = library.shrink
+    assert library.run(Remove(library, runs="same"), library.person(yes=True)) == 1
+    assert [entry["outcome"] for entry in library.report["left"]] == ["not confirmed"]
+    assert "destroy" not in library.removed
+
+
 @pytest.mark.parametrize("look", [2, 3])
 def test_a_run_of_pulumi_on_more_than_was_confirmed_is_left_alone(library: Library, look: int):
     """Between question and lock, and between its tries."""
@@ -521,6 +529,84 @@ def test_a_call_that_aws_refuses_is_not_done(library: Library):
     library.before_removal[1] = refusing()
     library.ends(Remove(library), library.person(yes=True))
     assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
+
+
+# One after the other, and taken back
+
+
+IN_ORDER = Pace(in_order=True)
+
+
+@pytest.mark.parametrize(("kind", "is_next"), [("held", False), ("moved", False), ("unsure", False), ("refused", True), ("done", True)])
+def test_in_order_nothing_begins_before_the_one_before_it_has_ended(library: Library, kind: Any, is_next: bool):
+    """A job that has not left keeps its node; a refused run of Pulumi leaves nodes that are to be opened."""
+    outcomes = {"a": Outcome(kind), "b": Outcome("done")}
+    library.run(Remove(library, IN_ORDER, outcome=outcomes.__getitem__), library.person(yes=True))
+    assert ("uid-b" in library.removed) is is_next
+
+
+def test_in_order_what_was_not_confirmed_stops_what_comes_after_it(library: Library):
+    """And what prepared for it is taken back."""
+    library.before_look[2] = library.grow
+    library.run(Remove(library, IN_ORDER, runs="same", undoes=True), library.person(yes=True))
+    assert (library.removed, library.put_back) == (["uid-a", "uid-b"], ["uid-b", "uid-a"])
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_in_order_lock_and_identity_are_compared_before_each_action(library: Library, what: str):
+    """Each may have taken its time."""
+    library.before_removal[1] = lambda: LOST[what](library)
+    library.ends(Remove(library, IN_ORDER), library.person(yes=True))
+    assert (library.removed, library.report["end"]) == (["uid-a"], "stopped")
+
+
+@pytest.mark.parametrize("kind", ["held", "moved"])
+def test_what_prepared_for_what_was_not_done_is_taken_back(library: Library, kind: Any):
+    """In reverse, the one under way included, and the report says so."""
+    outcomes = {"a": Outcome("done"), "b": Outcome(kind)}
+    assert library.run(Remove(library, outcome=outcomes.__getitem__, undoes=True), library.person(yes=True)) == 1
+    assert library.put_back == ["uid-b", "uid-a"]
+    assert {entry["outcome"] for entry in library.report["left"]} == {"taken back"}
+
+
+@pytest.mark.parametrize("kind", ["unsure", "refused", "done"])
+def test_what_may_have_led_to_something_is_not_taken_back(library: Library, kind: Any):
+    """The next run goes on from there."""
+    library.run(Remove(library, outcome=lambda name: Outcome(kind), undoes=True), library.person(yes=True))
+    assert library.put_back == []
+
+
+def test_after_an_error_and_after_ctrl_c_it_is_taken_back(library: Library):
+    """With the lock, which is given back after it; a second signal waits."""
+    locks = list[bool]()
+    library.at_undo["uid-b"] = lambda: (locks.append(bool(library.lock)), interrupt())
+    library.before_removal[2] = refusing("it fell")
+    library.ends(Remove(library, undoes=True), library.person(yes=True), KeyboardInterrupt)
+    assert (library.put_back, locks, library.lock) == (["uid-b", "uid-a"], [True], {})
+    assert library.report["end"] == "interrupted"
+    again = Library(library.folder)
+    again.before_removal[2] = interrupt
+    again.ends(Remove(again, undoes=True), again.person(yes=True), KeyboardInterrupt)
+    assert again.put_back == ["uid-b", "uid-a"]
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_after_a_lost_lock_nothing_is_taken_back(library: Library, what: str):
+    """Another run is at it, or it is another cluster."""
+    library.before_removal[1] = lambda: LOST[what](library)
+    library.ends(Remove(library, IN_ORDER, undoes=True), library.person(yes=True))
+    assert library.put_back == []
+
+
+def test_what_cannot_be_taken_back_is_a_line_of_the_report(library: Library):
+    """It hides no error, and the others are taken back."""
+    library.before_removal[2] = refusing("it fell")
+    library.at_undo["uid-b"] = refusing("stuck")
+    assert library.ends(Remove(library, undoes=True), library.person(yes=True)) == "error: it fell"
+    assert library.put_back == ["uid-a"]
+    said = {entry["name"]: (entry["outcome"], *entry["said"]) for entry in library.report["left"]}
+    assert said == {"a": ("taken back",), "b": ("unsure", "not taken back: stuck")}
+    assert any("not taken back: stuck" in line for line in library.shown)
 
 
 # Report

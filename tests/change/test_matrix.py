@@ -14,8 +14,11 @@ from operations.cli import app
 from tests.change.cases import CASES, NOT_YET, PRACTICE, READS, Case
 from tests.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
 
-COMMANDS = pytest.mark.parametrize("name", CASES)
-DEFAULT, LONG = 5, 120
+ROWS = [pytest.param(name, marks=[pytest.mark.long] * case.is_long) for name, case in CASES.items()]
+COMMANDS, ASKING = (
+    pytest.mark.parametrize("name", rows) for rows in (ROWS, [row for row, case in zip(ROWS, CASES.values(), strict=True) if case.agreed])
+)
+DEFAULT, LONG = 3, 120
 """How many of a command's calls are tried in a column, evenly drawn: by default, and with the mark `long`, which is all for most."""
 IDENTITIES: dict[str, Callable[[Stage], None]] = {
     "made again": lambda stage: stage.make_again(createdAt="2026-02-02T00:00:00Z"),
@@ -99,7 +102,7 @@ def test_every_changing_command_is_in_the_matrix():
         for name, each in below.items():
             yield from leaves(each, (*path, name))
 
-    known = [set(CASES), NOT_YET, READS, PRACTICE]
+    known = [{name.partition(" --")[0] for name in CASES}, NOT_YET, READS, PRACTICE]
     assert set(leaves(typer.main.get_command(app))) == set().union(*known)
     assert sum(map(len, known)) == len(set().union(*known))
 
@@ -114,7 +117,7 @@ def test_a_run_that_was_agreed_to_is_done(name: str):
     assert list(_wrong(CASES[name], stage, ended, _before(name))) == []
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.agreed])
+@ASKING
 @pytest.mark.parametrize("answers", [(), ("n",)])
 def test_without_consent_nothing_is_called_that_changes(name: str, answers: tuple[str, ...]):
     """A no, and an end of the input."""
@@ -188,7 +191,9 @@ def _drawn(values: Sequence[Any], count: int) -> Sequence[Any]:
 
 
 def _numbers(name: str, first: int = 1, *, count: int) -> Sequence[int]:
-    return _drawn(range(first, len(whole(name).calls) + 1), count)
+    """Each call that changes something is among those of the long tier."""
+    drawn = _drawn(range(first, len(whole(name).calls) + 1), min(count, CASES[name].draws))
+    return sorted({*drawn, *(number for number, _ in whole(name).changes if number >= first)}) if count == LONG else drawn
 
 
 def _last_check(name: str) -> int:
@@ -261,7 +266,7 @@ def _faulty(name: str) -> Iterator[tuple[int, Any]]:
 
 def _failed(name: str, count: int) -> None:
     first = whole(name).changes[0][0]
-    for number, fault in _drawn(list(_faulty(name)), count):
+    for number, fault in _drawn(list(_faulty(name)), min(count, CASES[name].draws)):
         is_lock, yes = bool(whole(name).calls[number - 1].lock), CASES[name].yes
         for options, answers in ((yes, ()), ((), (CLUSTER, *CASES[name].agreed)), ((), (*CASES[name].agreed, CLUSTER))):
             stage = _stage(name, answers)
@@ -306,6 +311,10 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
         stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
         is_over = stage.everything() == end
         stage, ended = _run(name, stage, *CASES[name].yes, *(["--break-lock"] if stage.locks() else []))
+        if stage.is_locked and ended.code:
+            assert "`pulumi cancel`" in ended.err, number
+            stage.is_locked = False
+            stage, ended = _run(name, stage, *CASES[name].yes)
         is_ended = CASES[name].ended
         if is_ended is not None:
             assert is_ended(stage, ended, end), (number, ended.err)

@@ -29,8 +29,7 @@ def edited() -> Stage:
 def emptied() -> Stage:
     """Without its job, that would keep a destroy from its end."""
     stage = Stage()
-    stage.kubernetes().delete(volcano.JOBS, JOB, "training")
-    stage.calls.clear()
+    stage.colleague().delete(volcano.JOBS, JOB, "training")
     return stage
 
 

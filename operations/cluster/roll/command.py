@@ -41,13 +41,14 @@ def roll(
 
     Example: trn roll dev trn1-32xl, or: trn roll dev trn1-32xl --checkpoint
     """
-    from operations.access import access
-    from operations.asking import consent
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
+    from operations.cluster.roll.change import Roll
     from operations.cluster.roll.plan import Way
-    from operations.cluster.roll.stack import Request, roll_group
     from operations.cluster.roll.view import as_data, compared, comparison_lines
     from operations.errors import MISUSE, CommandError
-    from operations.output import errors, results, write_json
+    from operations.output import results, write_json
+    from operations.ownership import StackCluster
     from operations.program import record_stack, settings_of
     from operations.rehearse.summary import print_lines
     from operations.stack_file import read_stack_file
@@ -66,20 +67,9 @@ def roll(
         print_lines(results(json_file), list(comparison_lines(stack, group, found)))
         return 0
 
-    api, progress = access().aws(stack, settings.region), errors()
-
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
-
-    request = Request(group, ways[0], to, frozenset(end_pod or ()), wait_hours * 3600)
-    plan, said = roll_group(api, stack_file, request, consent(yes, name), tell, state_file=state, break_lock=break_lock)
-    write_json({"group": group, "way": ways[0], "plan": plan.lines, "problems": said}, json_file)
-    console = results(json_file)
-    for line in said:
-        console.print(line, markup=False, soft_wrap=True)
-    if not said and plan.has_work:
-        end = f"{group} is rolled"
-        if to:
-            end = f"the jobs are on {to} and {group} has no nodes: remove `nodeGroups.{group}` from the stack file, then `pulumi up`"
-        console.print(end, markup=False, soft_wrap=True)
-    return 1 if said else 0
+    change = Roll(stack_file, settings.name, group, ways[0], to, frozenset(end_pod or ()), wait_hours * 3600)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "rolling", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return carry_out(change, site, person)

@@ -1,29 +1,15 @@
 """What has changed between the plan that was shown and the one that is made once the cluster's lock is held. Pure."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
+from operations.change.action import Difference
 from operations.cluster.roll.plan import RollPlan, named
 
 
-@dataclass(frozen=True)
-class Differences:
-    """Lines for a person; both are empty where the plan still holds."""
-
-    mild: tuple[str, ...]
-    """Nothing stops that was not shown."""
-    grave: tuple[str, ...]
-    """Something else would stop, or something else would be changed: a `--yes` to the old plan is none to this one."""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """All, the grave ones first."""
-        return (*self.grave, *self.mild)
-
-
-def differences(shown: RollPlan, now: RollPlan) -> Differences:
-    """Compare two plans for one group."""
-    return Differences(tuple(_mild(shown, now)), tuple(_grave(shown, now)))
+def differences(shown: RollPlan, now: RollPlan) -> Iterator[Difference]:
+    """Compare two plans for one group. Grave is what stops something else, or changes something else: a `--yes` to the old plan is none to it."""
+    yield from (Difference(what, is_grave=True) for what in _grave(shown, now))
+    yield from (Difference(what, is_grave=False) for what in _mild(shown, now))
 
 
 def _grave(shown: RollPlan, now: RollPlan) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The size of one node group of a stack's cluster, as a change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,20 @@ def described(site: Site, cluster: str, group: str) -> tuple[Aws, str, dict[str,
     return Aws("node group", group, entry["nodegroupArn"], moment(entry.get("createdAt"))), entry["status"], entry["scalingConfig"]
 
 
+def settling(cluster: str, group: str, update: dict[str, Any]) -> Callable[[Site], Outcome | None]:
+    """Until EKS has done what it was asked."""
+    latest = [update]
+
+    def settled(site: Site) -> Outcome | None:
+        said = problems(latest[0])
+        if said is None:
+            latest[0] = update_of(site.api, cluster, group, update)
+            return None
+        return Outcome("refused" if said else "done", tuple(said))
+
+    return settled
+
+
 @dataclass(frozen=True)
 class Scale:
     """Set a group to a size. Before nodes go, what they interrupt is shown and asked about."""
@@ -105,23 +119,12 @@ class Scale:
             identity, _, sizes = described(site, self.cluster, self.group)
             if (identity, sizes) != (which, seen.sizes):
                 return Outcome("moved", (f"{self.group} is not as it was a moment ago",))
-            return self._settling(begin_resize(site.api, self.cluster, self.group, seen.wanted, site.token))
+            update = begin_resize(site.api, self.cluster, self.group, seen.wanted, site.token)
+            return Outcome("done", settled=settling(self.cluster, self.group, update))
 
         if seen.wanted == seen.sizes:
             return []
         return [Action(f"set to {self.count} nodes", seen.identity, f"it has {seen.size}", do)]
-
-    def _settling(self, update: dict[str, Any]) -> Outcome:
-        latest = [update]
-
-        def settled(site: Site) -> Outcome | None:
-            said = problems(latest[0])
-            if said is None:
-                latest[0] = update_of(site.api, self.cluster, self.group, update)
-                return None
-            return Outcome("refused" if said else "done", tuple(said))
-
-        return Outcome("done", settled=settled)
 
     def question(self, seen: Group) -> Question | None:
         """What would be interrupted; nothing is asked where nothing is."""

@@ -1,150 +1,118 @@
-"""One simulated account with the stack up, a job on its first group, and a roll of that group; it can be ended at any change."""
+"""The stage with both groups up, a job on the first, and a stack file that rolls it."""
 
 import json
-import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from addons import volcano
 from facts.names import GROUP_LABEL
 from operations.cluster.plan.planned import Planned, planned
+from operations.cluster.roll.change import views_of
 from operations.cluster.roll.plan import RollPlan, Way, plan_roll
-from operations.cluster.roll.run import Roll
-from operations.cluster.roll.stack import views_of
 from operations.cluster.roll.stopping import STOPPED_BY_ROLL
 from operations.cluster.status.subject import NODES
-from operations.kube.api import KubernetesClient
+from operations.kube.api import Kubernetes
 from operations.kube.budgets import BUDGETS
 from operations.kube.job_pods import PODS
-from operations.practice.kubernetes import SimulatedClient
 from operations.practice.state import exported, previewed
 from operations.practice.users import start_job
-from operations.watching import Watching
 from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from tests.operations.test_kube_rights import resource
+from tests.change.stage import JOB, STACK, Call, Ended, Stage
 from tests.support import dev_configuration, merged, record_stack
 
 GROUP, OTHER = "trn1-32xl", "trn1n-32xl"
-
-
-class Killed(Exception):
-    """The process ends here."""
-
-
-_VERBS = {"POST": "create", "PATCH": "patch", "GET": "list", "DELETE": "delete"}
-
-
-@dataclass(frozen=True)
-class Noting(SimulatedClient):
-    """Keeps what was asked of the API server."""
-
-    asked: set[tuple[str, str]] = field(default_factory=set)
-
-    def call_api(self, method: str, url: str, **more: Any) -> Any:
-        """One request."""
-        self.asked.add((_VERBS[method], resource(url)))
-        return super().call_api(method, url, **more)
+BEFORE = merged(dev_configuration(), nodeGroups={OTHER: {"size": 2}})
+ROLLED = ("size: 2\n", "size: 2\n      rootVolumeGib: 200\n")
+"""The edit."""
 
 
 @cache
-def programs() -> tuple[Recording, Recording]:
-    """The stack with both groups up, and with a change that rolls the first."""
-    sizes = {OTHER: {"size": 2}}
-    before = merged(dev_configuration(), nodeGroups=sizes)
-    return record_stack(before), record_stack(merged(before, nodeGroups={GROUP: {"rootVolumeGib": 200}}))
+def program() -> Recording:
+    """With the change that rolls the first group."""
+    return record_stack(merged(BEFORE, nodeGroups={GROUP: {"rootVolumeGib": 200}}), stack=STACK)
+
+
+@cache
+def _up() -> Engine:
+    engine = Engine(World(), State())
+    assert engine.up(record_stack(BEFORE, stack=STACK)).ended_well
+    return engine
 
 
 @dataclass
-class Cluster:
-    """One account with the stack up and a job on the first group; counts what changes, and ends the process at one of them."""
+class Cluster(Stage):
+    """A stage whose first group is to be rolled."""
 
-    world: World
-    state: State
-    kill_at: int = 0
-    by_signal: bool = False
-    """Ctrl-C in place of a kill, of which the process knows nothing."""
-    changes: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    waited: list[float] = field(default_factory=list)
-    asked: set[tuple[str, str]] = field(default_factory=set)
-    """Verbs and what they were for."""
+    engine: Engine = field(default_factory=lambda: _up().copy())
     accepted: tuple[str, ...] = ()
     """Pods of no job that may end."""
-    on_pause: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        self.edit("size: 0\n", "size: 2\n")
+        self.edit(*ROLLED)
+        start_job(self.kube, parse_settings(BEFORE, STACK, rehearsal=True), STACK, JOB, 2)
+        assert self.groups_of_pods() == [GROUP, GROUP]
 
     @property
-    def kubernetes(self) -> KubernetesClient:
-        """The client of the program, on the simulated API server."""
-        return KubernetesClient(Noting(ApiServer(self.world), lambda: self._changed("kubernetes"), asked=self.asked), None)
-
-    def _changed(self, what: str) -> None:
-        self.changes.append(what)
-        if len(self.changes) == self.kill_at:
-            if self.by_signal:
-                signal.raise_signal(signal.SIGINT)
-            else:
-                raise Killed
-
-    def run(self, command: tuple[str, ...], _more: Mapping[str, str], /) -> tuple[int, str]:
-        """`pulumi up` of the targets that are named."""
-        targets = frozenset(urn for flag, urn in pairwise(command) if flag == "--target")
-        phase = Engine(self.world, self.state, 0).up(programs()[1], targets=targets)
-        assert phase.errors == []
-        self._changed("pulumi up")
-        return 0, ""
-
-    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """Nothing is asked here."""
-        raise AssertionError(command)
+    def kube(self) -> Kubernetes:
+        """The API server as others reach it."""
+        return self.colleague()
 
     def planned(self) -> Planned:
         """What the engine says."""
-        program = programs()[1]
-        return planned(json.dumps(exported(self.state)), json.dumps(previewed(self.state, self.world, program)), program)
+        state, world = self.engine.state, self.engine.world
+        return planned(json.dumps(exported(state)), json.dumps(previewed(state, world, program())), program())
 
     def plan(self, way: Way = "checkpoint", to: str = "") -> RollPlan:
         """The plan as the command makes it."""
-        budgets = self.kubernetes.list(BUDGETS) or ()
-        return plan_roll(GROUP, way, to, self.planned(), views_of(self.kubernetes, "training", GROUP), {to: 2}, budgets, self.accepted)
+        budgets = self.kube.list(BUDGETS) or ()
+        return plan_roll(GROUP, way, to, self.planned(), views_of(self.kube, "training", GROUP), {to: 2}, budgets, self.accepted)
 
-    def roll(self, way: Way = "checkpoint", to: str = "", wait_s: float = 0) -> list[str]:
-        """Plan and do it."""
-        return self.carry_out(self.plan(way, to), wait_s)
+    def roll(self, way: Way = "checkpoint", to: str = "", *options: str) -> Ended:
+        """Call the command, with a yes."""
+        ways = ["--to", to] if to else [f"--{way}"]
+        accepted = [word for name in self.accepted for word in ("--end-pod", name)]
+        wait = ["--wait-hours", "1"] if way == "when-idle" else []
+        locks = ["--break-lock"] if self.locks() else []
+        with TemporaryDirectory() as folder:
+            return self.trn("roll", STACK, GROUP, *ways, *wait, *accepted, *locks, *(options or ("--yes",)), folder=Path(folder))
 
-    def carry_out(self, plan: RollPlan, wait_s: float = 0, check: Callable[[], None] = lambda: None) -> list[str]:
-        """Do what a plan says."""
-        return Roll(plan, "test", self.kubernetes, self, Watching(self.said.append, self._pause), self._empty, wait_s, check).run()
+    def do(self, way: Way = "checkpoint", to: str = "") -> list[str]:
+        """Names of the changing calls of a roll that ends well."""
+        ended = self.roll(way, to)
+        assert ended.code == 0, ended.err
+        return self.names()
 
-    def _pause(self, seconds: float) -> None:
-        self.waited.append(seconds)
-        self.on_pause()
+    def names(self) -> list[str]:
+        """Of the changing calls."""
+        return [call.name for _, call in self.changes]
 
-    def _empty(self) -> list[str]:
-        self._changed("empty")
-        return []
+    def before_call(self, chosen: Callable[[Call], bool], act: Callable[[], Any]) -> None:
+        """Something happens before the first call of a whole run that is chosen, such as the one that takes the lock."""
+        self.before(first(chosen), act)
 
     def groups_of_pods(self) -> list[str]:
         """Node group of each pod of the job."""
         nodes = {
             node["metadata"]["name"]: node["metadata"]["labels"][GROUP_LABEL]
-            for node in self.kubernetes.list(NODES) or ()
+            for node in self.kube.list(NODES) or ()
             if GROUP_LABEL in node["metadata"]["labels"]
         }
-        pods = [pod for pod in self.kubernetes.list(PODS, namespace="training") or () if pod["metadata"]["name"].startswith("bert")]
+        pods = [pod for pod in self.kube.list(PODS, namespace="training") or () if pod["metadata"]["name"].startswith(JOB)]
         return [nodes[pod["spec"]["nodeName"]] for pod in pods if "nodeName" in pod["spec"]]
 
     def marks(self) -> list[str]:
         """What a roll has left on nodes and jobs."""
-        nodes = [node for node in self.kubernetes.list(NODES) or () if node["spec"].get("unschedulable")]
-        jobs = [job for job in self.kubernetes.list(volcano.JOBS) or () if STOPPED_BY_ROLL in (job["metadata"].get("annotations") or {})]
+        nodes = [node for node in self.kube.list(NODES) or () if node["spec"].get("unschedulable")]
+        jobs = [job for job in self.kube.list(volcano.JOBS) or () if STOPPED_BY_ROLL in (job["metadata"].get("annotations") or {})]
         return [each["metadata"]["name"] for each in (*nodes, *jobs)]
 
     def is_rolled(self) -> bool:
@@ -153,28 +121,24 @@ class Cluster:
 
 
 @cache
-def _up() -> tuple[World, State]:
-    engine = Engine(World(), State(), 0)
-    engine.up(programs()[0])
-    return engine.world, engine.state
+def whole(way: Way = "checkpoint", to: str = "") -> tuple[Call, ...]:
+    """The calls of a roll that nothing stops."""
+    found = Cluster()
+    if way == "when-idle":
+        found.kube.delete(volcano.JOBS, JOB, "training")
+    found.do(way, to)
+    return tuple(found.calls)
 
 
-def cluster(kill_at: int = 0) -> Cluster:
-    """A cluster of its own, with a job on both nodes of the group."""
-    world, state = _up()
-    found = Cluster(world.copy(), state.copy())
-    settings = parse_settings(merged(dev_configuration(), nodeGroups={OTHER: {"size": 2}}), "dev", rehearsal=True)
-    start_job(found.kubernetes, settings, "dev", "bert", 2)
-    assert found.groups_of_pods() == [GROUP, GROUP]
-    found.changes.clear()
-    found.kill_at = kill_at
-    return found
+def first(chosen: Callable[[Call], bool]) -> int:
+    """Number of the first call of a whole roll with checkpoints that is chosen."""
+    return next(number for number, call in enumerate(whole(), 1) if chosen(call))
 
 
 def begin_pod(found: Cluster, name: str = "late", on: str = GROUP, **metadata: Any) -> None:
     """A pod on a group's first node that holds its devices; of no owner unless one is given."""
     (node, *_) = sorted(
-        each["metadata"]["name"] for each in found.kubernetes.list(NODES) or () if each["metadata"]["labels"].get(GROUP_LABEL) == on
+        each["metadata"]["name"] for each in found.kube.list(NODES) or () if each["metadata"]["labels"].get(GROUP_LABEL) == on
     )
     container = {"name": "main", "image": "train", "resources": {"limits": {"aws.amazon.com/neuron": "16"}}}
     pod = {
@@ -183,4 +147,4 @@ def begin_pod(found: Cluster, name: str = "late", on: str = GROUP, **metadata: A
         "metadata": {"name": name, "namespace": "training", **metadata},
         "spec": {"nodeName": node, "containers": [container]},
     }
-    found.kubernetes.create(PODS, "training", pod)
+    found.kube.create(PODS, "training", pod)

@@ -16,57 +16,38 @@ from operations.jobs.listing.look import look
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
 from simulator.account import kinds
-from tests.operations.cluster.rolling import GROUP, OTHER, Killed, begin_pod, cluster
+from tests.change.stage import CLUSTER
+from tests.operations.cluster.rolling import GROUP, OTHER, Cluster, begin_pod, whole
 from tests.operations.fake_kubernetes import FakeCluster
+from tests.operations.test_kube_rights import resource
 
 
 def test_jobs_stop_nodes_are_replaced_and_jobs_start_again():
     """Nothing else of the stack is changed, and nothing stays closed."""
-    found = cluster()
+    found = Cluster()
     plan = found.plan()
     assert {urn.rsplit("::", 2)[-2].rsplit("$", 1)[-1] for urn in plan.targets} == {kinds.NODE_GROUP, kinds.LAUNCH_TEMPLATE}
     assert any("bert" in line and "keeps no checkpoints" in line for line in plan.lines)
-    assert found.roll() == []
-    assert found.changes.count("pulumi up") == 1
+    ended = found.roll()
+    assert (ended.code, ended.out.strip(), found.names().count("up")) == (0, "trn1-32xl is rolled", 1)
+    assert ended.report is not None
+    assert (ended.report["group"], ended.report["way"], ended.report["plan"]) == (GROUP, "checkpoint", plan.lines)
     assert found.is_rolled()
     assert (found.groups_of_pods(), found.marks()) == ([GROUP, GROUP], [])
-
-
-@pytest.mark.parametrize("kill_at", range(1, 10))
-def test_a_run_that_was_killed_is_continued_by_the_next(kill_at: int):
-    """At each change: the same end, the job running once and no node closed."""
-    found = cluster(kill_at)
-    with pytest.raises(Killed):
-        found.roll()
-    found.kill_at = 0
-    assert found.roll() == []
-    assert found.is_rolled()
-    assert (found.groups_of_pods(), found.marks()) == ([GROUP, GROUP], [])
-
-
-@pytest.mark.parametrize("kill_at", range(1, 8))
-def test_a_move_that_was_killed_is_continued_by_the_next(kill_at: int):
-    """The job runs on the second group once, and the first is emptied."""
-    found = cluster(kill_at)
-    with pytest.raises(Killed):
-        found.roll("to", OTHER)
-    found.kill_at = 0
-    assert found.roll("to", OTHER) == []
-    assert (found.groups_of_pods(), found.changes[-1]) == ([OTHER, OTHER], "empty")
 
 
 def test_it_asks_for_nothing_without_a_right():
     """Whoever may not administer the cluster is given what `trn iam` lists."""
-    found = cluster()
-    found.asked.clear()
-    found.roll()
+    verbs = {"POST": "create", "PATCH": "patch", "GET": "list", "DELETE": "delete"}
+    calls = [call.name.split() for call in whole() if call.way == "kubernetes"]
+    asked = {(verbs[method], resource(path)) for method, path in calls}
     rights = {(verb, kind) for kind, verbs in RIGHTS["roll"].items() for verb in verbs}
-    assert {("create", "commands.bus.volcano.sh"), ("patch", "nodes"), ("patch", "jobs.batch.volcano.sh")} <= found.asked <= rights
+    assert {("create", "commands.bus.volcano.sh"), ("patch", "nodes"), ("patch", "jobs.batch.volcano.sh")} <= asked <= rights
 
 
 def test_a_group_on_a_capacity_block_is_not_rolled_with_nodes():
     """The block has no instance left for a successor: EKS refuses it."""
-    found = cluster()
+    found = Cluster()
     changed = found.planned()
     (urn,) = [urn for urn, change in changed.changes.items() if change.registration.type == kinds.NODE_GROUP]
     old = changed.changes[urn].old
@@ -76,45 +57,52 @@ def test_a_group_on_a_capacity_block_is_not_rolled_with_nodes():
         plan_roll(GROUP, "checkpoint", "", replace(changed, changes={**changed.changes, urn: block}), [], {})
 
 
-def test_a_whole_roll_is_as_many_changes_as_are_killed():
-    """Otherwise a step would be left out above."""
-    found = cluster()
-    found.roll()
-    assert len(found.changes) == 9
-    moved = cluster()
-    moved.roll("to", OTHER)
-    assert len(moved.changes) == 7
-
-
 def test_a_job_is_waited_for_and_not_stopped():
     """With nodes closed, so that nothing starts on them; where it takes too long, they are opened again."""
-    found = cluster()
-    with pytest.raises(CommandError, match="still runs on trn1-32xl after 1 h: nothing was replaced"):
-        found.roll("when-idle", wait_s=3600)
-    assert sum(found.waited) == 3600
+    found, waited = Cluster(), list[float]()
+    found.on_pause = waited.append
+    ended = found.roll("when-idle")
+    assert (ended.code, "still runs on trn1-32xl after 1 h: nothing was replaced" in ended.err) == (1, True), ended.err
+    assert sum(waited) == 3600
     assert (found.groups_of_pods(), found.marks(), found.is_rolled()) == ([GROUP, GROUP], [], False)
-    found.kubernetes.delete(volcano.JOBS, "bert", "training")
-    assert found.roll("when-idle") == []
+    found.kube.delete(volcano.JOBS, "bert", "training")
+    found.do("when-idle")
     assert found.is_rolled()
 
 
+def test_a_job_that_does_not_leave_keeps_its_node():
+    """What was asked of it stays asked: nothing is replaced, and the next run goes on from there."""
+    found = Cluster()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("operations.cluster.roll.change._is_among", lambda pods, plan: True)
+        ended = found.roll()
+    assert (ended.code, "up" in found.names()) == (1, False)
+    assert "jobs.batch.volcano.sh/bert in training has not left trn1-32xl: nothing was replaced" in ended.out
+    assert ended.report is not None
+    assert [entry["verb"] for entry in ended.report["left"]] == ["stop"]
+    assert found.marks()
+    found.do()
+    assert (found.groups_of_pods(), found.marks(), found.is_rolled()) == ([GROUP, GROUP], [], True)
+
+
 @pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)])
-def test_what_begins_while_the_question_stands_is_not_ended(way: Way, to: str):
+def test_what_begins_once_nothing_is_asked_any_more_is_not_ended(way: Way, to: str):
     """The plan does not have it: nothing is stopped, replaced or emptied, and the nodes take pods again."""
-    found = cluster()
-    plan = found.plan(way, to)
-    begin_pod(found)
-    with pytest.raises(CommandError, match="training/late runs on trn1-32xl and is in no job of the plan: nothing was replaced"):
-        found.carry_out(plan)
+    found = Cluster()
+    found.before_call(lambda call: call.name.startswith("PATCH"), lambda: begin_pod(found))
+    ended = found.roll(way, to)
+    assert (ended.code, "training/late runs on trn1-32xl and is in no job of the plan: nothing was replaced" in ended.err) == (1, True)
     assert (found.groups_of_pods(), found.marks()) == ([GROUP, GROUP], [])
-    assert not {"pulumi up", "empty"} & set(found.changes)
+    assert not {"up", "eks.UpdateNodegroupConfig"} & set(found.names())
+    assert ended.report is not None
+    assert [(entry["verb"], entry["outcome"]) for entry in ended.report["left"]] == [("close", "taken back")]
 
 
 def test_a_job_of_an_owner_that_is_no_job_counts_as_one():
     """A CronJob's Job: it is waited for, and not stopped, since its owner would start it again."""
-    found = cluster()
+    found = Cluster()
     owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "of-the-cron-job"}
-    found.kubernetes.patch(volcano.JOBS, "bert", "training", {"metadata": {"ownerReferences": [owner]}})
+    found.kube.patch(volcano.JOBS, "bert", "training", {"metadata": {"ownerReferences": [owner]}})
     assert [plan.job.name for plan in found.plan("when-idle").jobs] == ["bert"]
     with pytest.raises(CommandError, match="belongs to CronJob nightly"):
         found.plan()
@@ -122,25 +110,25 @@ def test_a_job_of_an_owner_that_is_no_job_counts_as_one():
 
 def test_jobs_move_to_a_group_beside_it():
     """The first group is closed, so that they start on the second, and is emptied after that."""
-    found = cluster()
-    assert found.roll("to", OTHER) == []
+    found = Cluster()
+    assert (found.do("to", OTHER)[-1], "up" in found.names()) == ("eks.UpdateNodegroupConfig", False)
     assert found.groups_of_pods() == [OTHER, OTHER]
-    assert found.changes[-1] == "empty"
-    assert "pulumi up" not in found.changes
+    sizes = found.found(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}").registration.inputs["scalingConfig"]
+    assert sizes["desiredSize"] == 0
 
 
 def test_a_second_group_without_room_is_refused_before_a_job_stops():
     """The job would wait for nodes that nobody asked for."""
-    found = cluster()
-    views = [look(found.kubernetes, "training")]
+    found = Cluster()
+    views = [look(found.kube, "training")]
     with pytest.raises(CommandError, match="the jobs on trn1-32xl have 2 nodes, and trn1n-32xl has 1"):
         plan_roll(GROUP, "to", OTHER, found.planned(), views, {OTHER: 1})
 
 
 def test_a_job_that_another_controller_would_start_again_is_refused():
     """Kueue holds the switch of what it admits."""
-    found = cluster()
-    found.kubernetes.patch(volcano.JOBS, "bert", "training", {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "training"}}})
+    found = Cluster()
+    found.kube.patch(volcano.JOBS, "bert", "training", {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "training"}}})
     with pytest.raises(CommandError, match="admitted by Kueue"):
         found.plan()
     assert found.plan("when-idle").jobs != ()

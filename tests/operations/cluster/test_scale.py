@@ -2,14 +2,16 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from addons import volcano
-from operations.aws.node_groups import resize, scaling, sized
+from operations.aws.node_groups import begin_resize, scaling, sized
 from operations.cli import app
+from operations.cluster.scale.change import settling
 from operations.cluster.scale.occupants import Occupants, occupants
 from operations.cluster.status.subject import NODES
 from operations.errors import CommandError
@@ -65,22 +67,30 @@ def test_limits_move_no_further_than_the_count_takes(count: int, expected: tuple
 
 def test_it_waits_for_eks_and_tells_its_words():
     """A group without capacity says so here, not in `kubectl get nodes`."""
-    pauses, shown = list[float](), list[tuple[int, int]]()
+
+    def said(cloud: Cloud, count: int) -> list[tuple[str, ...] | None]:
+        update = begin_resize(cloud.api, CLUSTER, GROUP, sized(scaling(cloud.api, CLUSTER, GROUP), count))
+        site: Any = SimpleNamespace(api=cloud.api)
+        settled = settling(CLUSTER, GROUP, update)
+        outcomes = [settled(site) for _ in range(3)]
+        return [None if each is None else (each.kind, *each.said) for each in outcomes]
+
     cloud = standing_cloud()
-    wanted = sized(scaling(cloud.api, CLUSTER, GROUP), 0)
-    assert resize(cloud.api, CLUSTER, GROUP, wanted, pauses.append, lambda number, rounds: shown.append((number, rounds))) == []
-    assert (len(pauses), sizes(cloud)["desiredSize"], shown) == (2, 0, [(0, 120), (1, 120), (2, 120)])
-
-    def said(cloud: Cloud, count: int) -> list[str]:
-        return resize(cloud.api, CLUSTER, GROUP, sized(scaling(cloud.api, CLUSTER, GROUP), count), pauses.append)
-
-    (words,) = said(standing_cloud(free=2), 3)
-    assert words.startswith("AsgInstanceLaunchFailures: ")
-    assert "trn1.32xlarge" in words
-    assert said(standing_cloud(changing=1000), 3) == ["EKS is still at it after 30 minutes"]
+    assert (said(cloud, 0), sizes(cloud)["desiredSize"]) == ([None, None, ("done",)], 0)
+    refused = said(standing_cloud(free=2), 3)[-1]
+    assert refused is not None
+    assert (refused[0], refused[1].startswith("AsgInstanceLaunchFailures: "), "trn1.32xlarge" in refused[1]) == ("refused", True, True)
+    assert said(standing_cloud(changing=1000), 3) == [None, None, None]
     cancelled = standing_cloud()
     cancelled.wire.handlers["eks.DescribeUpdate"] = lambda given: {"update": {"id": given["updateId"], "status": "Cancelled"}}
-    assert said(cancelled, 3) == ["the update is Cancelled"]
+    assert said(cancelled, 3)[-1] == ("refused", "the update is Cancelled")
+
+
+def test_what_eks_does_not_end_is_said(cloud: Cloud):
+    """After half an hour; the next run looks again."""
+    cloud.wire.handlers["eks.DescribeUpdate"] = lambda given: {"update": {"id": given["updateId"], "status": "InProgress"}}
+    code, out, _ = trn("dev", GROUP, "3", "--yes")
+    assert (code, "EKS is still at it after 30 minutes" in out) == (1, True)
 
 
 @pytest.fixture
