@@ -96,4 +96,6 @@ def test_cancelled_at_once_its_pods_end_and_another_owners_stay(control_plane: C
     assert {item["metadata"]["name"] for item in plan.job.pods if plan.belongs_to_another(item)} == {"foreign"}
     assert cancel_job(plan, door, time.sleep, lambda line: None).is_gone
     # KubeRay may make a pod again before it hears of the end of its cluster: that one goes with its owner.
-    wait(lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone")
+    wait(
+        lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone"
+    )
