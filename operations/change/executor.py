@@ -169,8 +169,8 @@ def _take_back(site: Site, report: Report) -> None:
 
 def _note_gone(plan: Sequence[Action], report: Report) -> None:
     """What is not to be done any more is nothing that is left. Of what cannot be seen any more nobody can say so."""
-    for action, outcome in report.left:
-        if outcome.kind != "refused" and not any(each.is_within(action) for each in plan):
+    for action, _ in report.left:
+        if not any(each.is_within(action) for each in plan):
             report.note(action, GONE)
 
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from operations.change import executor
-from operations.change.action import Action, Difference, Outcome, Pace, Refusal
+from operations.change.action import Action, Difference, Outcome, Pace, Question, Refusal
 from operations.change.consent import Confirmed
 from operations.change.executor import carry_out, show
 from operations.change.identity import Aws, Kube, state_id
@@ -60,6 +60,15 @@ def test_there_is_no_switch_that_leaves_a_step_out():
     assert list(inspect.signature(carry_out).parameters) == ["change", "site", "person"]
     assert list(inspect.signature(show).parameters) == ["change", "site"]
     assert executor.__all__ == ["carry_out", "show"]
+
+
+def test_a_question_may_want_the_clusters_name_too(library: Library):
+    """`--name` gives it, `--yes` does not."""
+    change = Remove(library)
+    change.question = lambda seen: Question("Remove?", "the backend does not say")  # pyright: ignore[reportAttributeAccessIssue]
+    assert "--yes alone is not enough: the backend does not say" in library.ends(change, library.person(yes=True))
+    assert library.removed == []
+    assert library.run(change, library.person(True, types=CLUSTER)) == 0
 
 
 def test_nothing_is_looked_at_before_it_is_known_whose_the_cluster_is(library: Library):
@@ -120,6 +129,15 @@ def test_a_no_ends_it_before_the_lock(library: Library):
     library.ends(Remove(library), library.person(False), NoError)
     assert library.removed == []
     assert not [name for name, _ in library.cloud.wire.calls if name == "ec2.CreateLaunchTemplate"]
+
+
+def test_nothing_to_do_gives_back_the_lock_of_a_dead_run(library: Library):
+    """One that died as it gave its lock up; without `--break-lock` it is left alone."""
+    library.shelf.clear()
+    put_lock(library.cloud, CLUSTER, Holder("dead", "host", "sweep", "2026-01-01T00:00:00Z", "t"))
+    assert (library.run(Remove(library), library.person()), len(library.lock)) == (0, 1)
+    assert (library.run(Remove(library), library.person(), break_lock=True), library.lock) == (0, {})
+    assert library.report["end"] == "nothing"
 
 
 def test_nothing_to_do_asks_nothing(library: Library):
@@ -323,6 +341,14 @@ def test_what_is_under_way_is_begun_once(library: Library):
     library.at_pause = {2: library.shelf.clear}
     assert library.run(Remove(library, Pace(rounds=5), outcome=lambda name: Outcome("going")), library.person(True)) == 0
     assert (library.removed, library.pauses, library.results) == (["uid-a", "uid-b"], 2, ["removed 2"])
+
+
+def test_what_was_refused_and_went_by_itself_is_nothing_that_is_left(library: Library):
+    """It went with something else."""
+    library.at_pause = {1: library.shelf.clear}
+    change = Remove(library, ROUNDS, outcome=lambda name: Outcome("refused" if name == "a" else "going"))
+    assert library.run(change, library.person(True)) == 0
+    assert [entry["outcome"] for entry in library.report["done"]] == ["gone", "gone"]
 
 
 def test_what_comes_of_something_that_was_confirmed_is_confirmed(library: Library):

@@ -146,7 +146,7 @@ class Sweep:
 
     def actions(self, seen: Leftovers) -> list[Action]:
         """One for each object."""
-        fresh, held = dict[str, dict[Aws, Found]](), list(seen.staying)
+        fresh = dict[str, dict[Aws, Found]]()
 
         def again(site: Site, which: Aws) -> Found | None:
             if which.kind not in fresh:
@@ -156,11 +156,9 @@ class Sweep:
                 fresh[which.kind] = {identity_of(item): item for item in plan.deletions}
             return fresh[which.kind].get(which)
 
-        return [self._action(item, seen, again, held) for item in seen.plan.deletions]
+        return [self._action(item, seen, again) for item in seen.plan.deletions]
 
-    def _action(
-        self, item: Found, seen: Leftovers, again: Callable[[Site, Aws], Found | None], held: list[tuple[Found, str]]
-    ) -> Action:  # fmt: skip
+    def _action(self, item: Found, seen: Leftovers, again: Callable[[Site, Aws], Found | None]) -> Action:
         def do(site: Site, which: Aws) -> Outcome:
             self.rounds.tried.add(which)
             if seen.is_stalled:
@@ -168,11 +166,11 @@ class Sweep:
             now = again(site, which)
             if now is None:
                 return Outcome("moved", ("it is not as it was a moment ago",))
-            return Outcome("held", (TIME_UP,)) if now.going else self._delete(site, which, now, held)
+            return Outcome("held", (TIME_UP,)) if now.going else self._delete(site, which, now, seen.staying)
 
         return Action("delete", identity_of(item), item.because, do, follows=lambda other: other.object.name == item.tags.get(INSTANCE_TAG))
 
-    def _delete(self, site: Site, which: Aws, item: Found, staying: list[tuple[Found, str]]) -> Outcome:
+    def _delete(self, site: Site, which: Aws, item: Found, staying: Iterable[tuple[Found, str]]) -> Outcome:
         """Delete one object. What hangs on another is tried again, unless that one stays."""
         refusal = ""
         try:
@@ -195,7 +193,6 @@ class Sweep:
             return Outcome("held", (TIME_UP,))
         site.tell(f"{item.kind} {item.id} is {refusal}" if which in self.rounds.blocked else f"refused {item.kind} {item.id}: {refusal}")
         self.rounds.refused[which] = refusal
-        staying.append((item, refusal))
         return Outcome("refused", (refusal,))
 
     def question(self, seen: Leftovers) -> Question | None:

@@ -388,6 +388,7 @@ def test_what_never_goes_ends_the_sweep_and_is_reported():
     left = {item.kind: said for item, said in outcome.left}
     assert left["NAT gateway"] == "still held, or still going, when the time was up"
     assert sum(pauses) == 79 * 15
+    assert [name for name, _ in cloud.wire.calls].count("ec2.DeleteNatGateway") == len(cloud.of("nat").keys() - {"nat-b", "nat-c"})
 
 
 def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
@@ -397,7 +398,17 @@ def test_a_sweep_that_is_refused_for_good_does_not_wait_for_twenty_minutes():
     sweep = sweep_of(cloud, pause=pauses.append)
     outcome = sweep.run()
     assert {"network interface", "subnet", "VPC"} <= {item.kind for item, _ in outcome.left}
-    assert len(pauses) < 2 * STALLED_ROUNDS
+    assert len(pauses) < STALLED_ROUNDS
+    said = {item.kind: text for item, text in outcome.left}
+    assert said["subnet"].startswith("held by network interface ")
+    assert said["VPC"].startswith("held by ")
+
+
+def test_what_the_state_holds_is_named_where_it_holds_the_rest():
+    """It stays, so that another try is of no use."""
+    pulumi = FakePulumi(state(CLUSTER, "nat-a", vpc="vpc-earlier", with_cluster=False))
+    left = {item.kind: text for item, text in sweep_of(full(), *DATA_NAMES, pulumi=pulumi).run().left}
+    assert left["subnet"] == left["VPC"] == "held by NAT gateway nat-a, which stays: in Pulumi's state"
 
 
 NEIGHBOURS_IN_VPC = {
@@ -818,6 +829,14 @@ def test_what_appears_meanwhile_goes_once_it_is_agreed_to():
     swept = sweep_of(cloud, *DATA_NAMES, consent=meanwhile(put_back, lambda question: asked.append(question) or True)).run()
     assert (swept.left, len(asked)) == ([], 1)
     assert ids <= {item.id for item in swept.deleted}
+
+
+def test_what_another_stack_leaves_meanwhile_is_kept():
+    """Whose objects are meant was settled by the first look."""
+    cloud, others = full(), tag_list({CLUSTER_TAG: CLUSTER, "trn:stack": "acme/trn/dev"})
+    consent = Consent(name=CLUSTER, confirm=lambda question: cloud.put("address", "theirs", {"AllocationId": "theirs", "Tags": others}))
+    assert sweep_of(cloud, consent=consent).run().left == []
+    assert "theirs" in cloud.of("address")
 
 
 def test_an_interface_of_an_instance_goes_with_it():
