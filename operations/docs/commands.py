@@ -5,7 +5,7 @@ from typing import Any
 
 import typer.main
 
-from facts.names import FINAL_BACKUP_TAG, LOCK_TAG, STACK_TAG, lock_name
+from facts.names import FINAL_BACKUP_TAG, LOCK_TAG, STACK_TAG, lock_name, part_lock_name
 from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
@@ -137,6 +137,8 @@ def _owned() -> Iterator[str]:
     yield "fails, the command says so, and ends with 1 where it would have ended with 0. A command that was killed leaves it; `--break-lock` takes"
     yield "the lock that it has shown. A lock of trn 0.1.0, a parameter of Systems Manager, is respected, and a person deletes it. sweep, destroy and"
     yield "recover also need Pulumi's own lock to be free."
+    yield f"image push, image build --push, data stage and data export hold one of what they change alone, such as `{part_lock_name('image', 'REPOSITORY:TAG')}`,"
+    yield "and leave the rest of the cluster to other runs. What they were confirmed to do is looked at again under it, and right before an image is named."
     yield from (
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",
