@@ -127,6 +127,25 @@ class Tag:
 
 
 @dataclass(frozen=True)
+class S3:
+    """A set of objects of a bucket."""
+
+    name: str = field(compare=False)
+    etags: str
+    """Of all of them, or a hash of these."""
+    kind = "data set"
+
+    @property
+    def which(self) -> str:
+        """The ETags."""
+        return self.etags
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same objects with the same content."""
+        return self == confirmed
+
+
+@dataclass(frozen=True)
 class StateId:
     """What Pulumi's state held at one look. Pulumi names neither lineage nor serial, so both are read from what it writes."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer.main
 
-from facts.names import FINAL_BACKUP_TAG, LOCK_TAG, STACK_TAG, lock_name
+from facts.names import FINAL_BACKUP_TAG, LOCK_TAG, STACK_TAG, lock_name, part_lock_name
 from operations.aws.found import KINDS
 from operations.belonging import NAME_TAGS, owned_key
 from operations.cli import app
@@ -140,6 +140,8 @@ def _owned() -> Iterator[str]:
     yield "recover also need Pulumi's own lock to be free."
     yield "cancel, precompile and submit hold the name of their job alone, so that others may change other jobs, and need no right to that lock: the"
     yield "Lease `trn-JOB` of Kubernetes in the job's namespace, which the API server makes for one run and deletes by its uid. `--break-lock` takes it."
+    yield f"image push, image build --push, data stage and data export hold one of what they change alone, such as `{part_lock_name('image', 'REPOSITORY:TAG')}`,"
+    yield "and leave the rest of the cluster to other runs. What they were confirmed to do is looked at again under it, and right before an image is named."
     yield from (
         "",
         "A cluster that is not being deleted is swept only where its stack is gone and its name was typed. destroy drains nothing before it knows",

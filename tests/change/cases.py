@@ -1,5 +1,7 @@
 """Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,9 +16,11 @@ from operations.cluster.roll.plan import is_of
 from operations.cluster.roll.stopping import STOPPED_BY_ROLL
 from operations.cluster.status.subject import NODES
 from operations.errors import CommandError
+from operations.jobs.data.staging import STAGE_LABEL, name_of
 from operations.jobs.image.place import usual_repository
 from simulator.account import kinds
-from simulator.doors.wire.repository_tasks import TASK
+from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire.repository_tasks import OBJECT, TASK
 from simulator.outputs import ACCOUNT, CREATED_AT
 from tests.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
 from tests.operations.aws.cloud import tag_list
@@ -185,6 +189,61 @@ def link_to_bucket(stage: Stage, which: str = f"dra-{1:0>17}") -> None:
     stage.engine.world.state.others["repository association"] = {which: entry}
 
 
+SOURCE, FOLDER = "s3://sets/tokens/", "/fsx/data/tokens"
+STAGING = name_of(SOURCE, FOLDER)
+
+
+def store(stage: Stage, etag: str = "a") -> None:
+    """The set has one file."""
+    entry = {"Bucket": "sets", "Key": "tokens/part", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
+    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part"] = entry
+
+
+def leave_staging(stage: Stage) -> None:
+    """An earlier run has ended, and left what its Job should own."""
+    store(stage)
+    put_staging(stage, ended=True)
+
+
+def put_staging(stage: Stage, *, ended: bool) -> None:
+    """A Job of this set, and its Secret."""
+    server = ApiServer(stage.engine.world)
+    metadata = {"name": STAGING, "namespace": "training", "labels": {STAGE_LABEL: CLUSTER}}
+    places = {"Secret": "/api/v1/namespaces/training/secrets", "Job": "/apis/batch/v1/namespaces/training/jobs"}
+    for kind, place in places.items():
+        server.answer("DELETE", f"{place}/{STAGING}")
+        status = {"status": {"failed": 1}} if ended and kind == "Job" else {}
+        answer = server.answer("POST", place, {"kind": kind, "metadata": metadata, **status})
+        assert answer.status == 201
+
+
+def _staged(stage: Stage, call: Call) -> tuple[str, str]:
+    uid = ((call.given or {}).get("preconditions") or {}).get("uid", "")
+    before = Stage()
+    leave_staging(before)
+    if call.name.startswith("DELETE") and uid in [body["metadata"]["uid"] for body in staging_objects(before)]:
+        return "delete", uid
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part"]
+    listed = json.dumps([["part", entry["ETag"].strip('"'), entry["Size"], False]])
+    return "stage", f"{SOURCE} {FOLDER} {hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+
+def staging_objects(stage: Stage) -> list[dict[str, Any]]:
+    """What has the staging's name in the cluster."""
+    server = ApiServer(stage.engine.world)
+    places = ("/apis/batch/v1/namespaces/training/jobs", "/api/v1/namespaces/training/secrets", "/api/v1/namespaces/training/configmaps")
+    answers = [server.answer("GET", f"{place}/{STAGING}") for place in places]
+    return [json.loads(answer.body) for answer in answers if answer.status == 200]
+
+
+def staging_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
+    """It runs, with all that it reads: begun by this run, or by the one before."""
+    there = staging_objects(stage)
+    return (len(there), bool(there[0].get("status"))) == (3, False) and (
+        ended.code == 0 or "is being staged to this folder already" in ended.err
+    )
+
+
 def begin_task(stage: Stage) -> None:
     """A colleague exports another folder."""
     (link,) = stage.engine.world.state.others["repository association"].values()
@@ -335,8 +394,18 @@ CASES: Mapping[str, Case] = {
         prepare=lambda stage: set_size(stage, 2, OTHER),
         is_long=True,
     ),
+    "data stage": Case(
+        words=("data", "stage", STACK, SOURCE, FOLDER, "--detach"),
+        agreed=("y",),
+        acted=_staged,
+        differ={"a file of the set was written again": lambda stage: store(stage, "b")},
+        refused={"another run stages it": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_staging,
+        ended=staging_ended,
+    ),
 }
-NOT_YET = {"capacity buy", "data stage", "destroy", "import", "recover", "shell", "upgrade", "verify"}
+NOT_YET = {"capacity buy", "destroy", "import", "recover", "shell", "upgrade", "verify"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

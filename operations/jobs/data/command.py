@@ -22,6 +22,7 @@ def stage(
     state: StateFile = None,
     yes: Yes = False,
     name: ClusterName = "",
+    break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
     """Bring a data set from S3 or from an address to the file system, by a pod in the cluster.
@@ -33,15 +34,14 @@ def stage(
     Example: trn data stage dev s3://my-bucket/tokens/ /fsx/data/tokens, or: trn data stage dev job.yaml --dry-run
     """
     from operations.access import access
-    from operations.asking import consent
+    from operations.change.executor import carry_out
+    from operations.change.terminal import terminal
     from operations.errors import MISUSE, CommandError
-    from operations.jobs.data import staging
     from operations.jobs.data.source import files_of, read_sums, replacing
-    from operations.jobs.data.stage_plan import SHOWN, need_file_system, plan_stage, wanted
-    from operations.jobs.submit.apply import submit
-    from operations.kube.cluster import cluster_of
+    from operations.jobs.data.stage import Stage
+    from operations.jobs.data.stage_plan import need_file_system, plan_stage, wanted
     from operations.output import errors, results, write_json
-    from operations.ownership import StackCluster, agreed, read_ownership, refuse_change
+    from operations.ownership import StackCluster
     from operations.program import settings_of
     from operations.stack_file import read_stack_file
 
@@ -49,41 +49,24 @@ def stage(
     settings = settings_of(stack_file)
     source, path = wanted(source, path)
     need_file_system(settings)
-    known, progress = read_sums(sums), errors()
-
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
-
-    def end(line: str, **more: object) -> None:
-        write_json({**plan.said, **more}, json_file)
-        results(json_file).print(line, markup=False, soft_wrap=True)
-
-    api = access().aws(stack, settings.region)
-    plan = plan_stage(source, path, replacing(files_of(source, api, known), replace or (), source), settings)
-    tell(plan.summary)
+    known = read_sums(sums)
     if dry_run:
-        end(f"nothing was started; it would be the Job {plan.job} in {plan.namespace}", started=False)
+        # It needs no cluster.
+        files = replacing(files_of(source, access().aws(stack, settings.region), known), replace or (), source)
+        plan = plan_stage(source, path, files, settings)
+        errors().print(plan.summary, markup=False, soft_wrap=True)
+        write_json({**plan.said, "started": False}, json_file)
+        line = f"nothing was started; it would be the Job {plan.job} in {plan.namespace}"
+        results(json_file).print(line, markup=False, soft_wrap=True)
         return 0
     if access().is_practice:
         raise CommandError("no container runs in a practice account", "`--dry-run` shows what would be staged", code=MISUSE)
-    job = plan.objects[-1]
-    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
-    given = consent(yes, name)
-    agreed(ownership, given, tell)
-    kubernetes = cluster_of(api, settings.name)
-    over = f", over what has the name of {', '.join(replace)} there" if replace else ""
-    given.agree(f"Stage {len(plan.files)} files to {path} in {settings.name}{over}?")
-    refuse_change(api, ownership)
-    staging.clear(job, kubernetes, settings.name, access().pause)
-    submit(list(plan.objects), kubernetes, tell)
-    if detach:
-        end(f"started: `kubectl -n {plan.namespace} logs -f job/{plan.job}`", started=True)
-        return 0
-    found = staging.follow(job, kubernetes, access().pause, tell)
-    for which, why in list(found.failed.items())[:SHOWN]:
-        tell(f"{which}: {why}")
-    end(plan.outcome(found), started=True, staged=found.files, verified=dict(found.verified), failed=found.failed)
-    return 0 if plan.is_whole(found) else 1
+    change = Stage(stack, settings, source, path, known, replace or (), detach)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "staging", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return carry_out(change, site, person)
 
 
 def export(

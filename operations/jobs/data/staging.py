@@ -1,16 +1,12 @@
-"""The Job that brings a data set to the file system: its objects, and the wait for its end."""
+"""The Job that brings a data set to the file system: its objects, and what it says."""
 
 import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from facts.kubernetes_kinds import Resource
-from operations.errors import CommandError
-from operations.jobs.objects import path_of
 from operations.kube.api import Kubernetes, Object
 from operations.kube.job_pods import PODS
 from training.plan import SCRIPTS, Mounted
@@ -20,7 +16,6 @@ from training.staging import SCRIPT, script
 STAGE_LABEL = "trn/stage"
 """On everything of a staging; its value is the cluster's name."""
 LIST, LIST_FOLDER = "list.json.gz", "/trn-list"
-JOBS = Resource("Job", "/apis/batch/v1", "jobs")
 LIFE_S, KEPT_S, LOOK_S = 24 * 3600, 600, 5
 
 
@@ -57,26 +52,6 @@ def objects(name: str, namespace: str, cluster: str, image: str, claim: str, mou
     ]
 
 
-def clear(job: Object, kubernetes: Kubernetes, cluster: str, pause: Callable[[float], None]) -> None:
-    """Delete an ended staging of the name. Raises CommandError where one runs, or another's object has the name."""
-    metadata, there = job["metadata"], kubernetes.read(path_of(job))
-    if there is None:
-        return
-    if there["metadata"].get("labels", {}).get(STAGE_LABEL) != cluster:
-        raise CommandError(
-            f"the Job {metadata['name']} in {metadata['namespace']} is not a staging of {cluster}", "look whose it is; nothing was changed"
-        )
-    if not (there.get("status", {}).get("succeeded") or there.get("status", {}).get("failed")):
-        hint = f"wait for it: `kubectl -n {metadata['namespace']} logs -f job/{metadata['name']}`"
-        raise CommandError("this set is being staged to this folder already", hint)
-    kubernetes.delete(JOBS, metadata["name"], metadata["namespace"], uid=there["metadata"].get("uid", ""))
-    for _ in range(60):
-        if kubernetes.read(path_of(job)) is None:
-            return
-        pause(LOOK_S)
-    raise CommandError(f"the ended Job {metadata['name']} is still being deleted", "run it again in a minute")
-
-
 @dataclass
 class Staged:
     """What a staging has said."""
@@ -110,24 +85,15 @@ def parsed(log: str) -> Staged:
     return found
 
 
-def follow(job: Object, kubernetes: Kubernetes, pause: Callable[[float], None], tell: Callable[[str], None]) -> Staged:
-    """Wait for the end of a staging. Raises CommandError where it cannot start, and where it is gone."""
-    metadata, told = job["metadata"], ""
-    for _ in range(LIFE_S // LOOK_S):
-        there = kubernetes.read(path_of(job))
-        if there is None:
-            raise CommandError(f"the Job {metadata['name']} is gone", "run it again: what is on the file system is kept")
-        staged = parsed(_log(metadata["name"], metadata["namespace"], kubernetes))
-        line = f"{staged.files} of {staged.total} files" if staged.total else "waiting for the pod"
-        if line != told:
-            told = line
-            tell(line)
-        if there.get("status", {}).get("succeeded") or there.get("status", {}).get("failed"):
-            return parsed(_log(metadata["name"], metadata["namespace"], kubernetes))
-        pause(LOOK_S)
-    raise CommandError(
-        f"the Job {metadata['name']} has not ended within {LIFE_S // 3600} h", "run it again: what is on the file system is kept"
-    )
+def has_ended(job: Object) -> bool:
+    """Whether its pod has ended, well or not."""
+    status = job.get("status") or {}
+    return bool(status.get("succeeded") or status.get("failed"))
+
+
+def progress(name: str, namespace: str, kubernetes: Kubernetes) -> Staged:
+    """What the pod of a Job has said until now."""
+    return parsed(_log(name, namespace, kubernetes))
 
 
 def _log(name: str, namespace: str, kubernetes: Kubernetes) -> str:

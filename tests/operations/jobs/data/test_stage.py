@@ -14,20 +14,22 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from typer.testing import CliRunner
 
+from facts.kubernetes_kinds import Resource
 from operations.cli import app
 from operations.errors import CommandError
 from operations.jobs.data.source import SourceFile, files_of, packed
-from operations.jobs.data.staging import JOBS, name_of, parsed
+from operations.jobs.data.staging import STAGE_LABEL, name_of, parsed
 from operations.kube.job_pods import PODS
 from operations.kube.rights import RIGHTS
 from simulator.doors.wire.wire import Refused
-from tests.operations.jobs.data.linked import BUCKET, Linked, reached, trn
+from tests.operations.jobs.data.linked import BUCKET, NAME, Linked, reached, trn
 from tests.operations.test_kube_rights import resource
 from tests.support import ROOT
 from tests.training.file_server import Server, serving
 from training.staging import stage
 
 INTO = "/fsx/data/tokens"
+JOBS = Resource("Job", "/apis/batch/v1", "jobs")
 
 
 def of_kind(linked: Linked, kind: str) -> list[dict[str, Any]]:
@@ -187,11 +189,21 @@ def test_an_object_of_others_with_the_name_is_not_touched(linked: Linked, pod: P
     assert (result.exit_code, "is not a staging of trainium-dev" in result.stderr, changes(linked)) == (1, True, [])
 
 
+def test_an_ended_job_that_was_made_again_is_not_deleted(linked: Linked, pod: Pod, server: Server):
+    """What was confirmed is the deletion of the one that was seen, by its uid."""
+    name = name_of(f"{server.address}/tokens.npy", INTO)
+    metadata = {"name": name, "namespace": "training", "uid": "uid-seen", "labels": {STAGE_LABEL: NAME}}
+    linked.cluster.served[f"/apis/batch/v1/namespaces/training/jobs/{name}"] = {"metadata": metadata, "status": {"failed": 1}}
+    linked.cluster.put(JOBS, name, metadata={"uid": "uid-of-another-run"})
+    result = from_server(server)
+    assert (result.exit_code, "409 Conflict" in result.stderr, changes(linked)) == (1, True, []), result.output
+
+
 def test_a_job_that_is_gone_ends_the_wait(linked: Linked, pod: Pod, server: Server, monkeypatch: pytest.MonkeyPatch):
     """It was deleted; what is on the file system stays."""
     monkeypatch.setattr("operations.access.Live.pause", lambda _, seconds: linked.cluster.served.clear())
     result = from_server(server)
-    assert (result.exit_code, "is gone" in result.stderr, "run it again" in result.stderr) == (1, True, True)
+    assert (result.exit_code, "is gone" in result.stdout, "run it again" in result.stdout) == (1, True, True)
 
 
 def test_a_prefix_is_staged_by_addresses_that_are_signed(linked: Linked, pod: Pod):
