@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from operations.errors import CommandError
+from operations.errors import CommandError, OwnershipError
 from operations.jobs.objects import path_of, resource_of
 from operations.jobs.submit.apply import dry_run, submit
 from operations.kube.api import Kubernetes
+from operations.kube.lease import LeaseLock
 from operations.local_kubernetes.api import Api, Object, wait
 from operations.local_kubernetes.control_plane import ControlPlane
+from operations.lock import Holder
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 
@@ -50,6 +52,33 @@ def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api:
         assert kept.get("data") == each.get("data")
     api.delete(wanted)
     wait(lambda: not any(api.exists(each) for each in (*others, wanted)), "all of it is gone")
+
+
+def test_of_several_who_take_a_name_one_has_it(control_plane: ControlPlane, api: Api, namespace: str):
+    """The others are told who; what it gives up is the lock that it took, and no other that has the name by then."""
+    locks = [
+        LeaseLock(control_plane.door(), namespace, "bert", Holder(f"user-{number}", "desk", "submit", "", f"t{number}"))
+        for number in range(PEOPLE)
+    ]
+
+    def taken(lock: LeaseLock) -> str:
+        try:
+            lock.take(lambda line: None, break_lock=False)
+        except OwnershipError as error:
+            return str(error.args[0])
+        return ""
+
+    with ThreadPoolExecutor(PEOPLE) as pool:
+        said = list(pool.map(taken, locks))
+    holder = said.index("")
+    assert all(f"the job bert is locked by user-{holder} on desk" in each for each in said if each), said
+    assert said.count("") == 1
+    other = locks[holder - 1]
+    other.take(lambda line: None, break_lock=True)
+    locks[holder].release()
+    other.refuse_lost()
+    other.release()
+    assert api.items(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases") == []
 
 
 def test_what_a_killed_submission_left_is_completed_or_named(control_plane: ControlPlane, api: Api, namespace: str):
