@@ -5,6 +5,7 @@ from typing import Any
 from addons import karpenter, slurm, volcano
 from facts.kubernetes_kinds import Resource
 from operations.cluster.drain import kinds
+from operations.errors import CommandError
 from operations.kube.api import AlreadyThere, Conflict, Object
 
 

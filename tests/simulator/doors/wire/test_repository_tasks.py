@@ -22,7 +22,7 @@ def cloud() -> Cloud:
 
 def begin(cloud: Cloud, which: str = WHICH) -> str:
     """Begin an export; its id."""
-    return begin_export(cloud.api, which, "data/c", {CLUSTER_TAG: "trainium-dev"})["TaskId"]
+    return begin_export(cloud.api, which, "data/c", {CLUSTER_TAG: "trainium-dev"}, "token")["TaskId"]
 
 
 def test_an_export_is_nearer_to_its_end_at_each_look(cloud: Cloud):
