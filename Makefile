@@ -21,12 +21,12 @@ test-long: $(STAMP)
 
 # Three real control planes (half of the time their tests wait, not compute), built from Go modules the first time (about 15 minutes, kept in the user's cache); skips without Go.
 test-kubernetes: $(STAMP)
-	@$(BIN)/python -m operations.local_kubernetes.build
+	@$(BIN)/python -m local_kubernetes.build
 	@$(BIN)/pytest -m kubernetes -n 3 --dist loadfile --no-loadscope-reorder
 
 # A training that loses a worker and resumes, on this machine alone. FRAMEWORK=torch for PyTorch with gloo.
 train-demo: $(STAMP)
-	@$(BIN)/python -m operations.train_demo --framework $(or $(FRAMEWORK),jax)
+	@$(BIN)/python -m tools.train_demo --framework $(or $(FRAMEWORK),jax)
 
 # Every recipe on this machine's processors. Environments are made the first time (10 GB, kept in the user's cache).
 test-frameworks: $(STAMP)
@@ -57,18 +57,18 @@ state: $(STAMP)
 
 # Everything under docs/ that is made from the code.
 docs: $(STAMP)
-	@$(BIN)/python -m operations.docs.pages
+	@$(BIN)/python -m tools.pages.pages
 
 # The pages as a site in build/site, which is read without a server and loads nothing from elsewhere. Its tools have an environment of their own.
 docs-site: $(STAMP) $(DOCS_STAMP)
-	@$(BIN)/python -m operations.docs.site
+	@$(BIN)/python -m tools.pages.site
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet --strict
 	@echo "wrote build/site/index.html"
 
 $(DOCS_STAMP): docs-site/requirements.lock
 	@echo "making $(DOCS_VENV) from docs-site/requirements.lock, once"
 	@$(PYTHON) -m venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python operations/installation.py docs-site/requirements.lock
+	@$(DOCS_VENV)/bin/python tools/installation.py docs-site/requirements.lock
 	@touch $@
 
 venv: $(STAMP)
@@ -77,7 +77,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) from requirements.lock, about a minute the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python operations/installation.py requirements.lock
+	@$(BIN)/python tools/installation.py requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -12,12 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from addons.registry import SWITCHED
-from operations.jobs.job_file import read_job
-from operations.jobs.site import site_of
-from operations.program import settings_of
-from operations.rehearse.chaos.runs import chaotic
-from operations.rehearse.crash.matrix import matrix
-from operations.stack_file import as_pulumi, read_stack_file
 from simulator import bounds
 from simulator.account.world import World
 from simulator.comparisons import comparisons
@@ -31,13 +25,19 @@ from simulator.rehearsal import Rehearsal, Stack, rehearse
 from simulator.report.drawing.page import page_html
 from simulator.report.drawing.timeline import timeline_svg
 from stacks.config import REHEARSAL_VARIABLE
-from tests.operations.cluster.random_accounts import RANDOM_ACCOUNTS, touched
-from tests.operations.cluster.stopped import Died, whole, wrong_after
-from tests.operations.cluster.story import Story, told
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration, with_groups
+from tests.trn.ending.random_accounts import RANDOM_ACCOUNTS, touched
+from tests.trn.ending.stopped import Died, whole, wrong_after
+from tests.trn.ending.story import Story, told
 from training.check import problems
 from training.launchers import launchers
+from trn.engine.job_site import site_of
+from trn.engine.program import settings_of
+from trn.engine.stack_file import as_pulumi, read_stack_file
+from trn.jobs.job_file import read_job
+from trn.rehearsal.chaos.runs import chaotic
+from trn.rehearsal.crash.matrix import matrix
 
 SEEDS, CHAOS_RUNS = 200, 500
 EVERY = int(os.environ.get("EVERY", "1"))

@@ -12,7 +12,7 @@ import yaml
 
 from tests.support import ROOT, dev_configuration, merged
 
-PACKAGES = ("addons", "components", "facts", "operations", "simulator", "stacks", "training")
+PACKAGES = ("addons", "components", "facts", "local_kubernetes", "simulator", "stacks", "tools", "training", "trn")
 FILES = ("__main__.py", "Pulumi.yaml", "pyproject.toml")
 PIN = 'PODINFO = Chart("podinfo", "6.9.0", "podinfo", "https://stefanprodan.github.io/podinfo")\n'
 DECLARATION = '''"""podinfo: a small web service, for trying things."""
@@ -97,8 +97,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 PROGRAM = """
 import contextlib, io, json
-from operations.docs import pages
-from operations.cli import app
+from tools.pages import pages
+from trn.app import app
 
 def trn(*arguments):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):

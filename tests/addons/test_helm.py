@@ -21,7 +21,7 @@ from addons.contract import load
 from addons.images import mirror_values, overlaid
 from addons.versions import SLURM, SLURM_OPERATOR_CRDS, Chart
 from facts.names import NEURON_TAINT
-from operations.local_kubernetes.crds import Loader
+from local_kubernetes.crds import Loader
 from tests.addons.cases import CASES
 
 pytestmark = pytest.mark.helm

@@ -13,9 +13,9 @@ from addons.images import mirror_values, mirrored, overlaid, value_at
 from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys, refuse_unknown_keys
 from addons.versions import SUPPORTED_KUBERNETES, Chart
 from facts.charts import ContractError, contracts
-from operations.run_command import run_command
 from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
+from trn.run_command import run_command
 
 CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]
 COMMON_GROUPS = ("v1", "apps", "batch", "networking.k8s.io", "storage.k8s.io")

@@ -6,12 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from operations.jobs.watch.page import page as watch_page
-from operations.jobs.watch.progress import read as read_log
-from operations.program import record_stack, rehearse_stack
-from operations.rehearse.change.configuration import with_settings
-from operations.rehearse.change.page import write_page
-from operations.stack_file import read_stack_file
 from simulator.engine.change import rehearse_change
 from simulator.faults_syntax import parse_fault
 from simulator.rehearsal import Circumstances
@@ -19,6 +13,12 @@ from simulator.report.drawing.page import page_html
 from tests.browser.chromium import CHROMIUM, Browser
 from tests.simulator.report.builders import HOSTILE, NODE_GROUP, VPC, recording, report, resource, urn
 from tests.support import ROOT
+from trn.engine.program import record_stack, rehearse_stack
+from trn.engine.stack_file import read_stack_file
+from trn.jobs.watch.page import page as watch_page
+from trn.jobs.watch.progress import read as read_log
+from trn.rehearsal.change.configuration import with_settings
+from trn.rehearsal.change.page import write_page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,19 +17,19 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.engine.project import EngineFolder
 from simulator.account.disk import Object
 from simulator.doors.providers.calls import Call, read_calls
 from simulator.doors.providers.cloud import Cloud
 from simulator.engine.order import creation_dependencies, in_order
 from simulator.recording import Recording
 from tests.support import copy_project, record_stack
+from trn.practice.engine.project import EngineFolder
 
 needs_cli = pytest.mark.skipif(
     shutil.which("pulumi") is None or shutil.which("pulumi-language-python") is None,
     reason="no Pulumi CLI with pulumi-language-python on PATH",
 )
-TRN = [sys.executable, "-c", "from operations.cli import main; main()"]
+TRN = [sys.executable, "-c", "from trn.app import main; main()"]
 PATIENCE_S = 300
 """How long a test waits for something to be under way before it gives up: long, since it only ends what will never be."""
 LOOK_S = 0.02

@@ -1,9 +1,9 @@
 """`trn recover` with the real engine: its plan and what it tells Pulumi, with the simulated cloud looked into instead of an account."""
 
-from operations.aws.sighting import Sighting
-from operations.cluster.recover.plan import Plan, plan_recovery
-from operations.cluster.recover.pulumi import exported, import_and_refresh, with_orphans
 from tests.engine.cli import Engine
+from trn.aws.sighting import Sighting
+from trn.ending.recover.plan import Plan, plan_recovery
+from trn.ending.recover.pulumi import exported, import_and_refresh, with_orphans
 
 
 def recover(engine: Engine, *, orphans: bool = False) -> Plan:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from operations.aws.api import BotoApi
-from operations.cli import app
 from simulator.account.disk import AccountFolder
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.doors.wire import door
 from tests.engine.cli import Engine, needs_cli
-from tests.operations.cluster.other_makers import BLUEPRINT, EKSCTL, REGION, blueprint_account, eksctl_account
+from tests.trn.before.other_makers import BLUEPRINT, EKSCTL, REGION, blueprint_account, eksctl_account
+from trn.app import app
+from trn.aws.api import BotoApi
 
 pytestmark = [pytest.mark.engine, needs_cli]
 OPTIONS = ("--yes", "--skip-preview", "--generate-code=false", "--protect=false")
@@ -25,7 +25,7 @@ def taken_over(state: AccountState, cluster: str, root: Path, monkeypatch: pytes
     engine = Engine.new(root)
     engine.stack_file.unlink()
     AccountFolder(engine.folder.account).save(state)
-    monkeypatch.setattr("operations.access.Live.aws", lambda _, _stack, region: BotoApi(region, door.wire(World(state)).session()))
+    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: BotoApi(region, door.wire(World(state)).session()))
     monkeypatch.chdir(engine.project)
     said = CliRunner().invoke(app, ["import", "dev", "--cluster", cluster, "--region", REGION, "--json", "-"], catch_exceptions=False)
     assert said.exit_code == 0, said.output

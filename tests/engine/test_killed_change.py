@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from operations.practice.state import exported
 from simulator.account.world import World
 from simulator.engine.clock import Operation
 from simulator.engine.jobs import Doing
@@ -14,6 +13,7 @@ from simulator.engine.run import Kill
 from simulator.engine.state import State
 from tests.engine.cli import Engine, needs_cli
 from tests.engine.recovering import recover
+from trn.practice.state import exported
 
 pytestmark = [pytest.mark.engine, needs_cli]
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.engine.process import Providers
-from operations.engine.project import EngineFolder, environment
 from simulator.doors.providers.cloud import Cloud
 from stacks.package import Package
 from stacks.package_schema import COMPONENT
 from tests.engine.cli import needs_cli
 from tests.support import ROOT, dev_configuration, record_stack
+from trn.practice.engine.process import Providers
+from trn.practice.engine.project import EngineFolder, environment
 
 pytestmark = [
     pytest.mark.engine,

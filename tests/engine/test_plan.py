@@ -2,9 +2,9 @@
 
 import pytest
 
-from operations.cluster.plan.effects import effects
-from operations.cluster.plan.planned import planned
 from tests.engine.cli import Engine, needs_cli
+from trn.engine.effects import effects
+from trn.engine.planned import planned
 
 pytestmark = [pytest.mark.engine, needs_cli]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from operations.engine.project import EngineFolder, practice_folder
-from operations.practice.account import PracticeAccount
 from tests.engine.cli import LOOK_S, PATIENCE_S, TRN, Engine, needs_cli
+from trn.practice.account import PracticeAccount
+from trn.practice.engine.project import EngineFolder, practice_folder
 
 pytestmark = [pytest.mark.engine, needs_cli]
 

@@ -4,13 +4,13 @@ import subprocess
 
 import pytest
 
-from operations.engine.process import Providers
-from operations.engine.project import environment
-from operations.stack_file import read_stack_file
 from simulator.engine.order import deletion_levels
 from stacks.config import REHEARSAL_VARIABLE
 from tests.engine.cli import Engine, kind_of, name_of, needs_cli
 from tests.support import ROOT
+from trn.engine.stack_file import read_stack_file
+from trn.practice.engine.process import Providers
+from trn.practice.engine.project import environment
 
 pytestmark = [pytest.mark.engine, needs_cli]
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from operations.engine.process import Providers
-from operations.engine.project import environment
-from operations.stack_file import read_stack_file
 from simulator.engine.order import deletion_levels
 from tests.engine.cli import Engine, name_of, needs_cli
+from trn.engine.stack_file import read_stack_file
+from trn.practice.engine.process import Providers
+from trn.practice.engine.project import environment
 
 FOLDER = os.environ.get("TRN_EKS_COMPONENT", "")
 PLUGIN = "pulumi-resource-eks"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from operations.stack_file import read_stack_file
 from tests.engine.cli import needs_cli
 from tests.stacks.odd_yaml import READ, REFUSED, REFUSED_BY_PULUMI
+from trn.engine.stack_file import read_stack_file
 
 pytestmark = [pytest.mark.engine, needs_cli]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from operations.engine.project import practice_folder
 from tests.engine.cli import LOOK_S, PATIENCE_S, TRN, needs_cli
-from tests.operations.practice.test_upgrade import SMALL
 from tests.support import copy_project
+from tests.trn.practice.test_upgrade import SMALL
+from trn.practice.engine.project import practice_folder
 
 pytestmark = [pytest.mark.engine, needs_cli]
 UPGRADE = "--practice upgrade dev --to 1.35 --yes"

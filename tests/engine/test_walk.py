@@ -9,14 +9,14 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from operations.errors import INTERRUPTION
 from tests.support import ROOT, copy_project
 from tests.terminal import pin
+from trn.cli.errors import INTERRUPTION
 
 pytestmark = pytest.mark.engine
 WIDTH, PATIENCE_S, PROMPT = 80, 120, "walk> "
 BEGUN = "from here on Ctrl-C is ours"
-START = f"import sys; from operations.start import main; print('{BEGUN}', flush=True); sys.argv = ['trn', *sys.argv[1:]]; main()"
+START = f"import sys; from trn.start import main; print('{BEGUN}', flush=True); sys.argv = ['trn', *sys.argv[1:]]; main()"
 
 
 class Terminal:

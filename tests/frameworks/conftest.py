@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.frameworks import NoEnvironmentError, interpreter
+from tools.frameworks import NoEnvironmentError, interpreter
 
 Python = Callable[[str], Path]
 

@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from operations.jobs.data.safety import saves
 from training import payload
 from training.metrics_line import Event, Step, parse
+from trn.jobs.data.safety import saves
 
 LIMIT_S = 900
 """A start that takes longer hangs. Most take 5 to 20 s on a machine that does nothing else; Ray's took 160 s on one with a load of 18."""

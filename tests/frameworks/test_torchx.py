@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.local_kubernetes import build
+from local_kubernetes import build
 from tests.frameworks.jobs import LIMIT_S, Job, free_port
 from training.metrics_line import Step, parse
 
@@ -23,7 +23,7 @@ def etcd(tmp_path) -> Iterator[str]:
     """Endpoint of an etcd 3.5 with the v2 API, of the build that the Kubernetes tier keeps; skips where that was not made."""
     try:
         if not build.there("etcd"):
-            pytest.skip("etcd was not built: `python -m operations.local_kubernetes.build`")
+            pytest.skip("etcd was not built: `python -m local_kubernetes.build`")
     except build.Missing as missing:
         pytest.skip(str(missing))
     program = build.tools("etcd")["etcd"]

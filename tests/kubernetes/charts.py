@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.local_kubernetes.api import Api, Object, settled, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, settled, wait
+from local_kubernetes.control_plane import ControlPlane
 from simulator.recording import Recording, Registration
 from tests.kubernetes import crds
 from tests.kubernetes.stack import chart_of

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from facts.charts import contracts
-from operations.cluster.drain.kinds import KINDS
-from operations.engine.project import practice_folder
-from operations.kube.rights import drain_rights
-from operations.local_kubernetes import build
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.crds import install
-from operations.local_kubernetes.nodes import join, of_account, ready
-from operations.practice.account import PracticeAccount
+from local_kubernetes import build
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.crds import install
+from local_kubernetes.nodes import join, of_account, ready
 from tests.addons.custom_resources import schemas
 from tests.kubernetes import crds
 from tests.kubernetes.stack import objects
-from tests.operations.practice.commands import bring_up
 from tests.stacks.test_addons import recorded
+from tests.trn.practice.commands import bring_up
+from trn.kubernetes.kinds import KINDS
+from trn.practice.account import PracticeAccount
+from trn.practice.engine.project import practice_folder
+from trn.rights import drain_rights
 
 # For the programs of a control plane: they collect garbage less often, which is a tenth of their time and costs some memory.
 os.environ.setdefault("GOGC", "200")

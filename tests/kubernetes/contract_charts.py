@@ -14,7 +14,7 @@ import yaml
 
 from addons.contract import parts_of
 from facts.charts import Contract
-from operations.local_kubernetes.workloads import NEURON_AFFINITY
+from local_kubernetes.workloads import NEURON_AFFINITY
 from tests.kubernetes import crds
 from tests.kubernetes.pods import IMAGE
 

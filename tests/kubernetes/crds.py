@@ -3,8 +3,8 @@
 from contextlib import suppress
 from typing import Any
 
-from operations.local_kubernetes import crds
-from operations.local_kubernetes.api import NAMES_ONLY, Api, NotInTime, Object, wait
+from local_kubernetes import crds
+from local_kubernetes.api import NAMES_ONLY, Api, NotInTime, Object, wait
 from tests.addons.custom_resources import schemas
 
 

@@ -1,7 +1,7 @@
 """Kubernetes' garbage collector learns of kinds every 30 s (kubernetes/kubernetes:cmd/kube-controller-manager/app/core.go, `Sync`)."""
 
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.crds import install, made
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.crds import install, made
 
 GROUP, KIND, PLURAL = "trn.test", "Orphan", "orphans"
 

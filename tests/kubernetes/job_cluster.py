@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import cordoned
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import cordoned
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node
 from tests.kubernetes.kubelet.session import bound_claim, kubelet_of, trainium_nodes
 from tests.simulator.account.standing import standing

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from operations.local_kubernetes import build
-from operations.local_kubernetes.api import Object, wait
-from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.clients import answers
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes import build
+from local_kubernetes.api import Object, wait
+from local_kubernetes.certificates import Authority
+from local_kubernetes.clients import answers
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER

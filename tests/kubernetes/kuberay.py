@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import yaml
 
-from operations.local_kubernetes import build
-from operations.local_kubernetes.api import Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane, answers
+from local_kubernetes import build
+from local_kubernetes.api import Object, wait
+from local_kubernetes.control_plane import ControlPlane, answers
 from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.training_operator import LOADER

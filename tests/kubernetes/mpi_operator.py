@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from operations.local_kubernetes import build
-from operations.local_kubernetes.api import Api, Object, wait
+from local_kubernetes import build
+from local_kubernetes.api import Api, Object, wait
 from tests.kubernetes.stack import objects
 from tests.stacks.test_addons import alone
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from operations.local_kubernetes.api import Api, Object
+from local_kubernetes.api import Api, Object
 
 IMAGE = "registry.example/none:1"
 """Nothing pulls it: kwok runs no container."""

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from operations.local_kubernetes.api import wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import wait
+from local_kubernetes.control_plane import ControlPlane
 
 _numbers = itertools.count(1)
 RBAC = "rbac.authorization.k8s.io/v1"

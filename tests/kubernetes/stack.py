@@ -7,9 +7,9 @@ CRDs that it brings.
 from collections.abc import Iterator
 
 from facts.charts import contracts
-from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, wait
-from operations.local_kubernetes.crds import install, stays
-from operations.local_kubernetes.half import is_object, manifest
+from local_kubernetes.api import Answer, Api, NotInTime, Object, wait
+from local_kubernetes.crds import install, stays
+from local_kubernetes.half import is_object, manifest
 from simulator.engine.order import creation_order, deletion_levels
 from simulator.recording import Recording, Registration
 from tests.addons.test_kubernetes_objects import CONFIGURATIONS

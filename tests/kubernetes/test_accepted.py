@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from addons.registry import SWITCHED
-from operations.local_kubernetes.api import Api, Object
+from local_kubernetes.api import Api, Object
 from tests.addons.test_custom_resources import BASES, REFUSALS, patched
 from tests.addons.test_kubernetes_objects import CONFIGURATIONS
 from tests.kubernetes.stack import objects, recording_of

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from operations.jobs.cancel.plan import CancelPlan
-from operations.jobs.listing.look import look
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.trainer import trainer
-from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
+from tests.trn.jobs.carried import cancelled
 from training.launchers import launcher
+from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.jobs.look import look
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("dev_nodes")]
 STAYS = {"trn.example/stays": "true"}

@@ -12,10 +12,10 @@ import yaml
 from addons.prometheus.values import SERVICE_MONITORS
 from addons.versions import Chart
 from facts.charts import Contract, contracts
-from operations.local_kubernetes.api import Api, settled, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.crds import PATH, stays
-from operations.local_kubernetes.sources import CHARTS, folder
+from local_kubernetes.api import Api, settled, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.crds import PATH, stays
+from local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
 from tests.kubernetes import contract_charts, crds
 from tests.kubernetes.charts import Helm, plain, pods

@@ -9,10 +9,9 @@ from threading import Thread
 import pytest
 
 from facts.charts import contracts
-from operations.kube.rights import RIGHTS
-from operations.local_kubernetes.api import Api, Object, settled, wait
-from operations.local_kubernetes.authenticator import User
-from operations.local_kubernetes.control_plane import ADMINISTRATORS, POD_LOG, ControlPlane
+from local_kubernetes.api import Api, Object, settled, wait
+from local_kubernetes.authenticator import User
+from local_kubernetes.control_plane import ADMINISTRATORS, POD_LOG, ControlPlane
 from tests.kubernetes import contract_charts, crds
 from tests.kubernetes.charts import Helm, pods, release_of
 from tests.kubernetes.conftest import Programs
@@ -21,8 +20,9 @@ from tests.kubernetes.rights import granted
 from tests.kubernetes.stack import Deployed
 from tests.kubernetes.test_etcd import as_here, start
 from tests.kubernetes.trn import Trn, trn_on
-from tests.operations.practice.commands import leftovers
 from tests.support import dev_configuration, record_stack
+from tests.trn.practice.commands import leftovers
+from trn.rights import RIGHTS
 
 pytestmark = pytest.mark.kubernetes
 CLUSTER, NAMESPACE, GROUP = "trainium-dev", "training", "trn1-32xl"
@@ -184,7 +184,7 @@ def test_shell_runs_a_command_in_a_pod_and_deletes_it(
 @pytest.mark.parametrize("check", ["driver", "throughput"])
 def test_verify_starts_its_pods_where_they_belong_and_removes_them(trn: Trn, cluster: Api, check: str, monkeypatch: pytest.MonkeyPatch):
     """No device is here, so that its answers are none; the objects that it makes are accepted, scheduled and deleted again."""
-    monkeypatch.setattr("operations.practice.access.Practice.is_practice", False)
+    monkeypatch.setattr("trn.practice.access.Practice.is_practice", False)
     text = trn(f"verify dev --only {check}", code=1)
     assert check in text
     assert "403" not in text
@@ -241,7 +241,7 @@ def test_a_command_works_with_the_documented_rights_and_each_is_needed(
     capfd: pytest.CaptureFixture[str],
 ):
     """Both ways: enough, and nothing more."""
-    monkeypatch.setattr("operations.practice.access.Practice.is_practice", False)
+    monkeypatch.setattr("trn.practice.access.Practice.is_practice", False)
     name = command.split()[0]
     rules = {resource: set(verbs) for resource, verbs in RIGHTS[name].items()}
     documented = {(resource, verb) for resource, verbs in rules.items() for verb in verbs}

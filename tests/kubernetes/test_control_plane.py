@@ -13,9 +13,9 @@ from threading import Thread
 import pytest
 
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import of_account
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import of_account
 from simulator.account import kinds
 from simulator.account.view import desired_size
 from tests.kubernetes.conftest import first_start
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.kubernetes
 WHOLE_NODE = {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
 CRASH = """
 import os
-from operations.local_kubernetes import build
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes import build
+from local_kubernetes.control_plane import ControlPlane
 made = ControlPlane.start(build.tools("kubernetes", "etcd", "kwok"))
 print(made.folder, flush=True)
 os.kill(os.getpid(), {number})

@@ -2,9 +2,9 @@
 
 import pytest
 
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.crds import PATH
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.crds import PATH
 from tests.kubernetes import crds
 
 pytestmark = pytest.mark.kubernetes

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from facts.kubernetes_kinds import Resource
-from operations.cluster.drain.kinds import KINDS, STATEFUL_SETS, Kind
-from operations.cluster.drain.plan import plan_drain
-from operations.kube.api import KubernetesClient, Unreachable
-from operations.kube.rights import DRAIN, drain_rights
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.crds import install
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.crds import install
 from tests.addons.test_custom_resources import BASES, CLUSTER_QUEUE, LOCAL_QUEUE, POOL, SAMPLES
 from tests.kubernetes import crds
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
-from tests.operations.cluster import draining
+from tests.trn.running import draining
+from trn.ending.drain.plan import plan_drain
+from trn.kubernetes.client import KubernetesClient, Unreachable
+from trn.kubernetes.kinds import KINDS, STATEFUL_SETS, Kind
+from trn.rights import DRAIN, drain_rights
 
 pytestmark = pytest.mark.kubernetes
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": IMAGE}]}}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from addons.etcd.manifests import CLIENT, PORT, SERVER
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.half import manifest
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.half import manifest
 from tests.addons.test_kubernetes_objects import objects
 
 pytestmark = pytest.mark.kubernetes

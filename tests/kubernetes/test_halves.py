@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.half import Half
-from operations.local_kubernetes.running import Cluster
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.half import Half
+from local_kubernetes.running import Cluster
 from simulator.account import kinds
 from simulator.account.rules.batch import environment_finds_its_namespace
 from tests.simulator.account.standing import extra, standing

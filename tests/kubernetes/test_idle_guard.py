@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from operations.local_kubernetes.api import Api, Object, settled, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.half import manifest
+from local_kubernetes.api import Api, Object, settled, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.half import manifest
 from tests.addons.idle_guard.servers import Cluster, served
 from tests.addons.idle_guard.test_pod import GROUP, Site
 from tests.kubernetes.pods import is_unschedulable, pod

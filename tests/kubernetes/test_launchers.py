@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import cordoned, ready
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import cordoned, ready
 from tests.kubernetes import tiny_training
 from tests.kubernetes.conftest import Programs, fresh_namespace
 from tests.kubernetes.jobset import job_set_controller

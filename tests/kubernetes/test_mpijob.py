@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from operations.frameworks import NoEnvironmentError, interpreter
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import cordoned
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import cordoned
 from tests.kubernetes import remote_shell, tiny_training
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.handle import process_node
@@ -28,6 +27,7 @@ from tests.kubernetes.kubelet.session import bound_claim, kubelet_of, trainium_n
 from tests.kubernetes.mpi_operator import image, mpi_operator
 from tests.simulator.account.standing import standing
 from tests.training.sites import EVERYTHING, job
+from tools.frameworks import NoEnvironmentError, interpreter
 from training.check import problems
 from training.launchers import launcher
 from training.launchers.mpijob import SERVER

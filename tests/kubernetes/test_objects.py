@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.local_kubernetes.api import Api, settled, wait
+from local_kubernetes.api import Api, settled, wait
 from tests.kubernetes import crds
 from tests.kubernetes.stack import Deployed, recording_of
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from operations.engine.project import EngineFolder, practice_folder
-from operations.local_kubernetes import made_cluster, running
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.own_nodes import TAINT
+from local_kubernetes import made_cluster, running
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.own_nodes import TAINT
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.pods import IMAGE
-from tests.operations.local_kubernetes.fake_tools import FakeTool
-from tests.operations.practice.commands import trn
+from tests.local_kubernetes.fake_tools import FakeTool
 from tests.support import copy_project
+from tests.trn.practice.commands import trn
+from trn.practice.engine.project import EngineFolder, practice_folder
 
 pytestmark = pytest.mark.kubernetes
 NODE = "trn-dev-control-plane"

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from facts.names import NEURON_RESOURCE
-from operations.engine.project import EngineFolder, practice_folder
-from operations.local_kubernetes import running
-from operations.local_kubernetes.api import wait
-from operations.local_kubernetes.running import IDENTITY, PORT, Cluster
+from local_kubernetes import running
+from local_kubernetes.api import wait
+from local_kubernetes.running import IDENTITY, PORT, Cluster
 from tests.kubernetes.conftest import Programs
-from tests.operations.practice.commands import trn
 from tests.support import copy_project
+from tests.trn.practice.commands import trn
+from trn.practice.engine.project import EngineFolder, practice_folder
 
 pytestmark = pytest.mark.kubernetes
 UP = "practice up dev --kubernetes --engine rehearsal --quiet"

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from operations.kube.rights import RIGHTS
-from operations.local_kubernetes.api import Object, wait
-from operations.local_kubernetes.authenticator import User
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Object, wait
+from local_kubernetes.authenticator import User
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes import compiling_worker
 from tests.kubernetes.compiling_worker import VERSION
 from tests.kubernetes.conftest import Programs
@@ -21,6 +20,7 @@ from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.rights import granted
 from tests.kubernetes.trn import Trn, trn_on
 from tests.kubernetes.volcano import QUEUE, queue_state, volcano_of
+from trn.rights import RIGHTS
 
 pytestmark = pytest.mark.kubernetes
 COMPILER = """#!{python}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from operations.local_kubernetes.api import wait
-from operations.local_kubernetes.processes import Processes
+from local_kubernetes.api import wait
+from local_kubernetes.processes import Processes
 from tests.support import ROOT
 
 SLEEP = "import time; time.sleep(600)"
@@ -17,7 +17,7 @@ PARENT = f"""
 import signal, subprocess, sys, time
 # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from operations.local_kubernetes.processes import Processes
+from local_kubernetes.processes import Processes
 made = Processes()
 # One that starts another in a session of its own, and both of them would sleep for long.
 grandchild = 'import subprocess, sys; print(subprocess.Popen([sys.executable, "-c", "{SLEEP}"], start_new_session=True).pid, flush=True); {SLEEP}'

@@ -14,20 +14,20 @@ from typing import Any
 import pytest
 
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
-from operations.jobs.cancel.plan import CancelPlan
-from operations.jobs.listing.look import look
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.garbage import wait_until_it_knows_all_kinds
 from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.kuberay import kuberay
 from tests.kubernetes.pods import pod
-from tests.operations.jobs.carried import cancelled
 from tests.training.sites import EVERYTHING, job
+from tests.trn.jobs.carried import cancelled
 from training.launchers import launcher
 from training.launchers.rayjob import CORES
+from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.jobs.look import look
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("dev_nodes")]
 

@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from addons.registry import SWITCHED
-from operations.engine.project import EngineFolder, practice_folder
-from operations.engine.real_provider import PROGRAM, plugin_on
-from operations.local_kubernetes import running
-from operations.local_kubernetes.api import Object, wait
+from local_kubernetes import running
+from local_kubernetes.api import Object, wait
 from tests.kubernetes.conftest import Programs
-from tests.operations.practice.commands import trn
 from tests.support import copy_project
+from tests.trn.practice.commands import trn
+from trn.practice.engine.project import EngineFolder, practice_folder
+from trn.practice.engine.real_provider import PROGRAM, plugin_on
 
 pytestmark = [
     pytest.mark.kubernetes,

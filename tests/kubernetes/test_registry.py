@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from operations.jobs.image.layer import make_layer, selected
-from operations.jobs.image.push import made_of, plan_push
-from operations.jobs.image.registry import Registry
 from tests.kubernetes.conftest import Programs
-from tests.operations.jobs.image.images import DOCKER, OCI, files, push, put_base
-from tests.operations.jobs.image.strict_registry import StrictRegistry, serving
+from tests.trn.jobs.image.images import DOCKER, OCI, files, push, put_base
+from tests.trn.jobs.image.strict_registry import StrictRegistry, serving
+from trn.jobs.image.layer import make_layer, selected
+from trn.jobs.image.push import made_of, plan_push
+from trn.jobs.image.registry import Registry
 
 pytestmark = pytest.mark.kubernetes
 START_S = 120

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from operations.kube.rights import RIGHTS
-from operations.local_kubernetes.api import Object, wait
-from operations.local_kubernetes.authenticator import User
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Object, wait
+from local_kubernetes.authenticator import User
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes import bucket_server
 from tests.kubernetes.bucket_server import HALF, PORT, SIZE, body, etag
 from tests.kubernetes.job_cluster import NAMESPACE, JobCluster, job_cluster
@@ -18,6 +17,7 @@ from tests.kubernetes.kubelet.looking import phase
 from tests.kubernetes.kubelet.permission import why_not
 from tests.kubernetes.rights import granted
 from tests.kubernetes.trn import Trn, trn_on
+from trn.rights import RIGHTS
 
 pytestmark = pytest.mark.kubernetes
 NAMES = ("part-0.npy", "part-1.npy")
@@ -39,7 +39,7 @@ def trn(
 ) -> Iterator[Trn]:
     """The command line. Its account's pods run, other than in practice."""
     with trn_on(control_plane, practised, tmp_path, monkeypatch) as made:
-        monkeypatch.setattr("operations.practice.access.Practice.is_practice", False)
+        monkeypatch.setattr("trn.practice.access.Practice.is_practice", False)
         yield made
 
 
@@ -52,8 +52,8 @@ def bucket(cluster: JobCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Obj
     running = phase(cluster.api, made, "Running")
     server = f"http://{running['status']['podIP']}:{PORT}"
     listed = [{"Key": f"tokens/{name}", "Size": SIZE, "ETag": f'"{etag(f"tokens/{name}")}"'} for name in NAMES]
-    monkeypatch.setattr("operations.jobs.data.source.objects", lambda _api, _bucket, _prefix: listed)
-    monkeypatch.setattr("operations.jobs.data.source.address", lambda _api, _bucket, key, _life: f"{server}/{key}?X-Amz-Signature=0")
+    monkeypatch.setattr("trn.jobs.data.source.objects", lambda _api, _bucket, _prefix: listed)
+    monkeypatch.setattr("trn.jobs.data.source.address", lambda _api, _bucket, key, _life: f"{server}/{key}?X-Amz-Signature=0")
     yield running
     cluster.api.delete(made, grace_s=0)
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from operations.errors import CommandError, OwnershipError
-from operations.jobs.objects import path_of, resource_of
-from operations.jobs.submit.apply import dry_run, submit
-from operations.kube.api import Kubernetes
-from operations.kube.lease import LeaseLock
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.lock import Holder
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
+from trn.aws.lock import Holder
+from trn.cli.errors import CommandError, OwnershipError
+from trn.jobs.objects import path_of, resource_of
+from trn.jobs.submit.apply import dry_run, submit
+from trn.kubernetes.client import Kubernetes
+from trn.kubernetes.lease import LeaseLock
 
 pytestmark = pytest.mark.kubernetes
 PEOPLE = 4

@@ -11,8 +11,8 @@ import pytest
 
 from addons.etcd.manifests import stateful_set_spec
 from facts.names import NEURON_RESOURCE
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.pods import pod
 
 pytestmark = pytest.mark.kubernetes

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.trainer import trainer
 from tests.training.sites import EVERYTHING, job

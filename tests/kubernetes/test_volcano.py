@@ -13,27 +13,27 @@ from addons.prometheus.values import SERVICE_MONITORS
 from addons.volcano import QUEUES as QUEUE_KIND
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import OWN_QUEUES
-from operations.cluster.drain.kinds import KINDS
-from operations.jobs.listing.look import look
-from operations.jobs.why.causes import cause
-from operations.jobs.why.situation import Cause
-from operations.local_kubernetes import volcano_webhook
-from operations.local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import csi_node
+from local_kubernetes import volcano_webhook
+from local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import csi_node
 from tests.kubernetes.charts import nodes_of, pods
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
 from tests.kubernetes.volcano import PROGRAMS, QUEUE, QUEUES, Volcano, queue_state, volcano_of
-from tests.operations.cluster.draining import drain
 from tests.stacks.test_addons import recorded
 from tests.stacks.test_queue_rules import hierarchies, is_accepted
 from tests.training.sites import SITE
 from tests.training.sites import job as training_job
+from tests.trn.running.draining import drain
 from training.launchers import launcher
 from training.site import JobQueue
+from trn.kubernetes.causes.rules import cause
+from trn.kubernetes.jobs.look import look
+from trn.kubernetes.kinds import KINDS
+from trn.kubernetes.situation import Cause
 
 pytestmark = pytest.mark.kubernetes
 SEEN_S = (0.15, 0.5, 2, 8)
@@ -168,7 +168,7 @@ def test_a_drain_closes_users_queues_and_ends(control_plane: ControlPlane, busy:
 def test_a_drain_that_asked_for_the_root_queue_would_not_end(control_plane: ControlPlane, busy: Api, monkeypatch: pytest.MonkeyPatch):
     """The test above is worth something."""
     assert set(OWN_QUEUES) == {"default", "root"}
-    monkeypatch.setattr("operations.cluster.drain.kinds.OWN_QUEUES", ("default",))
+    monkeypatch.setattr("trn.kubernetes.kinds.OWN_QUEUES", ("default",))
     assert drained(control_plane) == ["Queue root"]
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from operations.jobs.manifest import as_yaml
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.control_plane import ControlPlane
 from tests.facts.test_yaml_text import PLAIN, WORDS
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
+from trn.jobs.manifest import as_yaml
 
 pytestmark = pytest.mark.kubernetes
 

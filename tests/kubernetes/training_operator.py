@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import yaml
 
-from operations.local_kubernetes import build
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.clients import answers
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes import build
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.certificates import Authority
+from local_kubernetes.clients import answers
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes import crds
 from tests.kubernetes.conftest import Programs
 

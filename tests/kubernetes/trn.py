@@ -16,12 +16,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from operations.aws.control_plane import described
-from operations.cli import app
-from operations.kube.api import connect
-from operations.local_kubernetes.api import Object, wait
-from operations.local_kubernetes.authenticator import User
-from operations.local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane
+from local_kubernetes.api import Object, wait
+from local_kubernetes.authenticator import User
+from local_kubernetes.control_plane import ADMINISTRATORS, ControlPlane
+from trn.app import app
+from trn.aws.control_plane import described
+from trn.kubernetes.client import connect
 
 PREFIX = "k8s-aws-v1."
 _lives = itertools.count()
@@ -39,7 +39,7 @@ class Trn:
         """Let the account's caller be this user to the API server, as its access entry says."""
         self._user = user
         # The API server remembers a token for 10 s: another life makes another token within the same second.
-        self._monkeypatch.setattr("operations.kube.api.TOKEN_LIFE_S", 60 + next(_lives))
+        self._monkeypatch.setattr("trn.kubernetes.client.TOKEN_LIFE_S", 60 + next(_lives))
 
     def read(self, token: str) -> User | None:
         """As EKS's authenticator reads a token: a signed request to STS, made for this very cluster."""
@@ -69,11 +69,11 @@ def trn_on(control_plane: ControlPlane, practised: Path, folder: Path, monkeypat
         real = {"endpoint": control_plane.server, "certificateAuthority": {"data": b64encode(control_plane.authority).decode()}}
         return found if found is None else {**found, **real}
 
-    monkeypatch.setattr("operations.kube.cluster.described", entry)
-    monkeypatch.setattr("operations.practice.access.Practice.kubernetes", lambda _, api, found: connect(api, found))
-    monkeypatch.setattr("operations.practice.access.Practice.need_tools", lambda _, *tools: None)
-    monkeypatch.setattr("operations.practice.access.Practice.pause", lambda _, seconds: wait(lambda: True, "a moment"))
-    monkeypatch.setattr("operations.practice.engines.shutil.which", lambda _name: None)
+    monkeypatch.setattr("trn.change.cluster.described", entry)
+    monkeypatch.setattr("trn.practice.access.Practice.kubernetes", lambda _, api, found: connect(api, found))
+    monkeypatch.setattr("trn.practice.access.Practice.need_tools", lambda _, *tools: None)
+    monkeypatch.setattr("trn.practice.access.Practice.pause", lambda _, seconds: wait(lambda: True, "a moment"))
+    monkeypatch.setattr("trn.practice.engines.shutil.which", lambda _name: None)
     monkeypatch.setenv("PATH", os.pathsep.join([str(control_plane.tools["kubectl"].parent), os.environ["PATH"]]))
     made = Trn(control_plane, monkeypatch)
     try:

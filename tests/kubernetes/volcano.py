@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from operations.local_kubernetes.api import Api, Object, settled, wait
-from operations.local_kubernetes.certificates import Authority
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.sources import CHARTS, folder
+from local_kubernetes.api import Api, Object, settled, wait
+from local_kubernetes.certificates import Authority
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.sources import CHARTS, folder
 from simulator.recording import Registration
 from tests.kubernetes import crds
 from tests.kubernetes.charts import Helm, pods, release_of

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from operations.existing.stand_in import account_for
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.destroy_bound import destroy_bound
@@ -12,6 +11,7 @@ from simulator.engine.schedule import run_destroy, run_up
 from stacks.config import parse_settings
 from tests.stacks.samples import SAMPLES, configurations, recorded
 from tests.support import dev_configuration, record_stack
+from trn.engine.assumed_account import account_for
 
 
 def test_the_bound_does_not_look_at_recorded_dependencies():

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from operations.rehearse.random_configurations import random_configuration
 from simulator.account.judge import findings
 from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
@@ -14,6 +13,7 @@ from tests.sharing import mostly_long
 from tests.stacks import edges
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack
+from trn.rehearsal.random_configurations import random_configuration
 
 CHUNKS, PER_CHUNK = 8, 3
 

@@ -7,13 +7,13 @@ from typing import Any
 import pulumi
 import pytest
 
-from operations.docs.configuration_keys import keys
 from stacks.config import parse_settings
 from stacks.package import Package
 from stacks.package_schema import COMPONENT, OPTIONAL, OUTPUTS, PACKAGE, package_schema
 from stacks.problems import ConfigurationError
 from tests.stacks.samples import SAMPLES, recorded
 from tests.support import dev_configuration, merged
+from tools.pages.configuration_keys import keys
 
 SCHEMA = package_schema("0.1.0")
 

@@ -7,10 +7,10 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from operations.program import rehearsing
 from tests.engine.cli import Engine
 from tests.states.recorded import deployment, versions, write
 from tests.support import ROOT
+from trn.engine.program import rehearsing
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import checkpoints
-from operations.jobs.data.safety import saves
+from trn.jobs.data.safety import saves
 
 
 def save(text: str):

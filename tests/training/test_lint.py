@@ -8,16 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.catalogue import NEURON_TYPES
-from operations.cli import app
-from operations.errors import CommandError
-from operations.jobs.lint.reader import read_manifest
-from operations.jobs.manifest import as_yaml
 from tests.training.sites import BLOCK, SITE, site_of_type
 from training.job import parse_job
 from training.launchers import launcher, names
 from training.lint import lint
 from training.lint.finding import Document, Finding
 from training.site import Nodes, Site
+from trn.app import app
+from trn.cli.errors import CommandError
+from trn.jobs.lint.reader import read_manifest
+from trn.jobs.manifest import as_yaml
 
 FOREIGN = Path(__file__).with_name("foreign.yaml")
 

@@ -9,10 +9,6 @@ import yaml
 from typer.testing import CliRunner
 
 from addons.registry import SWITCHED
-from operations.cli import app
-from operations.jobs.lint.reader import read_manifest
-from operations.jobs.manifest import as_yaml
-from operations.jobs.rendering import rendered
 from tests.training.objects import errors
 from tests.training.sites import group, site
 from training import payload
@@ -20,6 +16,10 @@ from training.check import problems
 from training.job import parse_job
 from training.lint import lint
 from training.site import Site
+from trn.app import app
+from trn.jobs.lint.reader import read_manifest
+from trn.jobs.manifest import as_yaml
+from trn.jobs.rendering import rendered
 
 JOBS = sorted(payload.RECIPES.glob("*/job*.yaml"))
 DOCS = Path(__file__).parents[2] / "docs"

@@ -60,5 +60,5 @@ def wire(world: World, options: Options | None = None) -> Wire:
 
 
 def session(world: World, options: Options | None = None) -> WireSession:
-    """In place of a boto3 session, for `operations.aws.api.BotoApi` and all other code that takes one."""
+    """In place of a boto3 session, for `trn.aws.api.BotoApi` and all other code that takes one."""
     return wire(world, options).session()

@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from tests.operations.aws.cloud import Cloud
+from tests.trn.aws.cloud import Cloud
 
 MEMORY = "/api/v1/namespaces/idle-guard/configmaps/idle-guard-memory"
 ANSWER = tuple[int, Any]

@@ -24,8 +24,8 @@ from addons.idle_guard.pod.aws import Aws, AwsError, Credentials, signed
 from addons.idle_guard.pod.kubernetes import ApiError, Kubernetes
 from addons.idle_guard.values import PACKAGE, SETTINGS
 from tests.addons.idle_guard.servers import MEMORY, Cluster, served
-from tests.operations.aws.cloud import Cloud
 from tests.stacks.test_addons import recorded
+from tests.trn.aws.cloud import Cloud
 
 DAY_S, NAME, GROUP = 86_400, "trainium-dev", "trn1-32xl"
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"

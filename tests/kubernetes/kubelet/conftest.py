@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node
 from tests.kubernetes.kubelet.permission import why_not

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from operations.local_kubernetes.certificates import Authority
+from local_kubernetes.certificates import Authority
 from tests.kubernetes.kubelet.attempts import Attempt
 from tests.kubernetes.kubelet.log_lines import BadRequest, Wanted, read_query, select, show
 from tests.kubernetes.kubelet.node import LOOPBACK

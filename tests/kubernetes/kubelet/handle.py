@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from operations.local_kubernetes.egress import WAYS
+from local_kubernetes.egress import WAYS
 from tests.kubernetes.kubelet.attempts import ROOT, find
 from tests.kubernetes.kubelet.network import find_network
 from tests.kubernetes.kubelet.node import LABEL, POWER

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from operations.local_kubernetes.api import Api, Object, wait
+from local_kubernetes.api import Api, Object, wait
 
 
 def over(api: Api, pod: Object) -> Object:

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from facts.names import NEURON_RESOURCE
-from operations.local_kubernetes.api import MERGE, Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
-from operations.local_kubernetes.nodes import csi_node, of_account, ready
+from local_kubernetes.api import MERGE, Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.nodes import csi_node, of_account, ready
 from simulator.account.state import AccountState
 from tests.kubernetes.kubelet.handle import RunningKubelet, power, selector
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from operations.cluster.logs.workers import workers
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
 from tests.kubernetes.kubelet.session import bring_back, lose
+from trn.jobs.logs.workers import workers
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.attempts import ROOT
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node, process_pod, selector
 from tests.kubernetes.kubelet.looking import log, over, phase, status_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, history, log, over, phase, status_of
 from tests.kubernetes.kubelet.session import bound_claim, bring_back, lose

@@ -7,8 +7,8 @@ import urllib.request
 
 import pytest
 
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
 from tests.kubernetes.kubelet.looking import container, phase
 

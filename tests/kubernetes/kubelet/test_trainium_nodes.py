@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
-from operations.local_kubernetes.api import Api, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import log, over, phase
 from tests.kubernetes.kubelet.permission import why_not

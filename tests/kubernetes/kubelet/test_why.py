@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from operations.jobs.listing.look import look
-from operations.jobs.listing.table import rows
-from operations.jobs.why.causes import cause
-from operations.jobs.why.situation import Cause
-from operations.local_kubernetes.api import Api, Object, wait
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api, Object, wait
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.kubelet.handle import process_pod
-from tests.operations.jobs.carried import cancelled
+from tests.trn.jobs.carried import cancelled
+from trn.kubernetes.causes.rules import cause
+from trn.kubernetes.jobs.look import look
+from trn.kubernetes.jobs.table import rows
+from trn.kubernetes.situation import Cause
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("kubelet")]
 

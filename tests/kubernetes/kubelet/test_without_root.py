@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from operations.local_kubernetes.api import Api
-from operations.local_kubernetes.control_plane import ControlPlane
+from local_kubernetes.api import Api
+from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_node, process_pod
 from tests.kubernetes.kubelet.looking import log, over, phase

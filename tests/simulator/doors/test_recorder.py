@@ -13,7 +13,6 @@ import pytest
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime.proto import source_pb2
 
-from operations.stack_file import as_pulumi
 from simulator.doors.recorder import program_at, record
 from simulator.engine.order import deletion_levels
 from simulator.engine.plan import plan
@@ -23,6 +22,7 @@ from simulator.recording import Indexed
 from tests.simulator.small_programs import provider, run, vpc_with_subnet
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import ROOT, dev_configuration, merged, record_stack
+from trn.engine.stack_file import as_pulumi
 
 
 class Box(pulumi.ComponentResource):

@@ -8,7 +8,6 @@ import pytest
 
 from facts.neuron_releases import AMI_RELEASES, LATER_AMI_RELEASE, ami_date
 from facts.permanent import PARTS
-from operations.existing.stand_in import account_for
 from simulator.account.allowances import Allowances
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.permanent import refused_by_program
@@ -17,6 +16,7 @@ from simulator.recording import Recording
 from stacks.config import parse_settings
 from tests.stacks import existing_networks
 from tests.support import dev_configuration, merged, record_stack
+from trn.engine.assumed_account import account_for
 
 TRAIN = "trn1-32xl"
 KEY_ARN = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000"

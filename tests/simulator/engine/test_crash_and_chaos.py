@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from operations.rehearse.random_configurations import random_configuration
 from simulator.account import kinds
 from simulator.account.conflicts import identity
 from simulator.account.faults import FAULTS, Faults
@@ -23,6 +22,7 @@ from tests.simulator.account.standing import TRAIN, only, recording
 from tests.stacks.test_addons import ALTERNATIVES
 from tests.stacks.test_addons import recorded as everything
 from tests.support import record_stack
+from trn.rehearsal.random_configurations import random_configuration
 
 CHUNKS = 6
 

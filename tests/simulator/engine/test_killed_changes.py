@@ -6,14 +6,6 @@ from functools import cache
 
 import pytest
 
-from operations.cluster.init.samples import ROOT, SAMPLES
-from operations.docs.change_samples import sample_of
-from operations.docs.configuration_keys import keys
-from operations.existing.stand_in import account_for
-from operations.program import record_stack, rehearsing, settings_of
-from operations.rehearse.change.configuration import with_settings
-from operations.rehearse.random_configurations import random_change, random_configuration
-from operations.stack_file import StackFile, read_stack_file
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.engine import chaos
@@ -29,6 +21,14 @@ from tests.sharing import mostly_long
 from tests.simulator.account.standing import recording
 from tests.support import dev_configuration, merged
 from tests.support import record_stack as recorded_from
+from tools.pages.change_samples import sample_of
+from tools.pages.configuration_keys import keys
+from trn.before.init.samples import ROOT, SAMPLES
+from trn.engine.assumed_account import account_for
+from trn.engine.program import record_stack, rehearsing, settings_of
+from trn.engine.stack_file import StackFile, read_stack_file
+from trn.rehearsal.change.configuration import with_settings
+from trn.rehearsal.random_configurations import random_change, random_configuration
 
 TELLING = (
     "storage.lustre.zoneId",

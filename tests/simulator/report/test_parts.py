@@ -2,11 +2,11 @@
 
 import pytest
 
-from operations.program import record_stack
-from operations.stack_file import read_stack_file
 from simulator.report.drawing.parts import PARTS, Linked, linked, part_of_type, parts_of
 from tests.simulator.report.builders import CLUSTER, NODE_GROUP, VPC
 from tests.support import ROOT
+from trn.engine.program import record_stack
+from trn.engine.stack_file import read_stack_file
 
 ROLE, POLICY, GROUP, RULE = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:ec2/securityGroup:SecurityGroup", "aws:vpc/x:Rule"
 

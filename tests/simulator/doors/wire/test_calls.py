@@ -6,29 +6,25 @@ from typing import Any
 
 import pytest
 
-import operations
+import trn
 from facts.resources.queries import Deletion
 from facts.resources.table import TYPES
-from operations.aws.api import BotoApi, Call, Taken
-from operations.aws.found import KINDS
-from operations.aws.objects import declared_calls
-from operations.aws.sighting import sightings
-from operations.cluster.recover.look import LOOKUPS
-from operations.cluster.sweep.run import look, place_of
 from simulator.account.world import World
 from simulator.doors.wire import door
 from tests.simulator.account.standing import recording, standing
+from trn.aws.api import BotoApi, Call, Taken
+from trn.aws.leftovers import KINDS
+from trn.aws.objects import declared_calls
+from trn.aws.sighting import sightings
+from trn.ending.recover.look import LOOKUPS
+from trn.ending.sweep.run import look, place_of
 
 CLUSTER = "trainium-dev"
 
 
 def declared() -> set[str]:
     """Every call that a module under operations declares, and those for the types of facts/resources."""
-    modules = [
-        importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(operations.__path__, "operations.")
-        if "__main__" not in found.name
-    ]
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(trn.__path__, "trn.") if "__main__" not in found.name]
     calls = [value for module in modules for value in vars(module).values() if isinstance(value, Call) and not isinstance(value, Taken)]
     deletions = (item.deletion for item in TYPES.values() if isinstance(item.deletion, Deletion))
     # Rights that a deletion needs, and no calls.

@@ -7,13 +7,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from facts.block_sales import is_sold, sold_count, sold_hours
-from operations.aws.block_purchase import purchase, try_purchase
-from operations.aws.capacity_blocks import Offering, block_offerings
-from operations.aws.errors import code_of
-from operations.aws.spot import spot_prices, spot_scores
-from operations.aws.zones import reservations, reservations_of, zones
 from simulator.account.offers import offers
-from tests.operations.aws.regions import Regions
+from tests.trn.aws.regions import Regions
+from trn.aws.block_purchase import purchase, try_purchase
+from trn.aws.capacity_blocks import Offering, block_offerings
+from trn.aws.errors import code_of
+from trn.aws.spot import spot_prices, spot_scores
+from trn.aws.zones import reservations, reservations_of, zones
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 REGION = "us-west-2"

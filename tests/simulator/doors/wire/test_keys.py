@@ -8,10 +8,6 @@ from botocore.exceptions import ClientError
 
 from facts.names import secrets_alias
 from facts.resources.kms import KEY_WINDOW_DAYS
-from operations.aws.api import BotoApi
-from operations.aws.found import Place, kind_named
-from operations.aws.sighting import sightings
-from operations.cluster.recover.look import LOOKUPS
 from simulator.account import kinds
 from simulator.account.disk import AccountFolder
 from simulator.account.state import AccountState
@@ -20,6 +16,10 @@ from simulator.doors.wire import door
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from tests.simulator.account.standing import only, recording, standing
+from trn.aws.api import BotoApi
+from trn.aws.leftovers import Place, kind_named
+from trn.aws.sighting import sightings
+from trn.ending.recover.look import LOOKUPS
 
 CLUSTER = "trainium-dev"
 

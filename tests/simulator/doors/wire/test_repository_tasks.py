@@ -4,9 +4,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from facts.names import CLUSTER_TAG
-from operations.aws.repository import associations, begin_export, exports, objects
 from simulator.doors.wire.repository_tasks import OBJECT, TASK
-from tests.operations.aws.cloud import CREATED_AT, Cloud
+from tests.trn.aws.cloud import CREATED_AT, Cloud
+from trn.aws.repository import associations, begin_export, exports, objects
 
 WHICH = f"fs-{1:0>17}"
 

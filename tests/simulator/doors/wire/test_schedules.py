@@ -2,17 +2,17 @@
 
 from functools import cache
 
-from operations.aws.api import Call
-from operations.aws.found import KINDS
-from operations.aws.sighting import sightings
-from operations.cluster.recover.look import LOOKUPS
-from operations.cluster.sweep.run import look, place_of
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from tests.simulator.doors.wire.test_calls import CLUSTER, api_of
 from tests.stacks.samples import recorded
+from trn.aws.api import Call
+from trn.aws.leftovers import KINDS
+from trn.aws.sighting import sightings
+from trn.ending.recover.look import LOOKUPS
+from trn.ending.sweep.run import look, place_of
 
 SAMPLE = "empty at night"
 

@@ -1,1 +1,0 @@
-"""`trn engine`: the real Pulumi CLI against the simulated cloud."""

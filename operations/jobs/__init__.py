@@ -1,1 +1,0 @@
-"""Commands around training jobs."""

@@ -1,1 +1,0 @@
-"""What `trn` asks of the cluster's API server, through the official client."""

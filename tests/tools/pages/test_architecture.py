@@ -1,0 +1,28 @@
+"""The picture of the architecture page: the imports as they are."""
+
+import pytest
+
+from tools.pages import architecture
+
+
+def test_each_package_is_drawn_above_all_that_it_imports():
+    """The picture's one statement."""
+    edges = architecture.imports()
+    rows = architecture.layers(edges)
+    level = {name: number for number, row in enumerate(rows) for name in row}
+    assert sorted(level) == sorted(architecture.packages())
+    assert [(name, other) for name, others in edges.items() for other in others if level[name] >= level[other]] == []
+    assert rows[-1] == ["facts"]
+
+
+def test_a_circle_is_refused_by_name():
+    """A picture of layers would be wrong."""
+    with pytest.raises(ValueError, match="a, b"):
+        architecture.layers({"a": {"b"}, "b": {"a"}, "c": set()})
+
+
+def test_no_text_is_cut():
+    """A box has two lines for what its package is for."""
+    picture = architecture.picture()
+    assert "..." not in picture
+    assert picture.count('class="says"') >= len(architecture.packages())

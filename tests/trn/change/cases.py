@@ -1,0 +1,417 @@
+"""Every changing command, one row each: how it is called, what agrees to it, and what may happen between question and act."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest.mock import patch
+
+from addons import volcano
+from facts.names import CLUSTER_TAG, cluster_tags, stack_path
+from facts.resources.fsx import FILE_SYSTEM
+from simulator.account import kinds
+from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire.repository_tasks import OBJECT, TASK
+from simulator.outputs import ACCOUNT, CREATED_AT
+from tests.support import ROOT
+from tests.trn.aws.cloud import tag_list
+from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
+from tests.trn.jobs.image.images import put_base
+from tests.trn.jobs.image.strict_registry import StrictRegistry
+from trn.aws.ecr import registry_host
+from trn.cli.errors import CommandError
+from trn.jobs.data.staging import STAGE_LABEL, name_of
+from trn.jobs.image.place import usual_repository
+from trn.kubernetes.job_end import STOPPED_BY_ROLL
+from trn.running.roll.plan import is_of
+from trn.running.subject import NODES
+
+GROUP, OTHER, JOBS = "trn1-32xl", "trn1n-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
+REPOSITORY = usual_repository(CLUSTER)
+Act = Callable[[Stage], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command."""
+
+    words: tuple[str, ...]
+    """The command line, without `--yes` and `--json`."""
+    agreed: tuple[str, ...]
+    """What a person types to agree."""
+    acted: Callable[[Stage, Call], tuple[str, str]]
+    """Verb and object of a changing call, as the report names what was confirmed."""
+    differ: Mapping[str, Act]
+    """What makes the second look differ from what was shown, so that it is asked again."""
+    is_own: Callable[[str], bool]
+    """Whether the command may change the object of a key of `Stage.everything`."""
+    prepare: Act = lambda stage: None
+    """What is there beside the stack before it begins."""
+    goes_on: bool = False
+    """Whether what was confirmed is done though the second look differs: what is new stays, and is reported."""
+    lease: str = ""
+    """The Lease that it holds; empty: the cluster's lock."""
+    yes: tuple[str, ...] = ("--yes",)
+    """What agrees in advance; nothing for a command that has no question."""
+    refused: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    """What makes the second look refuse."""
+    again: int = 0
+    """Exit code of another run after one that has done it all."""
+    ended: Callable[[Stage, Ended, Mapping[str, Any]], bool] | None = None
+    """Whether the run after one that was stopped ended it, where that is not to be as after a run that nothing stopped, the last argument."""
+    around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
+    """Stands around each run: tools of the machine."""
+    is_long: bool = False
+    """Whether it is walked with the mark `long` only: another way through a command that has a row."""
+    draws: int = 120
+    """How many of its calls are tried in a column of the long tier, beside those that change something."""
+
+
+def _resized(stage: Stage, call: Call) -> tuple[str, str]:
+    group = stage.found(kinds.NODE_GROUP, f"{call.given['clusterName']}:{call.given['nodegroupName']}").registration
+    return f"set to {call.given['scalingConfig']['desiredSize']} nodes", f"{group.outputs['arn']} of 2026-01-01T00:00:00Z"
+
+
+def _drained(stage: Stage, call: Call) -> tuple[str, str]:
+    if call.name.startswith("DELETE"):
+        return "delete", call.given["preconditions"]["uid"]
+    return ("close", call.given["target"]["uid"]) if call.name.startswith("POST") else ("empty", call.given["metadata"]["uid"])
+
+
+def _cancelled(stage: Stage, call: Call) -> tuple[str, str]:
+    return "delete", str(call.given["preconditions"]["uid"])
+
+
+def _submitted(command: str, name: str) -> Case:
+    """What is beside the job is confirmed with it: all of it is made, or nothing."""
+    path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/training/jobs/{name}"
+    uid = f"uid-{JOBS}-training/{name}"
+
+    def acted(stage: Stage, call: Call) -> tuple[str, str]:
+        assert name in call.name or name in call.given["metadata"]["name"]
+        # A submission that was cut off has a job.
+        is_rest = call.name.startswith("PATCH") and not any(each.name.startswith("POST") for _, each in stage.changes)
+        return ("complete", uid) if is_rest else ("submit", path)
+
+    return Case(
+        words=(command, STACK, str(ROOT / "training/recipes/bert/job.yaml")),
+        agreed=(),
+        acted=acted,
+        differ={},
+        is_own=lambda key: key in (f"{JOBS} training/{name}", f"kubernetes:core/v1:ConfigMap training/{name}-entry"),
+        lease=f"trn-{name}",
+        yes=(),
+        refused={"another made it": lambda stage: stage.start(name)},
+        again=1,
+    )
+
+
+def set_size(stage: Stage, count: int, name: str = GROUP) -> None:
+    """As a colleague does in the console."""
+    group = stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{name}").registration
+    sizes = {**group.inputs["scalingConfig"], "desiredSize": count}
+    stage.engine.world.state.put(replace(group, inputs={**group.inputs, "scalingConfig": sizes}))
+
+
+def leave(stage: Stage, mark: str) -> None:
+    """What a run of the stack that was killed made, and no state holds: a network and an address."""
+    tags = {"Tags": tag_list(cluster_tags(CLUSTER, stack_path("organization", "trn", STACK)))}
+    vpc = {"VpcId": f"vpc-{mark}", **tags}
+    for kind, key, entry in (("vpc", "VpcId", vpc), ("subnet", "SubnetId", vpc), ("address", "AllocationId", tags)):
+        which = f"{kind}-{mark}"
+        stage.engine.world.state.others.setdefault(kind, {})[which] = {**entry, key: which}
+
+
+def _swept(_: Stage, call: Call) -> tuple[str, str]:
+    return "delete", next(call.given[key] for key in ("SubnetId", "VpcId", "AllocationId") if key in call.given)
+
+
+def _pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    host = registry_host(ACCOUNT, REGION)
+    if call.way == "aws":
+        return "make", f"arn:aws:ecr:{REGION}:{ACCOUNT}:repository/{call.given['repositoryName']}"
+    return "name" if call.name == "PUT manifests" else "send the layers of", f"{host}/{REPOSITORY}:1"
+
+
+def make_repository(stage: Stage) -> None:
+    """As a push before this one did."""
+    tags = tag_list(cluster_tags(CLUSTER, stack_path("organization", "trn", STACK)))
+    stage.engine.world.state.others.setdefault("repository", {})[REPOSITORY] = {"tags": tags}
+
+
+def delete_repository(stage: Stage) -> None:
+    """As a colleague does in the console."""
+    stage.engine.world.state.others["repository"].pop(REPOSITORY, None)
+    stage.registries.account.repositories.pop(REPOSITORY, None)
+
+
+def give_repository_away(stage: Stage) -> None:
+    """It is another cluster's."""
+    stage.engine.world.state.others["repository"][REPOSITORY] = {"tags": tag_list({CLUSTER_TAG: "another"})}
+
+
+def name_image(stage: Stage, tag: str, layers: int = 1) -> None:
+    """A small image gets the name."""
+    put_base(stage.registries.account, REPOSITORY, tag, layers=layers)
+
+
+def _tool_pushed(stage: Stage, call: Call) -> tuple[str, str]:
+    return _pushed(stage, call) if call.way == "aws" else ("push", f"{registry_host(ACCOUNT, REGION)}/{REPOSITORY}:1")
+
+
+@contextmanager
+def container_tool(stage: Stage) -> Iterator[None]:
+    """A docker that has built an image, and pushes it. The build is no part of the change: it begins when an image is there."""
+
+    def run(command: list[str], _given: str | None = None) -> None:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"`docker {command[1]}` ended with exit code 1")
+
+        call = Call("tool", command[1], command, is_change=command[1] == "push")
+        stage.through(call, lambda: name_image(stage, "1") if call.is_change else None, failed)
+
+    def image_id(*_: str) -> str:
+        return put_base(StrictRegistry(), layers=1)
+
+    given = {"build.run": lambda *_: None, "build.tool_of": lambda _: "docker", "change.run": run, "change.image_id": image_id}
+    with ExitStack() as stack:
+        for name, value in given.items():
+            stack.enter_context(patch(f"trn.jobs.image.{name}", value))
+        yield
+
+
+def link_to_bucket(stage: Stage, which: str = f"dra-{1:0>17}") -> None:
+    """The file system is linked to S3, as by `storage.lustre.dataRepository`."""
+    (file_system,) = [item.registration.id for item in stage.engine.world.state if item.registration.type == FILE_SYSTEM.token]
+    entry = {"AssociationId": which, "FileSystemId": file_system, "FileSystemPath": "/", "DataRepositoryPath": "s3://checkpoints/run"}
+    stage.engine.world.state.others["repository association"] = {which: entry}
+
+
+SOURCE, FOLDER = "s3://sets/tokens/", "/fsx/data/tokens"
+STAGING = name_of(SOURCE, FOLDER)
+
+
+def store(stage: Stage, etag: str = "a") -> None:
+    """The set has one file."""
+    entry = {"Bucket": "sets", "Key": "tokens/part", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
+    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part"] = entry
+
+
+def leave_staging(stage: Stage) -> None:
+    """An earlier run has ended, and left what its Job should own."""
+    store(stage)
+    put_staging(stage, ended=True)
+
+
+def put_staging(stage: Stage, *, ended: bool) -> None:
+    """A Job of this set, and its Secret."""
+    server = ApiServer(stage.engine.world)
+    metadata = {"name": STAGING, "namespace": "training", "labels": {STAGE_LABEL: CLUSTER}}
+    places = {"Secret": "/api/v1/namespaces/training/secrets", "Job": "/apis/batch/v1/namespaces/training/jobs"}
+    for kind, place in places.items():
+        server.answer("DELETE", f"{place}/{STAGING}")
+        status = {"status": {"failed": 1}} if ended and kind == "Job" else {}
+        answer = server.answer("POST", place, {"kind": kind, "metadata": metadata, **status})
+        assert answer.status == 201
+
+
+def _staged(stage: Stage, call: Call) -> tuple[str, str]:
+    uid = ((call.given or {}).get("preconditions") or {}).get("uid", "")
+    before = Stage()
+    leave_staging(before)
+    if call.name.startswith("DELETE") and uid in [body["metadata"]["uid"] for body in staging_objects(before)]:
+        return "delete", uid
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part"]
+    listed = json.dumps([["part", entry["ETag"].strip('"'), entry["Size"], False]])
+    return "stage", f"{SOURCE} {FOLDER} {hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+
+def staging_objects(stage: Stage) -> list[dict[str, Any]]:
+    """What has the staging's name in the cluster."""
+    server = ApiServer(stage.engine.world)
+    places = ("/apis/batch/v1/namespaces/training/jobs", "/api/v1/namespaces/training/secrets", "/api/v1/namespaces/training/configmaps")
+    answers = [server.answer("GET", f"{place}/{STAGING}") for place in places]
+    return [json.loads(answer.body) for answer in answers if answer.status == 200]
+
+
+def staging_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
+    """It runs, with all that it reads: begun by this run, or by the one before."""
+    there = staging_objects(stage)
+    return (len(there), bool(there[0].get("status"))) == (3, False) and (
+        ended.code == 0 or "is being staged to this folder already" in ended.err
+    )
+
+
+def begin_task(stage: Stage) -> None:
+    """A colleague exports another folder."""
+    (link,) = stage.engine.world.state.others["repository association"].values()
+    entry = {
+        "TaskId": f"task-{0:0>17}",
+        "Lifecycle": "EXECUTING",
+        "Type": "EXPORT_TO_REPOSITORY",
+        "CreationTime": CREATED_AT,
+        "Paths": ["other"],
+    }
+    stage.engine.world.state.others.setdefault(TASK, {})[f"task-{0:0>17}"] = {**entry, "FileSystemId": link["FileSystemId"]}
+
+
+def _exported(stage: Stage, call: Call) -> tuple[str, str]:
+    (which,) = stage.engine.world.state.others["repository association"]
+    return f"export /fsx/{call.given['Paths'][0]} to s3://checkpoints/run/{call.given['Paths'][0]}", which
+
+
+def export_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
+    """FSx runs it, and refuses a second one until then, or it is begun; never twice."""
+    tasks = stage.engine.world.state.others.get(TASK, {})
+    return len(tasks) == 1 and ended.code == (0 if ended.report and ended.report["done"] else 1)
+
+
+def _edited(stage: Stage) -> None:
+    stage.edit("size: 2\n", "size: 2\n      rootVolumeGib: 300\n")
+
+
+def _is_rolled(key: str) -> bool:
+    inside = ("kubernetes:core/v1:Node ", "kubernetes:batch.volcano.sh/v1alpha1:Job training/")
+    return key in ("state", f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}") or key.startswith((kinds.LAUNCH_TEMPLATE, *inside))
+
+
+def _rolled(stage: Stage, call: Call) -> tuple[str, str]:
+    group = f"{stage.found(kinds.NODE_GROUP, f'{CLUSTER}:{GROUP}').registration.outputs['arn']} of 2026-01-01T00:00:00Z"
+    if call.way == "pulumi":
+        return "pulumi up", call.given["serial"]
+    last = call.name.rpartition("/")[2]
+    if "/nodes/" in call.name:
+        assert all(is_of(each, GROUP) for each in stage.colleague().list(NODES) or () if each["metadata"]["name"] == last)
+        return ("close" if call.given["spec"]["unschedulable"] else "open"), group
+    if call.name.endswith("/commands"):
+        return ("stop" if call.given["action"] == "AbortJob" else "start"), call.given["target"]["uid"]
+    if "/jobs/" in call.name:
+        (job,) = [item for item in stage.colleague().list(volcano.JOBS) or () if item["metadata"]["name"] == last]
+        return ("stop" if call.given["metadata"]["annotations"][STOPPED_BY_ROLL] else "start"), job["metadata"]["uid"]
+    return "set to 0 nodes", group
+
+
+def _moved(stage: Stage, call: Call) -> tuple[str, str]:
+    """Nodes are opened only where their closing is taken back."""
+    verb, which = _rolled(stage, call)
+    return ("close" if verb == "open" else verb), which
+
+
+CASES: Mapping[str, Case] = {
+    "scale": Case(
+        words=("scale", STACK, GROUP, "0"),
+        agreed=("y",),
+        acted=_resized,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "another run set the size": lambda stage: set_size(stage, 1),
+            "the group was made again": lambda stage: stage.make_again(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}", arn="arn:again"),
+        },
+        is_own=lambda key: key == f"{kinds.NODE_GROUP} {CLUSTER}:{GROUP}",
+    ),
+    "drain": Case(
+        words=("drain", STACK),
+        agreed=("y",),
+        acted=_drained,
+        differ={"a job started": lambda stage: stage.start("late")},
+        is_own=lambda key: key.startswith("kubernetes:") and (":Job " in key or ":Queue " in key),
+        goes_on=True,
+    ),
+    "sweep": Case(
+        words=("sweep", STACK, "--delete"),
+        agreed=("y",),
+        acted=_swept,
+        differ={"more is left over": lambda stage: leave(stage, "late")},
+        is_own=lambda key: key.endswith(("-old", "-late")),
+        prepare=lambda stage: leave(stage, "old"),
+        goes_on=True,
+    ),
+    "cancel": Case(
+        words=("cancel", STACK, JOB, "--now"),
+        agreed=("y",),
+        acted=_cancelled,
+        differ={"the job was made again": lambda stage: stage.make_again(JOBS, f"training/{JOB}", metadata={"uid": "another"})},
+        is_own=lambda key: key == f"{JOBS} training/{JOB}",
+        lease=f"trn-{JOB}",
+        refused={"the job has ended": lambda stage: stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)},
+        again=2,
+    ),
+    **{command: _submitted(command, name) for command, name in (("submit", "bert-large"), ("precompile", "bert-large-precompile"))},
+    "image push": Case(
+        words=("image", "push", STACK, str(ROOT / "training" / "images"), "--tag", "1"),
+        agreed=("y",),
+        acted=_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={"another image has the name": lambda stage: name_image(stage, "1"), "the repository is another's": give_repository_away},
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+    ),
+    "image build": Case(
+        words=("image", "build", STACK, str(ROOT / "training" / "images"), "--tag", "1", "--push"),
+        agreed=("y",),
+        acted=_tool_pushed,
+        differ={"the repository was deleted": delete_repository},
+        refused={
+            "another image has the name": lambda stage: name_image(stage, "1", layers=2),
+            "the repository is another's": give_repository_away,
+        },
+        is_own=lambda key: key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@")),
+        prepare=make_repository,
+        around=container_tool,
+    ),
+    "data export": Case(
+        words=("data", "export", STACK, "/fsx/checkpoints/bert"),
+        agreed=("y",),
+        acted=_exported,
+        differ={"the folder was linked again": lambda stage: link_to_bucket(stage, f"dra-{2:0>17}")},
+        refused={"another export began": begin_task},
+        is_own=lambda key: key.startswith(f"{TASK} "),
+        prepare=link_to_bucket,
+        ended=export_ended,
+    ),
+    "roll": Case(
+        words=("roll", STACK, GROUP, "--checkpoint"),
+        agreed=("y",),
+        acted=_rolled,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "the stack file was edited": lambda stage: stage.edit("rootVolumeGib: 300", "rootVolumeGib: 400"),
+            "another run of Pulumi": lambda stage: stage.engine.state.held.popitem(),
+        },
+        is_own=_is_rolled,
+        draws=30,
+        prepare=_edited,
+    ),
+    "roll --to": Case(
+        words=("roll", STACK, GROUP, "--to", OTHER),
+        agreed=("y",),
+        acted=_moved,
+        differ={"a job started": lambda stage: stage.start("late")},
+        is_own=_is_rolled,
+        draws=30,
+        prepare=lambda stage: set_size(stage, 2, OTHER),
+        is_long=True,
+    ),
+    "data stage": Case(
+        words=("data", "stage", STACK, SOURCE, FOLDER, "--detach"),
+        agreed=("y",),
+        acted=_staged,
+        differ={"a file of the set was written again": lambda stage: store(stage, "b")},
+        refused={"another run stages it": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_staging,
+        ended=staging_ended,
+    ),
+}
+NOT_YET = {"capacity buy", "destroy", "import", "recover", "shell", "upgrade", "verify"}
+"""Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
+READS = {
+    "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",
+    "lint", "logs", "network describe", "plan", "status", "top", "watch", "why",
+    "rehearse", "rehearse calendar", "rehearse change", "rehearse chaos", "rehearse crash", "rehearse rules", "rehearse upgrade",
+}  # fmt: skip
+"""Commands that read, or write files of the caller only."""
+PRACTICE = {"engine", "practice down", "practice event", "practice export", "practice job", "practice up"}
+"""Commands that act on practice accounts only."""

@@ -1,0 +1,322 @@
+"""What a destroy does is no more than what was confirmed, and what it could not see is no nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from addons import volcano
+from facts.kubernetes_kinds import Resource
+from simulator.doors.wire.wire import Refused
+from tests.trn.change.owned import locks_of, resource, state
+from tests.trn.change.test_ownership import CLUSTER, NAMED, QUIET, YES, World
+from trn.change.ownership import Consent
+from trn.cli.errors import CommandError, OwnershipError
+from trn.ending.destroy import run
+from trn.ending.destroy.stack import destroy_stack
+from trn.ending.sweep.stack import Choices
+from trn.kubernetes.client import Forbidden, Object, Unreachable
+from trn.kubernetes.kinds import KINDS
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The cluster, held by its stack."""
+    return World(monkeypatch)
+
+
+def destroys(world: World) -> int:
+    """How often Pulumi was told to destroy."""
+    return [command[1] for command in world.pulumi.ran].count("destroy")
+
+
+def report_of(world: World, consent: Consent = YES, **choices: Any) -> tuple[run.Report, BaseException | None]:
+    """A destroy, its report, and what ended it."""
+    report = run.Report()
+    try:
+        destroy_stack(
+            world.cloud.api, world.pulumi, world.about, consent, QUIET, Choices(**choices), is_protected=False,
+            shown=lambda _: None, swept=lambda _: None, report=report,
+        )  # fmt: skip
+    except BaseException as error:
+        return report, error
+    return report, None
+
+
+# A look that fails in the midst of a drain
+
+
+def failing(world: World, after: int, error: Callable[[], Exception], *, job_at: int = 0, only: Resource | None = None) -> None:
+    """From some list request on the API server fails. `job_at`: the request before which a colleague starts a job."""
+    real, asked = world.kubernetes.list, 0
+
+    def listed(resource: Resource, **more: Any) -> list[Object] | None:
+        nonlocal asked
+        asked += 1
+        if asked == job_at:
+            world.kubernetes.put(volcano.JOBS, "late")
+        if asked > after and only in (None, resource):
+            raise error()
+        return real(resource, **more)
+
+    world.kubernetes.list = listed  # pyright: ignore[reportAttributeAccessIssue]
+
+
+ERRORS: dict[str, Callable[[], Exception]] = {
+    "no answer": lambda: Unreachable("the API server does not answer"),
+    "401": lambda: Unreachable("401 Unauthorized"),
+    "403": lambda: Forbidden("403 Forbidden"),
+    "500": lambda: CommandError("500 Internal Server Error"),
+}
+
+
+ONE_LOOK = len({kind.resource for kind in KINDS}) + 1
+"""List requests of one look."""
+
+
+def looks_of_a_drain(monkeypatch: pytest.MonkeyPatch) -> int:
+    """List requests of a whole destroy."""
+    world, asked = World(monkeypatch), list[Resource]()
+    real = world.kubernetes.list
+    world.kubernetes.list = lambda resource, **more: asked.append(resource) or real(resource, **more)  # pyright: ignore[reportAttributeAccessIssue]
+    assert world.destroy().destroyed
+    return len(asked)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("before", [0, ONE_LOOK])
+def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(monkeypatch: pytest.MonkeyPatch, error: str, before: int):
+    """At any look: Pulumi is not run, and what the last whole look saw is in the report. `before`: requests from the job to the error."""
+    whole, seen = looks_of_a_drain(monkeypatch), 0
+    for after in range(ONE_LOOK + before + 1, whole):
+        world = World(monkeypatch)
+        failing(world, after, ERRORS[error], job_at=after - before)
+        report, ended = report_of(world)
+        assert destroys(world) == 0, f"after {after} of {whole} list requests"
+        assert ended is not None or report.drain_ended or report.unconfirmed
+        assert "late" in [item["metadata"]["name"] for item in world.kubernetes.objects[volcano.JOBS]]
+        assert "delete Volcano Job late" not in world.kubernetes.log
+        assert run.report_lines(report, "dev")[1].startswith("destroy  not begun")
+        seen += "Volcano Job training/late" in map(str, report.unconfirmed)
+    assert seen or not before, "the late job is never in a report"
+
+
+def test_a_drain_that_ends_with_its_cluster_goes_on(world: World):
+    """EKS was asked, and says that there is none: nothing runs anywhere."""
+    real, asked = world.kubernetes.list, list[Resource]()
+
+    def listed(resource: Resource, **more: Any) -> list[Object] | None:
+        asked.append(resource)
+        if len(asked) > 60:
+            world.cloud.of("cluster").clear()
+            raise Unreachable("the API server does not answer")
+        return real(resource, **more)
+
+    world.kubernetes.list = listed  # pyright: ignore[reportAttributeAccessIssue]
+    report, ended = report_of(world)
+    assert (ended, report.drain_ended, report.destroyed) == (None, "the API server does not answer", True)
+
+
+# What cannot be seen before the question
+
+
+@pytest.mark.parametrize("only", [None, volcano.JOBS])
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyPatch, error: str, only: Resource | None):
+    """`--yes` does not cover it; a 403 or an error of one kind is about that kind, the others are drained."""
+    if only is not None and error in ("no answer", "401"):
+        pytest.skip("such an error is about the caller or the server, not about one kind")
+    world = World(monkeypatch)
+    failing(world, 0, ERRORS[error], only=only)
+    with pytest.raises(OwnershipError, match="--yes alone is not enough: it is not known what runs in the cluster"):
+        world.destroy()
+    assert world.is_untouched()
+    with pytest.raises(CommandError):
+        world.drain(NAMED)
+    assert world.is_untouched()
+    asked, prompted = list[str](), list[str]()
+    report, ended = report_of(world, Consent(confirm=asked.append, prompt=lambda why: prompted.append(why) or CLUSTER), final_backup=False)
+    assert (ended, len(prompted), report.destroyed) == (None, 1, True)
+    assert ("delete Kubernetes Job prepare" in world.kubernetes.log) is (only is not None)
+    assert list(report.unseen) == (["Volcano Job"] if only else ["everything"] if error in ("no answer", "401") else list(report.unseen))
+
+
+@pytest.mark.parametrize(("status", "is_drained"), [("UPDATING", True), ("ACTIVE", True), ("FAILED", False), ("DELETING", False)])
+def test_a_cluster_that_is_being_changed_is_drained_too(world: World, status: str, is_drained: bool):
+    """Its jobs run on while EKS changes it."""
+    world.cluster["status"] = status
+    world.destroy()
+    assert ("delete Volcano Job bert" in world.kubernetes.log) is is_drained
+
+
+def test_what_eks_does_not_answer_is_no_cluster_that_is_gone(world: World):
+    """Only `not found` says that there is none."""
+    world.cloud.wire.faults["eks.DescribeCluster"] = [Refused("ServerException", "try again", 500)] * 20
+    with pytest.raises(Exception, match="ServerException"):
+        world.destroy(NAMED)
+    assert world.is_untouched()
+
+
+# The state
+
+
+def grow(world: World, which: str = "fs-new") -> None:
+    """Another run of Pulumi makes something."""
+    export = world.pulumi.export or state(CLUSTER)
+    more = [*export["deployment"]["resources"], resource("aws:fsx/lustreFileSystem:LustreFileSystem", which, {})]
+    world.pulumi.export = {**export, "deployment": {**export["deployment"], "resources": more}}
+
+
+def during_the_question(world: World, consent: dict[str, Any]) -> None:
+    consent["confirm"] = lambda question: grow(world) if question.startswith("Destroy stack") else None
+
+
+def during_the_drain(world: World, consent: dict[str, Any]) -> None:
+    world.kubernetes.delete = lambda *given, **more: (type(world.kubernetes).delete(world.kubernetes, *given, **more), grow(world))[0]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def during_the_first_try(world: World, consent: dict[str, Any]) -> None:
+    world.pulumi.on_run = lambda command: (grow(world), (1, "error: DependencyViolation"))[1] if command[1] == "destroy" else (0, "")
+
+
+def during_the_refresh(world: World, consent: dict[str, Any]) -> None:
+    world.pulumi.on_run = lambda command: (1, "error: x") if command[1] == "destroy" else (grow(world), (0, ""))[1]
+
+
+def made_again(world: World, consent: dict[str, Any]) -> None:
+    """The cluster of the state is another one of the same name and id."""
+    consent["confirm"] = lambda question: setattr(world.pulumi, "export", state(CLUSTER, created_at="2026-05-05T00:00:00Z"))
+
+
+def being_made(world: World, consent: dict[str, Any]) -> None:
+    """A run was killed while it made something."""
+    consent["confirm"] = lambda question: setattr(
+        world.pulumi, "export", state(CLUSTER, pending="aws:fsx/lustreFileSystem:LustreFileSystem")
+    )
+
+
+GROWTHS = [during_the_question, during_the_drain, during_the_first_try, during_the_refresh, made_again, being_made]
+
+
+@pytest.mark.parametrize("growth", GROWTHS, ids=lambda growth: growth.__name__)
+@pytest.mark.parametrize("says", ["yes", "no", "agreed"])
+def test_a_state_that_has_grown_is_asked_about_again(world: World, growth: Callable[[World, dict[str, Any]], None], says: str):
+    """Right before each run of Pulumi and between its tries; with `--yes` it is left alone and reported."""
+    asked, consent = list[str](), dict[str, Any]()
+    growth(world, consent)
+    if says == "yes":
+        # What happens during a question happens without one too.
+        world.pulumi.ask = _after_the_first(world, consent.pop("confirm", lambda _: None))  # pyright: ignore[reportAttributeAccessIssue]
+    report, ended = report_of(world, Consent(yes=says == "yes", ask=lambda question: asked.append(question) or says == "agreed", **consent))
+    between = growth in (during_the_first_try, during_the_refresh)
+    assert len(asked) >= (says != "yes")
+    if says == "agreed":
+        assert destroys(world) == (3 if between else 1)
+        return
+    assert isinstance(ended, OwnershipError)
+    assert "came into Pulumi's state since it was confirmed" in str(ended)
+    assert (destroys(world), report.destroyed) == (int(between), False)
+    assert not locks_of(world.cloud)
+
+
+def _after_the_first(world: World, act: Callable[[str], Any]) -> Callable[[tuple[str, ...]], tuple[int, str]]:
+    """Pulumi, with something that happens after its state was read for the first time."""
+    real, asked = world.pulumi.ask, 0
+
+    def ask(command: tuple[str, ...]) -> tuple[int, str]:
+        nonlocal asked
+        answer = real(command)
+        if command[1] == "stack":
+            asked += 1
+            if asked == 1:
+                act("Destroy stack")
+        return answer
+
+    return ask
+
+
+def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
+    """The first try has destroyed half of it."""
+
+    def half(command: tuple[str, ...]) -> tuple[int, str]:
+        if destroys(world) == 1 and command[1] == "destroy":
+            world.pulumi.export = state(CLUSTER, with_cluster=False)
+            return 1, "error: DependencyViolation"
+        return world._destroyed(command)
+
+    world.pulumi.on_run = half
+    assert world.destroy().destroyed
+
+
+# A backup that will not be made
+
+
+def with_file_system(world: World, **made: Any) -> None:
+    """The stack's own file system, as the last `pulumi up` left it."""
+    export = state(CLUSTER)
+    export["deployment"]["resources"].append({**resource("aws:fsx/lustreFileSystem:LustreFileSystem", "fs-1", made), "inputs": made})
+    world.pulumi.export = export
+
+
+@pytest.mark.parametrize("made", [{"skipFinalBackup": True}, {}])
+def test_a_backup_that_only_the_stack_file_wants_is_asked_about(world: World, made: dict[str, Any]):
+    """Pulumi goes by its state: a question of its own, which neither `--yes` nor a name covers."""
+    with_file_system(world, **made)
+    for consent in (YES, NAMED):
+        with pytest.raises(OwnershipError, match="no backup will be made of fs-1") as raised:
+            world.destroy(consent, final_backup=True)
+        assert "`pulumi up --stack dev`" in raised.value.hint
+    assert world.is_untouched()
+    asked = list[str]()
+    assert world.destroy(Consent(confirm=asked.append), final_backup=True).destroyed
+    assert [question.startswith("no backup will be made of fs-1") for question in asked][:2] == [True, False]
+
+
+@pytest.mark.parametrize(("wanted", "made"), [(True, {"skipFinalBackup": False}), (False, {"skipFinalBackup": True})])
+def test_a_backup_that_both_want_or_none_is_not_asked_about(world: World, wanted: bool, made: dict[str, Any]):
+    """File and state say the same."""
+    with_file_system(world, **made)
+    assert world.destroy(final_backup=wanted).destroyed
+
+
+# The report
+
+
+def interrupted() -> BaseException:
+    """Ctrl-C."""
+    return KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("where", ["drain", "pulumi", "sweep", "release"])
+def test_the_report_is_there_whatever_ends_a_destroy(world: World, where: str):
+    """Ctrl-C, an error of AWS in the midst, a lock that cannot be given back."""
+    if where == "drain":
+        world.kubernetes.refusals["bert"] = [interrupted()]  # pyright: ignore[reportArgumentType]
+    elif where == "pulumi":
+        world.pulumi.on_run = _raises(interrupted())
+    elif where == "sweep":
+        world.pulumi.on_run = lambda command: (world.cloud.wire.denied.add("ec2.DescribeVpcs"), world._destroyed(command))[1]
+    else:
+        world.cloud.wire.denied.add("ssm.DeleteParameter")
+    report, ended = report_of(world)
+    assert report.began
+    assert report.identity.cluster_arn
+    assert (report.tries, report.drained) == ((0, False) if where == "drain" else (1, True))
+    assert report.destroyed is (where in ("sweep", "release"))
+    assert json.dumps(run.as_data(report, str(ended)))
+    assert run.report_lines(report, "dev")
+
+
+def _raises(error: BaseException) -> Callable[[tuple[str, ...]], tuple[int, str]]:
+    def raising(command: tuple[str, ...]) -> tuple[int, str]:
+        raise error
+
+    return raising
+
+
+@pytest.fixture
+def json_file(tmp_path: Path) -> Path:
+    """Where the report goes."""
+    return tmp_path / "report.json"

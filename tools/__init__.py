@@ -1,0 +1,1 @@
+"""What only makers of this project run."""

@@ -1,0 +1,140 @@
+"""Makes the pages of training jobs: the reference of the job file, the toolchains, and what docs/jobs.md shows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from facts.neuron_releases import version_text
+from facts.toolchains import TOOLCHAINS, Toolchain
+from tools.pages.key_table import key_page, key_table
+from tools.pages.marked import between
+from training.account import Account
+from training.environment import environment
+from training.job import RESUME_EXIT_CODE, Job
+from training.launchers import launchers
+from trn.engine.job_site import site_of
+from trn.engine.program import settings_of
+from trn.engine.stack_file import read_stack_file
+from trn.jobs.job_file import read_job
+from trn.jobs.manifest import as_yaml
+from trn.jobs.rendering import Rendered, rendered
+
+SAMPLE = "docs/samples/jobs/bert.yaml"
+SHOWN_LINES = 14
+"""Of the sample's objects: its beginning says enough."""
+
+
+def job_schema() -> dict[str, Any]:
+    """JSON Schema of a job file, for editors that complete YAML."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Job.model_json_schema(by_alias=True), "title": "Training job"}
+
+
+def job_file_page() -> str:
+    """Every key with type, default and effect."""
+    introduction = (
+        "Keys of a job file, which `trn submit` reads as it reads a stack file. Made from `training/job.py` by `make docs`; [jobs.md](jobs.md) says how to use them.",
+        f"Times are a whole number and `s`, `m`, `h` or `d`. Exit code {RESUME_EXIT_CODE} says that a worker stopped after a checkpoint.",
+    )
+    return key_page("Job file", introduction, Job)
+
+
+def toolchains_page() -> str:
+    """What fits together, and what is not established of it."""
+    lines = [
+        "# Toolchains",
+        "",
+        "What fits together, under one name: `training.toolchain` in the stack file, `toolchain` in a job file. Made from `facts/toolchains.py` by `make docs`.",
+        "",
+        "| toolchain | state | framework | SDK | runtime | AMI releases | hardware | image |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(_toolchain_row(toolchain) for toolchain in TOOLCHAINS.values()),
+        "",
+        "A frozen toolchain gets no more fixes from AWS. An AMI release brings the Neuron driver; outside the dates given, the image does not start on it.",
+        "",
+        "## Processes of a node",
+        "",
+        "Counts of `workersPerNode` on a whole node with the default logical cores; in bold what is taken without the key.",
+        "",
+        "| toolchain | " + " | ".join(_types()) + " |",
+        "| --- |" + " --- |" * len(_types()),
+        *(f"| {name} | " + " | ".join(_workers(toolchain, kind) for kind in _types()) + " |" for name, toolchain in TOOLCHAINS.items()),
+        "",
+        "## Packages",
+        "",
+        "| toolchain | Python | packages |",
+        "| --- | --- | --- |",
+        *(
+            f"| {name} | {it.python} | {', '.join(f'{key} {version}' for key, version in it.versions.items())} |"
+            for name, it in TOOLCHAINS.items()
+        ),
+        "",
+        "## What is not established, or not supported",
+        "",
+        "| toolchain | of | |",
+        "| --- | --- | --- |",
+        *(f"| {name} | {key} | {text} |" for name, toolchain in TOOLCHAINS.items() for key, text in toolchain.marks.items()),
+        "",
+        "## Sources",
+        "",
+        "Release notes and documentation of aws-neuron/aws-neuron-sdk, 2.30 to 2.33, read 2026-08 to 2026-11; aws-neuron/deep-learning-containers, 2026-08-17.",
+        "",
+        "| toolchain | of | source |",
+        "| --- | --- | --- |",
+        *(f"| {name} | {key} | {text} |" for name, toolchain in TOOLCHAINS.items() for key, text in toolchain.sources.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _toolchain_row(toolchain: Toolchain) -> str:
+    first, last = toolchain.ami_dates
+    since = "any" if not int(first) else f"from {first}"
+    dates = f"{since}, before {last}" if last else since
+    image = f"`{toolchain.image}`" if toolchain.image else f"none is known; build one from {toolchain.build_from}"
+    runtime = version_text(toolchain.sdk.runtime)
+    hardware = ", ".join(toolchain.workers)
+    return f"| `{toolchain.name}` | {toolchain.state} | {toolchain.framework} | {toolchain.sdk.name} | {runtime} | {dates} | {hardware} | {image} |"
+
+
+def _types() -> list[str]:
+    return list(dict.fromkeys(name for toolchain in TOOLCHAINS.values() for name in toolchain.workers))
+
+
+def _workers(toolchain: Toolchain, instance_type: str) -> str:
+    counts = toolchain.workers.get(instance_type, ())
+    chosen = toolchain.default_workers(counts) if counts else 0
+    return ", ".join(f"**{count}**" if count == chosen else str(count) for count in counts)
+
+
+def jobs_page(text: str, root: Path) -> str:
+    """docs/jobs.md with what the sample becomes on the shipped stack, as it is today."""
+    found = _sample(root)
+    shown = as_yaml(found.objects[-1:]).splitlines()[:SHOWN_LINES]
+    printed = [f"$ trn submit {SAMPLE} --dry-run", found.summary, "...", "---", *shown, "  ..."]
+    parts = {
+        "sample": f"\n```yaml\n{(root / SAMPLE).read_text().partition(chr(10))[2].strip()}\n```\n",
+        "dry-run": "\n```console\n" + "\n".join(printed) + "\n```\n",
+        "launchers": "\n" + "\n".join(_launchers()) + "\n",
+        "account": "\n" + "\n".join(key_table(Account)) + "\n",
+        "variables": "\n" + "\n".join(_variables(found)) + "\n",
+    }
+    for marker, content in parts.items():
+        text = between(text, marker, content)
+    return text
+
+
+def _sample(root: Path) -> Rendered:
+    settings = settings_of(read_stack_file("dev", root))
+    return rendered(read_job(root / SAMPLE), site_of(settings, "dev"), SAMPLE)
+
+
+def _launchers() -> list[str]:
+    rows = (
+        f"| [`{it.name}`](launchers/{it.name}.md) | {it.title} | {f'`addons.{it.addon}`' if it.addon else 'nothing'} | {it.take_it} |"
+        for it in sorted(launchers(), key=lambda it: it.name != "volcano")
+    )
+    return ["| launcher | makes | needs | take it when |", "| --- | --- | --- | --- |", *rows]
+
+
+def _variables(found: Rendered) -> list[str]:
+    rows = (f"| `{name}` | {json.dumps(value)[1:-1]} |" for name, value in environment(found.plan).items())
+    return ["| variable | value |", "| --- | --- |", *rows]

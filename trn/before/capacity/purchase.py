@@ -1,0 +1,251 @@
+"""Buys one capacity block for a node group, once: found by its tag, it is only written down."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
+
+from facts.block_sales import sold_count, sold_hours
+from facts.names import CLUSTER_TAG, OFFER_TAG, PURCHASE_TAG
+from trn.aws.api import Api
+from trn.aws.block_purchase import purchase
+from trn.aws.capacity_blocks import Offering, block_offerings
+from trn.aws.errors import DENIED, code_of, is_refusal
+from trn.aws.zones import Reservation, reservations_of
+from trn.before.capacity.changes import edits
+from trn.before.capacity.holdings import refuse_held, refuse_unwritten
+from trn.before.capacity.order import Order
+from trn.before.capacity.wanted import Wanted
+from trn.before.capacity.ways import LIVING, Way
+from trn.cli.errors import MISUSE, CommandError, OwnershipError
+from trn.cli.interruption import signals_kept
+from trn.engine.program import settings_of
+from trn.engine.stack_edit import Edit, edit_stack, refuse_uneditable
+from trn.engine.stack_file import read_stack_file, with_edits
+
+STAND_IN = "cr-00000000000000000"
+"""Id with which the changed stack file is judged before a block is bought."""
+LOOKS, PAUSE_S = 6, 10
+"""How often EC2 is asked for a block whose purchase may have been answered to a run that was killed."""
+_OFFER = re.compile(r"cb-[0-9a-z]+")
+
+
+def refuse_offer(offer: str) -> None:
+    """Raises CommandError for what is no id of an offer. Filters of EC2 take `*` and `?`: such a text would find every block."""
+    if not _OFFER.fullmatch(offer):
+        raise CommandError(f"`{offer}` is not the id of an offer", "`trn capacity find` lists them: cb-...", code=MISUSE)
+
+
+@dataclass
+class Run:
+    """One run that buys: by what its purchase is known, what must hold right before it, and how far it has come."""
+
+    token: str
+    """On the block: no other run has it."""
+    guard: Callable[[], None]
+    """Raises where the run may change nothing any more: the lock is lost, or the account is another one."""
+    tell: Callable[[str], None]
+    pause: Callable[[float], None]
+    is_doubtful: bool = False
+    """The lock was taken from a run that may have sent its request."""
+    reservation_id: str = ""
+    """The block, from the moment at which it is known."""
+    was_there: bool = False
+    """Another run bought it, while this one asked."""
+
+
+def bought(api: Api, order: Order, token: str = "") -> Reservation | None:
+    """The block that this offer became, where it was bought before; with a token, the one that this very run bought.
+
+    Raises OwnershipError where it was bought for another cluster, and CommandError where it cannot be the group's.
+    """
+    for found in reservations_of(api, tags={PURCHASE_TAG: token} if token else {OFFER_TAG: order.offer}).values():
+        if found.state in LIVING:
+            cluster = found.tags.get(CLUSTER_TAG, "")
+            if cluster != order.settings.name:
+                raise OwnershipError(
+                    f"{order.offer} was bought as {found.id} for cluster `{cluster}`", "nothing was bought; take another offer"
+                )
+            _refuse_unlike(order, found)
+            return found
+    return None
+
+
+def _refuse_unlike(order: Order, found: Reservation) -> None:
+    """Raises CommandError for a reservation that has the tags by another's hand, or was bought for a group of another type."""
+    group, wanted = order.wanted.group, order.wanted.instance_type
+    if not found.is_block:
+        wrong = f"{found.id} has the tag {OFFER_TAG}={order.offer}, and is no capacity block; nothing was bought"
+        raise CommandError(wrong, f"delete the tag from {found.id} if it is there by mistake")
+    if found.instance_type != wanted:
+        wrong = f"{order.offer} was bought as {found.id}, of {found.instance_type}; `nodeGroups.{group}` is of {wanted}"
+        raise CommandError(wrong, "name its group with --group", code=MISUSE)
+
+
+def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None], *, is_doubtful: bool = False) -> Reservation | None:
+    """As `bought`, asked for a while where a purchase was begun whose end is not known. Raises CommandError where none is seen then.
+
+    A block of the same offer that another run bought is not the purchase that was begun. `is_doubtful`: a run on another computer may
+    have begun one.
+    """
+    since, token = order.record.since, order.record.token
+    for number in range(LOOKS if since or is_doubtful else 1):
+        if number:
+            pause(PAUSE_S)
+        found = bought(api, order, token)
+        if found is not None:
+            return found
+    if since:
+        wrong = f"a purchase of {order.offer} was begun at {since} and its end is not known; EC2 shows no such block yet"
+        if token and (other := bought(api, order)) is not None:
+            wrong += f", and {other.id}, of the same offer, is another run's"
+        hint = f"run it again in some minutes; nothing was bought if `trn capacity find` lists the offer then: delete {_short(order.record.path)}"
+        raise CommandError(wrong, hint)
+    return None
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def on_offer(api: Api, order: Order) -> Offering:
+    """The offer as EC2 has it now. Raises CommandError where it is gone."""
+    wanted = order.wanted
+    count, hours = sold_count(wanted.count), sold_hours(wanted.hours)
+    listed = []
+    if count is not None and hours is not None:
+        listed = block_offerings(api, wanted.instance_type, count, hours, wanted.earliest.date())
+    found = next((offering for offering in listed if offering.id == order.offer), None)
+    if found is None:
+        what = f"{order.offer} is not among the blocks of {count} x {wanted.instance_type} for {hours} h on offer in {api.region}"
+        again = f"trn capacity find {order.stack_file.stack} --instances {wanted.count} --hours {wanted.hours}"
+        raise CommandError(
+            f"{what}; nothing was bought", f"offers go and come: `{again}` lists those of now, and the numbers must be the same"
+        )
+    return found
+
+
+def way_of(api: Api, offering: Offering) -> Way:
+    """The offer as a way to the instances."""
+    usd = offering.fee if offering.currency == "USD" else None
+    return Way(
+        "block", api.region, offering.zone_id, offering.starts, offering.ends, offering.instance_count, usd, offering.id, is_block=True, block_starts=offering.starts
+    )  # fmt: skip
+
+
+def way_of_bought(api: Api, found: Reservation, wanted: Wanted) -> Way:
+    """A block that is bought."""
+    starts = found.starts or wanted.earliest
+    return Way(
+        "reservation",
+        api.region,
+        found.zone_id,
+        starts,
+        found.ends,
+        found.total_count,
+        0.0,
+        found.id,
+        is_block=True,
+        block_starts=found.starts,
+    )
+
+
+def file_edits(order: Order, way: Way, reservation_id: str) -> list[Edit]:
+    """Keys of the stack file that follow from the block. A group gets no more nodes than the block has instances: a second run, which
+    only writes, may have been given another count."""
+    return edits(order.settings, replace(order.wanted, count=min(order.wanted.count, way.count)), way, reservation_id)
+
+
+def refuse_unfit(order: Order, way: Way, reservation_id: str = STAND_IN) -> None:
+    """Raises, before money is spent, where the stack file would be refused with the block in it, or cannot be written.
+
+    ConfigurationError for the first, CommandError for the second.
+    """
+    made = file_edits(order, way, reservation_id)
+    settings_of(with_edits(order.stack_file, made))
+    refuse_uneditable(order.stack_file.stack, made, order.stack_file.root)
+
+
+def buy(api: Api, order: Order, offering: Offering, run: Run) -> str:
+    """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
+
+    Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records, offer
+    and stack file are read again, and the run's guard is asked right before EC2 is. Raises CommandError where a purchase is in doubt,
+    where the offer or the stack file is another one by now, and where EC2 refuses or gives no answer.
+    """
+    found, way = bought_in_doubt(api, order, run.pause, is_doubtful=run.is_doubtful), way_of(api, offering)
+    if found is not None:
+        run.was_there, run.reservation_id = True, found.id
+        refuse_held(api, order, found.id)
+    elif (offered := on_offer(api, order)) != offering:
+        wrong = f"{order.offer} has changed since it was confirmed: {offered}; nothing was bought"
+        raise CommandError(wrong, "run it again if you want it as it is now")
+    else:
+        refuse_unwritten(api, order, offering)
+    if read_stack_file(order.stack_file.stack, order.stack_file.root).pairs != order.stack_file.pairs:
+        # Another block may be in it by now, whose id would be overwritten.
+        wrong = f"Pulumi.{order.stack_file.stack}.yaml has changed since the block was confirmed; nothing was bought"
+        raise CommandError(wrong, "run it again")
+    refuse_unfit(order, way)
+    run.guard()
+    with signals_kept():
+        answer = found.id if found is not None else _purchased(api, order, run.token)
+        if isinstance(answer, str):
+            return _kept(order, way, answer, run)
+    there = _looked_up(api, order, answer, run.pause)
+    with signals_kept():
+        return _kept(order, way, there.id, run)
+
+
+def _looked_up(api: Api, order: Order, unclear: Exception, pause: Callable[[float], None]) -> Reservation:
+    """The block of a purchase that got no answer. Nothing is said before it was looked for."""
+    try:
+        there = bought_in_doubt(api, order, pause)
+    except CommandError as error:
+        raise CommandError(f"EC2 gave no answer ({unclear}): {error.args[0]}", error.hint, code=error.code) from unclear
+    assert there is not None, "with a record it is found, or refused"
+    return there
+
+
+def _kept(order: Order, way: Way, reservation_id: str, run: Run) -> str:
+    run.reservation_id = reservation_id
+    try:
+        write_down(order, way, reservation_id)
+    finally:
+        # After the file: a closed terminal must not come between the purchase and its record.
+        run.tell(f"bought   {reservation_id}")
+    return reservation_id
+
+
+def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
+    """Put a block that is bought into the stack file, and forget that its end was in doubt; the keys that were written."""
+    made = file_edits(order, way, reservation_id)
+    if made:
+        edit_stack(order.stack_file.stack, made, order.stack_file.root)
+    order.record.delete()
+    return made
+
+
+def _purchased(api: Api, order: Order, token: str) -> str | Exception:
+    """The id of the reservation; what was raised where that does not say whether it was bought. Raises CommandError where EC2 refused."""
+    order.record.write({"offer": order.offer, "region": api.region, "token": token})
+    try:
+        return purchase(api, order.offer, {**order.tags, PURCHASE_TAG: token})
+    except ClientError as error:
+        if not is_refusal(error):
+            return error
+        # EC2 has answered: nothing was bought.
+        order.record.delete()
+        raise _refused(order, error) from error
+    except (BotoCoreError, ResponseParserError, KeyError) as error:
+        return error
+
+
+def _refused(order: Order, error: ClientError) -> CommandError:
+    said = f"{code_of(error)}: {error.response.get('Error', {}).get('Message', '')}; nothing was bought"
+    if code_of(error) in DENIED:
+        return CommandError(said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
+    return CommandError(said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")

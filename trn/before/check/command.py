@@ -1,0 +1,72 @@
+"""`trn check`: what can be known before money flows."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from trn.cli import completion
+from trn.cli.options import BlockHours, JsonFile, Stack, Yes
+
+PickGroup = Annotated[
+    str | None,
+    typer.Option("--pick", metavar="GROUP", help="First pick one of a group's candidates, by asking.", autocompletion=completion.groups),
+]
+
+
+def check(stack: Stack, block_hours: BlockHours = 24, pick: PickGroup = None, yes: Yes = False, json_file: JsonFile = None) -> int:
+    """Check before money flows: permissions, quotas, capacity, versions, tools, cost. Exits with 1 where anything fails.
+
+    A check that could not be made is a failure, never a pass.
+
+    Where a group's capacity block is missing, wrong or near its end, blocks on offer are listed with prices and the command that buys them.
+
+    `--pick GROUP` compares the places in `nodeGroups.GROUP.candidates` on the account, asks, and writes the best into the stack file.
+
+    Example: trn check dev --json check.json
+    """
+    from trn.aws.capacity_blocks import refuse_hours
+    from trn.before.check.account import credentials
+    from trn.before.check.run import CHECKS, findings_of
+    from trn.before.check.subject import Subject
+    from trn.before.check.tools import tool_answer
+    from trn.change.clients import access
+    from trn.cli.findings import exit_code, print_findings
+    from trn.cli.output import results, tracked, write_json
+    from trn.engine.program import record_stack, settings_of
+    from trn.engine.stack_file import read_stack_file
+
+    def answer(command: Sequence[str]) -> str:
+        if not access().is_practice or command[0] != "pulumi" or "export" not in command:
+            return tool_answer(command)
+        # The state of a stack in practice is not with the CLI that is on PATH.
+        code, printed = access().pulumi(stack).ask(tuple(command))
+        if code:
+            raise OSError(printed)
+        return printed
+
+    refuse_hours(block_hours)
+    stack_file = read_stack_file(stack)
+    if pick is not None:
+        from trn.before.check.picking import picked
+        from trn.change.asking import consent
+
+        stack_file = picked(stack_file, pick, block_hours, datetime.now(UTC).replace(second=0, microsecond=0), consent(yes))
+    settings = settings_of(stack_file, rehearsal=access().is_practice)
+    subject = Subject(
+        stack_file=stack_file,
+        settings=settings,
+        recording=record_stack(stack_file),
+        api=access().aws(stack, settings.region),
+        today=datetime.now(UTC).date(),
+        own_address=access().own_address,
+        tool_answer=answer,
+        block_hours=block_hours,
+    )
+    # Bad credentials end it here, with exit code 2: twenty findings that all say so do not help.
+    findings = [*credentials(subject)]
+    findings += [finding for name in tracked(list(CHECKS), "checking") for finding in findings_of(subject, [name])]
+    write_json({"stack": stack, "findings": findings}, json_file)
+    print_findings(results(json_file), findings)
+    return exit_code(findings)

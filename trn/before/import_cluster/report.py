@@ -1,0 +1,142 @@
+"""What `trn import` says: what maps to what, what is used as it is, what stays outside, the plan, and the steps in their order."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from simulator.recording import Recording
+from simulator.report.drawing.text import plural
+from trn.aws.other_cluster import OtherCluster
+from trn.before.import_cluster.draft import Draft, used_file_system
+from trn.before.import_cluster.makers import Maker, forgetting, outside, removal
+from trn.before.import_cluster.matching import Matches
+from trn.before.import_cluster.plan import Aftermath
+from trn.rehearsal.summary import Line
+
+MOST_PATHS_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was found, decided and written."""
+
+    stack: str
+    other: OtherCluster
+    maker: Maker
+    draft: Draft
+    recording: Recording
+    matches: Matches
+    aftermath: Aftermath
+    stack_file: Path
+    import_file: Path
+    keeps_stack_file: bool
+    """Whether the stack file was there already, and was read instead of written."""
+
+    @property
+    def used(self) -> list[str]:
+        """What the stack uses and never changes."""
+        existing = self.draft.configuration.get("network", {}).get("existing") or {}
+        subnets = {each for role in existing.values() if isinstance(role, dict) for each in role.values()}
+        found = [f"VPC {existing['vpcId']} with {plural(len(subnets), 'subnet')}: network.existing"] if existing else []
+        key = self.draft.configuration.get("controlPlane", {}).get("encryptionKeyArn")
+        which = used_file_system(self.draft)
+        found += [f"key {key}: controlPlane.encryptionKeyArn"] if key else []
+        return [*found, *([f"file system {which}: storage.lustre.existing"] if which else [])]
+
+    @property
+    def _place(self) -> str:
+        """The import file as a shell takes it in the project's folder."""
+        root, target = self.stack_file.parent.resolve(), self.import_file.resolve()
+        return shlex.quote(str(target.relative_to(root) if target.is_relative_to(root) else target))
+
+    @property
+    def steps(self) -> list[str]:
+        """What the user does, in this order."""
+        stack, region = self.stack, self.other.region
+        options = "--yes --protect=false --generate-code=false"
+        return [
+            f"read {self.stack_file.name}, change what the notes name, and run this again",
+            *(
+                ["settle what is red above, and run this again: until then `pulumi up` fails or destroys something"]
+                if self.aftermath.red
+                else []
+            ),
+            f"trn network describe {stack}: whether the stack fits into the VPC",
+            "stop what runs by Helm and by hand and that the stack installs itself (`helm list -A`)",
+            *forgetting(self.other, self.maker),
+            f"pulumi stack init {stack}",
+            f"AWS_REGION={region} pulumi import --stack {stack} --file {self._place} {options}",
+            f"trn plan {stack}: it must say what is said here",
+            f"pulumi up --stack {stack}: control plane and add-ons change in place, nodes are made beside the old ones",
+            "move the jobs to the new nodes; a Neuron group needs its instances twice until then, or `size: 0` at first",
+            *removal(self.other, self.maker),
+        ]
+
+
+def lines(report: Report) -> Iterator[Line]:
+    """For a terminal."""
+    other, after = report.other, report.aftermath
+    mode = (other.entry.get("accessConfig") or {}).get("authenticationMode", "CONFIG_MAP")
+    yield "cluster", Text(f"{other.name} in {other.region}, Kubernetes {other.entry['version']}, {mode}; made by {report.maker}")
+    for index, match in enumerate(report.matches.taken):
+        kind = match.recorded.type.rsplit(":", 1)[-1]
+        yield "maps" if index == 0 else "", Text(f"{kind} {match.id} -> {match.recorded.name}")
+    for label, texts, style in (
+        ("used", report.used, ""),
+        ("outside", list(outside(other, report.draft, report.recording)), "yellow"),
+        ("note", report.draft.notes, "yellow"),
+        ("plan", _plan(after), ""),
+        ("red", after.red, "red"),
+    ):
+        for index, text in enumerate(texts):
+            yield label if index == 0 else "", Text(text, style=style)
+    wrote = f"{report.import_file.name} ({plural(len(report.matches.taken), 'object')})"
+    yield "wrote", Text(wrote if report.keeps_stack_file else f"{report.stack_file.name}, {wrote}")
+    if report.keeps_stack_file:
+        yield "read", Text(f"{report.stack_file.name} was there already, and is left as it is")
+    for number, step in enumerate(report.steps, 1):
+        yield "steps" if number == 1 else "", Text(f"{number}. {step}")
+
+
+def _plan(after: Aftermath) -> list[str]:
+    found = [
+        f"pulumi up then creates {len(after.of_kind('create'))}, changes {len(after.of_kind('update'))}, replaces {len(after.of_kind('replace'))}"
+    ]
+    for kind, word in (("update", "changes"), ("replace", "replaces")):
+        for change in after.of_kind(kind):
+            paths = _shortened(change.because or change.changed)
+            found.append(f"{word} {change.registration.type.rsplit(':', 1)[-1]} {change.registration.name}: {paths}")
+    made = [f"{effect.object_name}" for effect in after.effects if effect.operation == "create" and effect.nodes]
+    return [*found, *([f"makes node groups {', '.join(made)}"] if made else [])]
+
+
+def _shortened(paths: Sequence[str]) -> str:
+    """The first of the inputs that differ; all tags count as one."""
+    shown = list(dict.fromkeys("tags" if path.startswith("tags.") else path for path in paths))
+    rest = len(shown) - MOST_PATHS_SHOWN
+    return ", ".join(shown[:MOST_PATHS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The same for `--json`."""
+    after = report.aftermath
+    return {
+        "cluster": report.other.name,
+        "region": report.other.region,
+        "maker": report.maker,
+        "maps": [{"urn": each.recorded.urn, "type": each.recorded.type, "id": each.id} for each in report.matches.taken],
+        "used": report.used,
+        "outside": list(outside(report.other, report.draft, report.recording)),
+        "notes": report.draft.notes,
+        "plan": {
+            kind: [{"urn": change.registration.urn, "inputs": list(change.because or change.changed)} for change in after.of_kind(kind)]
+            for kind in ("create", "update", "replace")
+        },
+        "red": after.red,
+        "steps": report.steps,
+        "files": {"stack": str(report.stack_file), "import": str(report.import_file)},
+    }

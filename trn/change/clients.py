@@ -1,0 +1,161 @@
+"""How a command reaches AWS, the cluster and Pulumi: the real ones, or those of a practice account (`trn --practice`).
+
+The root option decides once; every command asks `access()` and never makes a client by itself.
+"""
+
+import shutil
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
+
+from facts.kubeconfig import kubeconfig
+from trn.aws.api import Api, BotoApi
+from trn.cli.errors import CommandError
+from trn.engine.pulumi import Pulumi, PulumiCli
+from trn.kubernetes.client import Kubernetes, connect
+
+if TYPE_CHECKING:
+    from urllib3 import PoolManager
+
+OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
+
+
+class Access(Protocol):
+    """The connections of a command to the outside."""
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether an account on disk is used in place of AWS."""
+        ...
+
+    def schedules_pods(self, stack: str, /) -> bool:
+        """Whether the stack's pods get nodes; that their containers run is another thing."""
+        ...
+
+    def aws(self, stack: str, region: str, /) -> Api:
+        """AWS in a region, for a stack."""
+        ...
+
+    def kubernetes(self, api: Api, entry: dict[str, Any], /) -> Kubernetes:
+        """The cluster that `DescribeCluster` described, reached through the same account."""
+        ...
+
+    def kubeconfig(self, api: Api, entry: dict[str, Any], /) -> dict[str, Any]:
+        """A kubeconfig for the cluster that `DescribeCluster` described."""
+        ...
+
+    def pulumi(self, stack: str, /) -> Pulumi:
+        """Pulumi, with the backend that holds the stack."""
+        ...
+
+    def registries(self) -> "PoolManager":
+        """Connections to image registries."""
+        ...
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass until the next look."""
+        ...
+
+    def own_address(self) -> str:
+        """Address from which the API server would see the caller."""
+        ...
+
+    def need_tools(self, *tools: str) -> None:
+        """Raises CommandError where a tool cannot be used: before anything is started."""
+        ...
+
+    def announce(self, *, on_standard_error: bool) -> None:
+        """Say once, before the first line of output, that it is practice; nothing where it is not."""
+        ...
+
+    def acts_on(self, stack: str, /) -> None:
+        """The command is about this stack: said before it begins."""
+        ...
+
+    def words(self, text: str, /) -> str:
+        """A text for the user, with the commands that it names as they are typed here."""
+        ...
+
+
+def kubeconfig_for(api: Api, entry: dict[str, Any]) -> dict[str, Any]:
+    """As `aws eks update-kubeconfig` writes it."""
+    return kubeconfig(entry["name"], api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+
+
+class Live:
+    """AWS itself, with the credentials that boto3 finds."""
+
+    is_practice = False
+
+    def schedules_pods(self, _stack: str, /) -> bool:
+        """A cluster does."""
+        return True
+
+    def aws(self, _stack: str, region: str, /) -> Api:
+        """boto3's own search for credentials."""
+        return BotoApi(region)
+
+    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
+        """The API server itself, with a token of the caller's own."""
+        assert isinstance(api, BotoApi)
+        return connect(api, entry)
+
+    def kubeconfig(self, api: Api, entry: dict[str, Any]) -> dict[str, Any]:
+        """It asks the AWS CLI for tokens, and holds no secret."""
+        return kubeconfig_for(api, entry)
+
+    def pulumi(self, _stack: str, /) -> Pulumi:
+        """The CLI, where it is logged in."""
+        return PulumiCli()
+
+    def registries(self) -> "PoolManager":
+        """Over HTTP, with a time limit for each step."""
+        from urllib3 import PoolManager, Timeout
+
+        return PoolManager(timeout=Timeout(connect=10, read=120))
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def own_address(self) -> str:
+        """The address under which the world sees this machine. Raises OSError."""
+        with urllib.request.urlopen(OWN_ADDRESS_URL, timeout=ADDRESS_TIMEOUT_S) as answer:
+            return answer.read(100).decode().strip()
+
+    def need_tools(self, *tools: str) -> None:
+        """Raises CommandError for the first that is not on PATH."""
+        for tool in tools:
+            if shutil.which(tool) is None:
+                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
+
+    def announce(self, *, on_standard_error: bool) -> None:
+        """Nothing to say."""
+
+    def acts_on(self, _stack: str, /) -> None:
+        """Commands on AWS are typed alike for every stack."""
+
+    def words(self, text: str, /) -> str:
+        """As it is."""
+        return text
+
+
+_CURRENT: ContextVar[Access | None] = ContextVar("access", default=None)
+
+
+def access() -> Access:
+    """What the command that runs was given; AWS itself without `--practice`."""
+    return _CURRENT.get() or Live()
+
+
+@contextmanager
+def using(given: Access) -> Iterator[Access]:
+    """Every call inside the block uses this access."""
+    token = _CURRENT.set(given)
+    try:
+        yield given
+    finally:
+        _CURRENT.reset(token)

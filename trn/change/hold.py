@@ -1,0 +1,72 @@
+"""The lock of a change, and the check that is made under it before each round and each run of Pulumi."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from trn.aws.lock import NO_ANSWER, Lock, this_run
+from trn.change.action import Action, Change, Ended, Hold, PulumiRun
+from trn.change.identity import state_id
+from trn.change.report import Report, understood
+from trn.change.whose import Site, Whose
+from trn.cli.errors import CommandError
+from trn.cli.interruption import signals_kept
+from trn.kubernetes.lease import LeaseLock
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Shows that all is as it was when the change was confirmed."""
+
+    site: Site
+    whose: Whose
+    lock: Hold
+
+    def check(self) -> None:
+        """Before each round. Raises OwnershipError where the lock is not this run's, or account or cluster are others."""
+        self.lock.refuse_lost()
+        self.whose.refuse_change(self.site)
+
+    def check_run(self, action: Action, *, each: bool = False) -> None:
+        """Before each action: for a run of Pulumi, or with `each`, the same; and the state. Raises Ended where that is not the one that was confirmed."""
+        if each or isinstance(action, PulumiRun):
+            self.check()
+        if not isinstance(action, PulumiRun):
+            return
+        now = state_id(self.site.pulumi, self.site.subject.stack)
+        if not action.allows(now):
+            wrong = f"the state of stack `{self.site.subject.stack}` has changed since it was confirmed"
+            raise Ended("stopped", wrong, "nothing more was changed; another run of Pulumi may be at it: look, and run it again")
+
+
+def cluster_lock(name: str, site: Site, whose: Whose) -> Lock:
+    """The cluster's, for a change of this name: what most of them hold."""
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
+
+
+def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> LeaseLock:
+    """That of a job's name, for a change of this name: others may change other jobs meanwhile."""
+    return LeaseLock(site.kubernetes(), namespace, job, this_run(whose.ownership.caller, name))
+
+
+def part_lock(name: str, site: Site, whose: Whose, kind: str, part: str) -> Lock:
+    """Of one thing in the account, for a change that leaves the rest of the cluster to others."""
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), part=(kind, part))
+
+
+@contextmanager
+def held(change: Change[Any], site: Site, whose: Whose, report: Report) -> Iterator[Guard]:
+    """Hold the change's lock within the block. It is given back last; where that fails, the report says so and loses nothing else."""
+    lock = change.hold(site, whose)
+    try:
+        lock.take(site.tell, break_lock=site.break_lock)
+        report.has_lock = True
+        yield Guard(site, whose, lock)
+    finally:
+        with signals_kept():
+            try:
+                lock.release()
+            except (*NO_ANSWER, CommandError) as error:
+                report.lock = f"the lock {lock.name} stays: {understood(error)}"
+                site.tell(f"{report.lock}; the next run needs --break-lock")

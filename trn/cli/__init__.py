@@ -1,0 +1,1 @@
+"""Words, options, terminal, errors, files: knows no command."""

@@ -1,0 +1,167 @@
+"""Where commands write: the result on standard output, questions and progress on standard error, JSON where it was asked for."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from trn.change.clients import access
+from trn.cli.control_characters import escaped
+from trn.cli.errors import CommandError
+from trn.cli.interruption import interrupted_by_signals
+from trn.cli.text_files import write_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+STANDARD_OUTPUT = Path("-")
+PIPE_WIDTH = 200
+T = TypeVar("T")
+
+
+class _Console(Console):
+    """Prints each text with its commands as they are typed where the command runs: on AWS, or in practice."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich's own."""
+        super().print(*(worded(item) for item in objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich's own, with control characters of the text as escapes: rich's own codes are segments of their own."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=escaped(segment.text))
+
+
+def worded(item: Any) -> Any:
+    """A text with its commands as they are typed here; other things as they are."""
+    if isinstance(item, str):
+        return access().words(item)
+    if isinstance(item, Text) and (words := access().words(item.plain)) != item.plain:
+        return Text(words, style=item.style)
+    return item
+
+
+def errors() -> Console:
+    """Standard error, for progress and questions."""
+    return _Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def results(json_file: Path | None = None) -> Console:
+    """Standard output; standard error when JSON is written to standard output. In a pipe lines are as long as they are."""
+    access().announce(on_standard_error=json_file == STANDARD_OUTPUT)
+    console = _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
+    return console if console.is_terminal else _Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
+
+
+def print_table(console: Console, table: "Table", at_least: int) -> None:
+    """Print a table; on a terminal of fewer columns than `at_least`, where it would be cut, each row as a sentence."""
+    if console.width >= at_least:
+        console.print(table)
+        return
+    if table.title:
+        console.print(table.title, markup=False)
+    heads = [str(column.header) for column in table.columns]
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        first, *others = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
+        said = [f"{head} {text}" for head, text in zip(heads[1:], others, strict=True) if head and text]
+        console.print(Text(f"{first}: {'; '.join(said)}", overflow="fold"))
+
+
+def screen(json_file: Path | None) -> Console:
+    """As `results`, as wide as the terminal or pipe is."""
+    return _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
+
+
+def can_redraw(console: Console) -> bool:
+    """Whether a terminal is watching that can move its cursor: one with `TERM=dumb` would show nothing of a live view or a bar."""
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+def write_json(value: Any, json_file: Path | None) -> None:
+    """Write a value where `--json` said: `-` is standard output, None is nowhere.
+
+    Raises CommandError for a place that cannot be written.
+    """
+    if json_file is None:
+        return
+    text = access().words(json.dumps(value, indent=2, default=_plain)) + "\n"
+    if json_file == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
+    write_text(json_file, text, "name a file with --json, or - for standard output")
+
+
+@contextmanager
+def reported(data: Callable[[str], Any], json_file: Path | None) -> Iterator[None]:
+    """Writes the report of the block where `--json` said, whatever ends it: its end, an error, Ctrl-C, a signal.
+
+    `data`: called with what ended the block before its time, empty at its own end.
+    """
+    try:
+        with interrupted_by_signals():
+            yield
+    except BaseException as error:
+        try:
+            write_json(data(_end_of(error)), json_file)
+        except (CommandError, OSError) as unwritten:
+            # What ended the block says more.
+            errors().print(f"the report is not written: {unwritten.args[-1]}", markup=False, soft_wrap=True)
+        raise
+    write_json(data(""), json_file)
+
+
+def _end_of(error: BaseException) -> str:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error.args[0] if error.args else type(error).__name__}"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)
+
+
+def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T]:
+    """The items one by one, with a progress bar on standard error while a terminal is watching."""
+    from rich.progress import track
+
+    console = errors()
+    yield from track(items, description=what, console=console, transient=True, disable=quiet or not can_redraw(console))
+
+
+@contextmanager
+def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    """Yields a `(done, total)` callback, for waits of unknown length: a bar like that of `tracked`.
+
+    `console`: the one that lines are printed on meanwhile, so that they stand above the bar.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not can_redraw(console)) as progress:
+        bar = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)
+
+
+@contextmanager
+def step_line() -> Iterator[Callable[[str], None]]:
+    """Yields a callback that shows one step: a line that changes on a terminal; elsewhere a line for each new step, without what follows `;`."""
+    console, said = errors(), [""]
+    if can_redraw(console):
+        with console.status("") as status:
+            yield lambda text: status.update(text)
+        return
+
+    def tell(text: str) -> None:
+        step = text.partition(";")[0]
+        if step != said[0]:
+            said[0] = step
+            console.print(step, markup=False)
+
+    yield tell

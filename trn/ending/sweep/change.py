@@ -1,0 +1,244 @@
+"""A sweep of what a stack left in the account, as a change."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from trn.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
+from trn.aws.fsx import deletion_constants
+from trn.aws.leftovers import CLUSTERS, KINDS, Found, Place, born, kind_named
+from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, Pace, Question, Refusal
+from trn.change.hold import cluster_lock
+from trn.change.identity import Aws
+from trn.change.ownership import Ownership, chosen_stack
+from trn.change.report import Report
+from trn.change.whose import Site, Whose
+from trn.ending.sweep import run
+from trn.ending.sweep.holders import holder_of
+from trn.ending.sweep.plan import INSTANCE_TAG, Keeping, SweepPlan
+from trn.ending.sweep.stack import Choices, refuse_living, today_of
+from trn.ending.sweep.state_file import Today
+from trn.ending.sweep.view import as_data, entry_of, lines_of
+from trn.engine.recovery import refuse_locked
+from trn.engine.stack_state import ask_state
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+TIME_UP = "still held, or still going, when the time was up"
+_BY_PULUMI_LOCK = 2
+"""Looks before which Pulumi's own lock is tried: before the question, and under the lock."""
+
+
+@dataclass
+class Rounds:
+    """What a sweep has met with so far: what holds what, and what moves, shows in rounds only."""
+
+    today: Today = field(default_factory=Today)
+    stack: str = ""
+    place: Place | None = None
+    shown: SweepPlan = field(default_factory=lambda: SweepPlan(()))
+    """The first look's."""
+    seen: dict[Aws, Found] = field(default_factory=dict[Aws, Found])
+    looks: int = 0
+    unchanged: int = 0
+    """Looks in a row that saw the same, and nothing of it on its way."""
+    there: frozenset[Aws] = frozenset()
+    """At the last look."""
+    tried: set[Aws] = field(default_factory=set[Aws])
+    """Since then."""
+    blocked: set[Aws] = field(default_factory=set[Aws])
+    """Of it, what something hangs on."""
+    refused: dict[Aws, str] = field(default_factory=dict[Aws, str])
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """What a look found, and what of it goes."""
+
+    ownership: Ownership
+    plan: SweepPlan
+    keeping: Keeping
+    place: Place
+    clusters: tuple[Found, ...]
+    staying: tuple[tuple[Found, str], ...] = ()
+    """What keeps other things from going, once nothing moves but it."""
+    is_stalled: bool = False
+    """Nothing has moved for long, and something stays for good: the rest may hang on it."""
+
+
+def identity_of(item: Found) -> Aws:
+    """The object for as long as it lives. What AWS makes again by itself has a name for its identity, and no time."""
+    return Aws(item.kind, item.id, item.id, "" if item.is_by_name else born(item.entry))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Delete what a stack left: round by round, in the order in which AWS takes it."""
+
+    stack: str
+    choices: Choices
+    named: str = ""
+    """The stack whose objects are meant, where the state does not say."""
+    rounds: Rounds = field(default_factory=Rounds, compare=False)
+
+    @property
+    def name(self) -> str:
+        """As it is typed."""
+        return f"sweep {self.stack}"
+
+    @property
+    def pace(self) -> Pace:
+        """A control plane with its node groups takes about 15 minutes to go."""
+        return Pace(run.ROUNDS, run.PAUSE_S)
+
+    def hold(self, site: Site, whose: Whose) -> Hold:
+        """The cluster's lock."""
+        return cluster_lock(self.name, site, whose)
+
+    def look(self, site: Site, whose: Whose) -> Leftovers:
+        """Everything that carries the cluster's name, and what is kept of it."""
+        rounds, ownership, api = self.rounds, whose.ownership, site.api
+        is_first, rounds.looks = not rounds.looks, rounds.looks + 1
+        if is_first:
+            rounds.today = today_of(site.pulumi, site.subject, self.choices)
+        place = rounds.place or run.place_of(api, whose.cluster)
+        found = list(run.look(api, place))
+        if is_first:
+            rounds.stack = chosen_stack(ownership, found, self.named)
+        owner, is_known = ownership.owner(rounds.stack), rounds.today.unknown_since is None
+        rounds.place = Place(whose.cluster, owner.vpc_ids, place.originals)
+        # A run of Pulumi that began meanwhile makes what no earlier state knows.
+        held = ownership.state.ids | (ask_state(site.pulumi, self.stack, whose.cluster).ids if is_known else frozenset())
+        keeping = Keeping(owner, held | rounds.today.ids, self.choices.data, rounds.today.unknown_since)
+        plan = run.judged(api, found, keeping)
+        if is_first:
+            rounds.shown = plan
+        if plan.deletions and is_known and rounds.looks <= _BY_PULUMI_LOCK:
+            refuse_locked(site.pulumi, self.stack, ownership.state.root)
+        clusters = tuple(item for item in found if item.kind == CLUSTERS.name)
+        return Leftovers(ownership, plan, keeping, rounds.place, clusters, *self._met(site, plan, keeping))
+
+    def _met(self, site: Site, plan: SweepPlan, keeping: Keeping) -> tuple[tuple[tuple[Found, str], ...], bool]:
+        """What stays and may hold the rest, once all of that is refused; and whether nothing has moved for too long."""
+        rounds, now = self.rounds, {identity_of(item): item for item in plan.deletions}
+        is_going, tried = any(item.going for item in plan.deletions), rounds.tried
+        # What the last round saw and left alone was not confirmed.
+        left_alone = {which for which in now if tried and which in rounds.there and which not in tried}
+        stuck, blocked = rounds.refused.keys() | left_alone, rounds.blocked
+        rounds.unchanged = rounds.unchanged + 1 if tried and rounds.there == now.keys() and not is_going else 0
+        rounds.there, rounds.tried, rounds.blocked = frozenset(now), set(), set()
+        rounds.seen |= now
+        staying = list[tuple[Found, str]]()
+        if now and blocked and not is_going and now.keys() <= stuck | blocked:
+            owner = keeping.owner
+            strangers = (item for kind in KINDS for item in kind.in_vpcs(site.api, rounds.place or Place("")))
+            others = ((item, owner.objection(item) if owner else "") for item in strangers if identity_of(item) not in now)
+            staying = [*plan.kept, *((item, why) for item, why in others if why)]
+            staying += [(now[which], rounds.refused.get(which, "it was not confirmed")) for which in now if which in stuck]
+        return tuple(staying), rounds.unchanged >= run.STALLED_ROUNDS and bool(stuck or plan.kept)
+
+    def refusals(self, seen: Leftovers) -> Iterator[Refusal]:
+        """A cluster that lives."""
+        yield from refuse_living(seen.ownership, seen.plan)
+
+    def actions(self, seen: Leftovers) -> list[Action]:
+        """One for each object."""
+        fresh = dict[str, dict[Aws, Found]]()
+
+        def again(site: Site, which: Aws) -> Found | None:
+            if which.kind not in fresh:
+                kind = kind_named(which.kind)
+                found = list(kind.find(site.api, seen.place))
+                plan = run.judged(site.api, [*found, *(seen.clusters if kind is not CLUSTERS else ())], seen.keeping)
+                fresh[which.kind] = {identity_of(item): item for item in plan.deletions}
+            return fresh[which.kind].get(which)
+
+        return [self._action(item, seen, again) for item in seen.plan.deletions]
+
+    def _action(self, item: Found, seen: Leftovers, again: Callable[[Site, Aws], Found | None]) -> Action:
+        def do(site: Site, which: Aws) -> Outcome:
+            self.rounds.tried.add(which)
+            if seen.is_stalled:
+                return Outcome("refused", (TIME_UP,))
+            now = again(site, which)
+            if now is None:
+                return Outcome("moved", ("it is not as it was a moment ago",))
+            return Outcome("held", (TIME_UP,)) if now.going else self._delete(site, which, now, seen.staying)
+
+        return Action("delete", identity_of(item), item.because, do, follows=lambda other: other.object.name == item.tags.get(INSTANCE_TAG))
+
+    def _delete(self, site: Site, which: Aws, item: Found, staying: Iterable[tuple[Found, str]]) -> Outcome:
+        """Delete one object. What hangs on another is tried again, unless that one stays."""
+        refusal = ""
+        try:
+            more = deletion_constants(item.kind, item.tags, final_backup=self.choices.final_backup)
+            kind_named(item.kind).delete(site.api, item, more)
+            site.tell(f"deleting {item.kind} {item.id}")
+        except ClientError as error:
+            code = code_of(error)
+            if code in IN_USE:
+                self.rounds.blocked.add(which)
+                holder = holder_of(item, staying)
+                refusal = f"held by {holder[0].kind} {holder[0].id}, which stays: {holder[1]}" if holder else ""
+            # Already gone, or put off: the next round tells.
+            elif code not in NOT_FOUND and code not in THROTTLED:
+                refusal = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
+        except KeyboardInterrupt:
+            site.tell(f"stopped while deleting {item.kind} {item.id}: it may be done")
+            raise
+        if not refusal:
+            return Outcome("held", (TIME_UP,))
+        site.tell(f"{item.kind} {item.id} is {refusal}" if which in self.rounds.blocked else f"refused {item.kind} {item.id}: {refusal}")
+        self.rounds.refused[which] = refusal
+        return Outcome("refused", (refusal,))
+
+    def question(self, seen: Leftovers) -> Question | None:
+        """How many; and the name, where the backend does not say what the stack holds."""
+        identity, count = seen.ownership.identity, len(seen.plan.deletions)
+        what = f"Delete {count} resources of {seen.ownership.subject.cluster} in {identity.region}, account {identity.account}?"
+        is_known = self.rounds.today.unknown_since is None
+        return Question(what, "" if is_known else f"Pulumi's backend does not say what stack `{self.stack}` holds today")
+
+    def shown(self, seen: Leftovers) -> "Iterable[RenderableType]":
+        """The plan, with prices."""
+        return lines_of(seen.ownership.subject.cluster, seen.plan)
+
+    def differences(self, _shown: Leftovers, _now: Leftovers) -> tuple[Difference, ...]:
+        """None but the actions themselves."""
+        return ()
+
+    def result(self, seen: Leftovers, report: Report) -> Iterator[str]:
+        """What went and what stayed."""
+        if not report.outcomes:
+            yield f"nothing of {seen.ownership.subject.cluster} is left over"
+            return
+        deleted = self._deleted(seen, report)
+        for action, outcome in report.left:
+            yield f"left {action.object.kind} {action.object.name}: {said_of(outcome)}"
+        stays = f", {len(report.left)} left: run it again" if report.left else ", nothing is left"
+        yield f"{len(deleted)} deleted{stays}"
+
+    def _deleted(self, seen: Leftovers, report: Report) -> list[Found]:
+        """What was there and is gone. What a later look finds held by the state is neither deleted nor to be deleted."""
+        kept = {identity_of(item) for item, _ in seen.plan.kept}
+        return [self._found(action) for action, _ in report.done if action.object not in kept]
+
+    def _found(self, action: Action) -> Found:
+        assert isinstance(action.object, Aws)
+        return self.rounds.seen[action.object]
+
+    def data(self, seen: Leftovers, report: Report) -> dict[str, Any]:
+        """For `--json`: the plan that was shown, and what became of it."""
+        return {
+            **as_data(seen.ownership.subject.cluster, self.rounds.shown, ownership=seen.ownership),
+            "deleted": [entry_of(item) for item in self._deleted(seen, report)],
+            "left": [{**entry_of(self._found(action)), "said": said_of(outcome)} for action, outcome in report.left],
+        }
+
+
+def said_of(outcome: Outcome) -> str:
+    """Why something stays."""
+    return run.NOT_CONFIRMED if outcome == NOT_CONFIRMED else "; ".join(outcome.said)

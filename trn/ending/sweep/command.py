@@ -1,0 +1,71 @@
+"""`trn sweep`: show what is left and what it costs a day, ask, delete, and say what stays."""
+
+from typing import Annotated
+
+import typer
+
+from trn.cli.options import BreakLock, ClusterName, Data, Identity, JsonFile, Stack, StateFile, Yes
+
+
+def sweep(
+    stack: Stack,
+    state: StateFile = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed, after a question.")] = False,
+    yes: Yes = False,
+    name: ClusterName = "",
+    identity: Identity = "",
+    data: Data = None,
+    break_lock: BreakLock = False,
+    json_file: JsonFile = None,
+) -> int:
+    """List what a cluster left in the account and what it costs a day; with --delete, delete it. Exits with 1 if something stays.
+
+    Found by exact tags and the cluster's own VPC, never by a name that looks alike. What is another stack's, what Pulumi's state
+    holds, and data is kept, each with the reason. Only what was shown is deleted.
+
+    Example: trn sweep dev, then: trn sweep dev --delete
+    """
+    from stacks.existing import existing_ids
+    from stacks.settings import existing_vpc
+    from trn.aws.leftovers import KINDS
+    from trn.change.clients import access
+    from trn.change.executor import carry_out
+    from trn.change.ownership import StackCluster, read_ownership, refuse_mismatch
+    from trn.change.terminal import terminal
+    from trn.cli.output import results, tracked, write_json
+    from trn.cli.watching import Watching
+    from trn.ending.sweep.change import Sweep
+    from trn.ending.sweep.plan import Keeping, plan_sweep
+    from trn.ending.sweep.run import look, place_of
+    from trn.ending.sweep.stack import Choices, planned, refuse_data, today_of
+    from trn.ending.sweep.view import as_data, print_living, print_ownership, print_plan, print_stacks
+    from trn.engine.program import settings_of
+    from trn.engine.stack_file import read_stack_file
+
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    chosen = Choices(state, refuse_data(data or ()), settings.storage.lustre.final_backup, break_lock)
+    subject = StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings))
+    if delete:
+        with terminal(
+            subject, settings.region, "sweeping", json_file, state, yes=yes, name=name, break_lock=break_lock
+        ) as (site, person):  # fmt: skip
+            return carry_out(Sweep(stack, chosen, identity), site, person)
+    api, console = access().aws(stack, settings.region), results(json_file)
+    if state is None:
+        found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
+        plan = plan_sweep(found, Keeping(data=chosen.data))
+        write_json(as_data(settings.name, plan), json_file)
+        print_plan(console, settings.name, plan)
+        print_stacks(console, plan.deletions)
+        print_living(console, plan.deletions)
+        return 0
+    pulumi = access().pulumi(stack)
+    ownership = read_ownership(api, pulumi, subject, state)
+    refuse_mismatch(ownership)
+    watching = Watching(lambda line: None, access().pause)
+    plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
+    write_json(as_data(settings.name, plan, ownership), json_file)
+    print_ownership(console, ownership)
+    print_plan(console, settings.name, plan)
+    return 0

@@ -1,0 +1,99 @@
+"""A sweep as data and as a table: what is left over, and what it costs a day."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from facts.names import STACK_TAG
+from trn.aws.leftovers import Found, kind_named
+from trn.change.ownership import DELETING, Ownership
+from trn.ending.sweep.plan import IN_STATE, WITH_CLUSTER, SweepPlan
+
+CLUSTER_KIND = "EKS cluster"
+"""As in KINDS; its name there is EKS's word for its status."""
+
+
+def as_data(cluster: str, plan: SweepPlan, ownership: Ownership | None = None) -> dict[str, Any]:
+    """The same for `--json`."""
+    data: dict[str, Any] = {
+        "cluster": cluster,
+        "usdPerDay": plan.usd_per_day,
+        "found": [entry_of(item) for item in plan.deletions],
+        "kept": [{**entry_of(item), "why": why} for item, why in plan.kept],
+    }
+    return data if ownership is None else {**data, "identity": ownership.identity.as_data()}
+
+
+def entry_of(item: Found) -> dict[str, Any]:
+    """One object."""
+    return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usdPerDay": item.usd_per_day}
+
+
+def print_ownership(console: Console, ownership: Ownership) -> None:
+    """Whose it is."""
+    for line in ownership.lines():
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def print_leftovers(console: Console, plan: SweepPlan) -> None:
+    """What is there beside what Pulumi's state holds, before the stack is destroyed: what goes, and what is kept."""
+    for item in plan.deletions:
+        console.print(f"  beside the stack: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+    for item, why in plan.kept:
+        if kind_named(item.kind).leftover.is_data:
+            text = f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
+            console.print(text, markup=False, soft_wrap=True)
+        elif why in WITH_CLUSTER:
+            console.print(f"  goes with the cluster: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+        elif why != IN_STATE:
+            console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+
+
+def print_stacks(console: Console, found: Sequence[Found]) -> None:
+    """Which stacks made what is listed, where they say so."""
+    counts = Counter(item.tags[STACK_TAG] for item in found if STACK_TAG in item.tags)
+    for stack, count in sorted(counts.items()):
+        console.print(f"{count} made by {stack}", markup=False, soft_wrap=True)
+
+
+def print_living(console: Console, found: Sequence[Found]) -> None:
+    """Says that the cluster is up where it is: the list, made without Pulumi's state, then holds all that it runs on."""
+    for item in found:
+        if item.kind == CLUSTER_KIND and item.name != DELETING:
+            words = f"the cluster is up ({item.name}): this is in use, not left over; --delete keeps what Pulumi's state holds"
+            console.print(words, markup=False, soft_wrap=True)
+
+
+def print_plan(console: Console, cluster: str, plan: SweepPlan) -> None:
+    """What is left over, in the order of deletion, with what each costs a day."""
+    for line in lines_of(cluster, plan):
+        console.print(line, markup=False, soft_wrap=isinstance(line, str))
+
+
+def lines_of(cluster: str, plan: SweepPlan) -> Iterator[RenderableType]:
+    """The same, for whoever prints it."""
+    if not plan.deletions:
+        yield f"nothing of {cluster} is left over"
+    else:
+        yield _table(plan.deletions)
+        unpriced = sum(1 for item in plan.deletions if item.usd_per_day is None)
+        more = f", and {unpriced} of unknown price" if unpriced else ""
+        yield f"{len(plan.deletions)} left over, {plan.usd_per_day:.2f} USD a day{more}"
+    for item, why in plan.kept:
+        yield f"kept {item.kind} {item.id}: {why}"
+
+
+def _table(found: Sequence[Found]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("kind", "id", "name", "because"):
+        # Never cut short: the ids are what a user confirms, and what a log has to keep.
+        table.add_column(name, overflow="fold")
+    table.add_column("USD/day", justify="right")
+    for item in found:
+        usd = "unknown" if item.usd_per_day is None else f"{item.usd_per_day:.2f}"
+        table.add_row(item.kind, Text(item.id), Text(item.name), Text(item.because), usd)
+    return table

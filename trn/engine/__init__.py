@@ -1,0 +1,1 @@
+"""The stack as Pulumi knows it: file, program, state, plans."""

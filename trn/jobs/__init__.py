@@ -1,0 +1,1 @@
+"""Training jobs: files, images, data, and what becomes of them."""

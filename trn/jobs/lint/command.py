@@ -1,0 +1,54 @@
+"""`trn lint`: read a job's manifest, also a foreign one, and say what is wrong with it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trn.cli import completion
+from trn.cli.options import JsonFile
+
+_HINT, _TOO_LARGE = "name a manifest, or - for standard input", "split it: one job a file"
+
+
+def lint(
+    file: Annotated[Path, typer.Argument(help="Manifest with one or more objects, of any kind; - for standard input.", allow_dash=True)],
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack",
+            "-s",
+            metavar="NAME",
+            help="Also hold it against the nodes of this stack, as in Pulumi.NAME.yaml.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+) -> int:
+    """Find what will not work in any manifest of a training job: dead names, missing EFA, images that the driver refuses.
+
+    Needs no cluster. Each finding has its line, the reason and the fix. Exits with 1 where there is one.
+
+    Example: trn lint pytorchjob.yaml, or: trn lint dev pytorchjob.yaml
+    """
+    from stacks.stack_yaml import MAX_BYTES
+    from training.lint import lint as findings_of
+    from trn.cli.output import results, write_json
+    from trn.cli.text_files import STANDARD_INPUT, read_input, read_text
+    from trn.engine.job_site import site_of
+    from trn.engine.program import settings_of
+    from trn.engine.stack_file import read_stack_file
+    from trn.jobs.lint.reader import read_manifest
+    from trn.jobs.lint.view import as_data, report_lines
+
+    name = "standard input" if str(file) == "-" else str(file)
+    site = site_of(settings_of(read_stack_file(stack)), stack) if stack is not None else None
+    is_input = file == STANDARD_INPUT
+    text = read_input(MAX_BYTES, _TOO_LARGE) if is_input else read_text(file, MAX_BYTES, _HINT, too_large=_TOO_LARGE)
+    manifest = read_manifest(text, name)
+    found = findings_of(manifest.documents, site)
+    write_json(as_data(manifest, found, name), json_file)
+    console = results(json_file)
+    for line in report_lines(manifest, found, name):
+        console.print(line, markup=False, soft_wrap=True)
+    return 1 if found else 0

@@ -1,0 +1,148 @@
+"""A rendered job for one cluster, as a change: looked up, judged by the server, made as a whole or not at all."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trn.aws.api import Api
+from trn.aws.images import has_image
+from trn.change.action import Action, Difference, Hold, Outcome, Pace, Refusal
+from trn.change.hold import job_lock
+from trn.change.identity import Kube, New
+from trn.change.report import Report
+from trn.change.whose import Site, Whose
+from trn.cli.findings import Finding, exit_code, finding_lines
+from trn.jobs.cost import cost_of
+from trn.jobs.objects import path_of, reference
+from trn.jobs.precompile.plan import users_of
+from trn.jobs.rendering import Rendered
+from trn.jobs.submit import apply, preflight
+from trn.kubernetes.client import Object
+from trn.kubernetes.job_pods import PODS
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a job meets in the cluster."""
+
+    findings: tuple[Finding, ...] = ()
+    there: Object | None = None
+    """A job of the name."""
+    is_cut_off: bool = False
+    """Whether that one is this very job, by a submission that was killed before its end."""
+    users: tuple[str, ...] = ()
+    """Pods that use the cache which is to be filled."""
+
+
+@dataclass(frozen=True)
+class Submit:
+    """Make a job, and all that is made for it."""
+
+    command: str
+    """As it is typed: `submit dev job.yaml`."""
+    found: Rendered
+    cache: str = ""
+    """Of a job that only fills it: no other pod may use it."""
+    has_image: Callable[[Api, str], bool | None] = has_image
+    pace = Pace()
+
+    @property
+    def name(self) -> str:
+        """As it is typed."""
+        return self.command
+
+    @property
+    def _job(self) -> Object:
+        return self.found.objects[-1]
+
+    def hold(self, site: Site, whose: Whose) -> Hold:
+        """The lock of the job's name."""
+        return job_lock(self.name, self._job["metadata"]["name"], self._job["metadata"]["namespace"], site, whose)
+
+    def look(self, site: Site, _: Whose) -> Around:
+        """What the stack file cannot know, and the server's judgement of each object. Raises CommandError for what it refuses."""
+        kubernetes, objects = site.kubernetes(), self.found.objects
+        if (there := kubernetes.read(path_of(self._job))) is not None:
+            return Around(there=there, is_cut_off=apply.is_cut_off(objects, there, kubernetes))
+        if self.cache and (users := users_of(self.cache, kubernetes.list(PODS, namespace=self.found.plan.site.namespace) or [])):
+            return Around(users=tuple(users))
+        looked = tuple(preflight.findings(self.found, kubernetes, lambda image: self.has_image(site.api, image)))
+        if not exit_code(looked):
+            apply.dry_run(objects, kubernetes)
+        return Around(looked)
+
+    def refusals(self, seen: Around) -> Iterator[Refusal]:
+        """A cache that is in use, a second job of the name, which would change the one that runs, and what the cluster lacks."""
+        place, name = self.found.plan.site, self._job["metadata"]["name"]
+        if seen.users:
+            hint = "wait for its end, or give the job a `cache.path` of its own: two that write into one cache harm each other"
+            yield Refusal(f"{seen.users[0]} uses the cache {self.cache}; nothing was submitted", hint)
+        if seen.there is not None and not seen.is_cut_off:
+            phase, title = self.found.launcher.phase(seen.there.get("status")), self.found.launcher.title
+            hint = f"give it another `name`, or `trn cancel {place.stack} {name}` first"
+            yield Refusal(f"there is a {title} `{name}` in {place.namespace} already; it is {phase}; nothing was submitted", hint)
+        if exit_code(seen.findings):
+            yield Refusal(f"{place.cluster} cannot run {name}: nothing was submitted", shown=tuple(self.shown(seen)))
+
+    def actions(self, seen: Around) -> list[Action]:
+        """One: of the objects all are made or none. What a killed submission left is given to its job."""
+        which, objects = f"{self.found.plan.site.namespace}/{self._job['metadata']['name']}", self.found.objects
+
+        def make(site: Site, _: New) -> Outcome:
+            kept = apply.submit(objects, site.kubernetes(), site.tell, site.pause)
+            return Outcome("done", gave=kept["metadata"]["uid"])
+
+        def complete(site: Site, job: Kube) -> Outcome:
+            kubernetes = site.kubernetes()
+            there = kubernetes.read(path_of(self._job))
+            if there is None or there["metadata"]["uid"] != job.uid:
+                return Outcome("moved", (f"{reference(self._job)} is another one by now",))
+            apply.give(objects, job.uid, kubernetes)
+            return Outcome("done", gave=job.uid)
+
+        if seen.there is not None:
+            job = Kube(self._job["kind"], which, str(seen.there["metadata"]["uid"]))
+            return [Action("complete", job, "its submission was cut off", complete)]
+        return [Action("submit", New(self._job["kind"], which, path_of(self._job)), "there is none of the name", make)]
+
+    def question(self, _: Around) -> None:
+        """None: what is made is new, and named by whoever submits it."""
+
+    def shown(self, seen: Around) -> "Iterator[Text | str]":
+        """What was looked up, and what it costs."""
+        yield from finding_lines(seen.findings)
+        yield f"{self.found.plan.job.name}: {cost_of(self.found.plan).text}"
+
+    def differences(self, shown: Around, now: Around) -> Iterator[Difference]:
+        """What it has to wait for by now."""
+        more = [each for each in now.findings if each.verdict == "warn" and each not in shown.findings]
+        yield from (Difference(f"{each.check}: {each.what}", is_grave=False) for each in more)
+
+    def result(self, _: Around, report: Report) -> Iterator[str]:
+        """How to follow it."""
+        if report.left:
+            yield from (text for _action, outcome in report.left for text in outcome.said)
+            return
+        name, place = self.found.plan.job.name, self.found.plan.site
+        yield f"{name} is submitted to {place.cluster}; to follow it:"
+        yield from (f"  trn {command} {place.stack} {name}" for command in ("watch", "why", "logs", "cancel"))
+
+    def data(self, seen: Around, report: Report) -> Mapping[str, Any]:
+        """For `--json`."""
+        place, cost = self.found.plan.site, cost_of(self.found.plan)
+        uid = next((outcome.gave for _, outcome in report.outcomes if outcome.gave), "")
+        return {
+            "job": self.found.plan.job.name,
+            "cluster": place.cluster,
+            "namespace": place.namespace,
+            "launcher": self.found.launcher.name,
+            "submitted": bool(uid),
+            **({"uid": uid} if uid else {}),
+            "findings": seen.findings,
+            "objects": [reference(body) for body in self.found.objects],
+            "usdPerHour": cost.usd_per_hour,
+            "usdAtMost": cost.usd_at_most,
+        }

@@ -1,0 +1,1 @@
+"""Jobs as the cluster has them, of whatever launcher."""

@@ -1,0 +1,1 @@
+"""Runs of the Pulumi CLI on a simulated account."""

@@ -1,0 +1,177 @@
+"""What runs now: versions of control plane, add-ons and nodes by EKS, and what Pulumi would still change. Reads only."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from addons.versions import SUPPORTED_KUBERNETES
+from facts.kubernetes_versions import minors_behind
+from simulator.account import kinds
+from simulator.recording import Recording
+from stacks.problems import ConfigurationError
+from stacks.settings import Settings
+from trn.aws.api import Api
+from trn.aws.control_plane import addon_version, described, node_group, node_group_names
+from trn.cli.errors import MISUSE, CommandError
+from trn.cli.watching import Watching
+from trn.engine.effects import Effect, effects
+from trn.engine.planned import ask_engine
+from trn.engine.program import record_stack
+from trn.engine.pulumi import Pulumi
+from trn.engine.stack_file import StackFile
+from trn.running.upgrade.configuration import readable, sections, settings_before, standing_file
+from trn.running.upgrade.releases import groups_at
+from trn.running.upgrade.steps import Group, Standing
+
+ACTIVE = "ACTIVE"
+BUSY = ("UPDATING", "CREATING", "PENDING")
+_TAKE_BACK = "run `pulumi up` first, or take the edits back; then run this again"
+PAUSE_S, ROUNDS = 15, 240
+"""Together an hour: an upgrade of a control plane that a killed run began ends in about 15 minutes."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cluster as EKS describes it."""
+
+    control_plane: str
+    """Minor."""
+    groups: tuple[Group, ...]
+    subnets: tuple[str, ...]
+    """Of the control plane."""
+
+
+def look(api: Api, settings: Settings, watching: Watching) -> Found:
+    """What there is, once nothing of it is being changed any more. Raises CommandError where there is no cluster, or it does not settle."""
+    busy = list[str]()
+    for number in range(ROUNDS):
+        entry = described(api, settings.name)
+        if entry is None:
+            raise CommandError(f"there is no cluster `{settings.name}` in {api.region}", "`pulumi up` makes it", code=MISUSE)
+        there = {name: node_group(api, settings.name, name) for name in node_group_names(api, settings.name)}
+        busy = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] in BUSY]
+        if not busy:
+            return _found(entry, there, settings)
+        if number == 0:
+            watching.tell(f"waiting for EKS: {', '.join(busy)}")
+        watching.show(number, ROUNDS)
+        watching.pause(PAUSE_S)
+    raise CommandError(f"EKS is still at it: {', '.join(busy)}", "wait until it has ended, then run this again")
+
+
+def refuse_moved(shown: Standing, now: Found) -> None:
+    """Raises CommandError where the cluster is of other minors than when the plan was shown: another run was faster.
+
+    The old plan's steps would write the older minors into the stack file, and ask EKS for them.
+    """
+    before, after = (
+        {"the control plane": each.control_plane} | {group.name: group.minor for group in each.groups} for each in (shown, now)
+    )
+    moved = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
+    moved += [f"{name} is gone" for name in before if name not in after]
+    if moved:
+        raise CommandError(f"the cluster has changed since the plan was shown: {', '.join(moved)}", "run it again: it plans anew")
+
+
+def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:
+    wrong = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] != ACTIVE]
+    if wrong:
+        raise CommandError(f"not to be upgraded: {', '.join(wrong)}", "`trn status` and `trn why` say what is wrong; put it right first")
+    groups, plane = list[Group](), str(entry["version"])
+    for name, section, pinned, is_neuron in sections(settings):
+        if name in there:
+            # EKS says no version of a group with an AMI of its own.
+            minor = str(there[name].get("version") or plane)
+            is_ahead = pinned is not None and not pinned.startswith(f"{minor}.")
+            release = there[name].get("releaseVersion", pinned) if is_ahead else pinned
+            groups.append(Group(name, section, minor, release, is_neuron, is_ahead))
+    return Found(plane, tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())))
+
+
+def late_addons(api: Api, cluster: str, recording: Recording) -> list[str]:
+    """EKS add-ons of the program that are not of the version that it asks for, each with both."""
+    found = []
+    for item in recording.of_type(kinds.ADDON):
+        name, wanted = str(item.inputs["addonName"]), item.inputs.get("addonVersion")
+        there = addon_version(api, cluster, name)
+        if wanted and there != wanted:
+            found.append(f"{name} {there or 'not there'}, wanted {wanted}")
+    return found
+
+
+def pending(pulumi: Pulumi, stack_file: StackFile) -> list[Effect]:
+    """What `pulumi up` would change now: nothing, unless a run was stopped or a key was edited. Raises CommandError."""
+    return effects(ask_engine(pulumi, stack_file.stack, record_stack(readable(stack_file))))
+
+
+def shown(effect: Effect) -> str:
+    """One change for a person."""
+    return f"{effect.operation} {effect.type} {effect.name}"
+
+
+def refuse_foreign(waiting: Sequence[Effect], stack_file: StackFile) -> None:
+    """Raises CommandError for changes that no minor makes: edits between two runs, which the steps would carry out unseen.
+
+    What a minor makes is what differs between the program's resources of any two minors, and the versions of node groups. Where the
+    program can be recorded with one minor alone, nothing is known of it, and nothing is refused.
+    """
+    recorded = _recordings(stack_file) if waiting else []
+    foreign = [shown(effect) for effect in waiting if not _is_of_a_minor(effect, recorded)]
+    if foreign and len(recorded) > 1:
+        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(foreign)}", _TAKE_BACK)
+
+
+def _is_of_a_minor(effect: Effect, recorded: Sequence[Recording]) -> bool:
+    """Whether a change touches only inputs in which the program differs from minor to minor."""
+    first, *rest = [each.registrations[effect.urn].inputs if effect.urn in each.registrations else None for each in recorded] or [None]
+    if effect.operation != "update":
+        return any(other != first for other in rest)
+    keys = {path.split(".")[0].split("[")[0] for path in effect.because}
+    versions = {"version", "releaseVersion"} if effect.type == kinds.NODE_GROUP else set[str]()
+    return keys <= versions | {key for key in keys if any((other or {}).get(key) != (first or {}).get(key) for other in rest)}
+
+
+def _recordings(stack_file: StackFile) -> list[Recording]:
+    """The program with each minor that it has pins for; minors that the rest of the stack file does not fit are left out."""
+    recorded, settings = list[Recording](), settings_before(stack_file)
+    for minor in SUPPORTED_KUBERNETES:
+        with suppress(ConfigurationError, CommandError):
+            recorded.append(record_stack(standing_file(stack_file, Standing(minor, groups_at(settings, minor)))))
+    return recorded
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def standing_of(
+    found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str, is_default: bool = False
+) -> Standing:
+    """How far the cluster is.
+
+    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change;
+    `is_default`: the file has no such key.
+    Raises CommandError where the file does not fit the cluster, or holds changes that are no part of an upgrade.
+    """
+    plane, key = found.control_plane, "controlPlane.kubernetesVersion"
+    ahead = minors_behind(in_file, plane)
+    says = f"the stack file has no `{key}`, which means {in_file}" if is_default else f"the stack file says {in_file}"
+    if ahead < 0:
+        raise CommandError(
+            f"the control plane of {cluster} is of {plane}, {says}: it was upgraded elsewhere, and is never downgraded",
+            f'set `{key}: "{plane}"` and the nodes\' `kubernetesVersion` to what they run, then run this again',
+            code=MISUSE,
+        )
+    if ahead > 1:
+        wrong = f"{says}, the control plane of {cluster} is of {plane}: EKS takes one minor at a time"
+        raise CommandError(wrong, f'set `{key}: "{plane}"` again; this command writes each minor in its turn', code=MISUSE)
+    if ahead == 1:
+        # A run was stopped at this control plane; what came before it had ended.
+        return Standing(plane, found.groups)
+    is_under_way = bool(late) or any(group.minor != plane for group in found.groups)
+    if waiting and not is_under_way:
+        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(waiting)}", _TAKE_BACK)
+    # A group whose keys were written before its nodes were rolled has its own step.
+    beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
+    return Standing(plane, found.groups, ("add-ons", "charts") if late else ("charts",) if beside else ())
