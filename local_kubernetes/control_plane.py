@@ -5,7 +5,6 @@
     control_plane.client()                             # kubernetes.client.ApiClient of an administrator
     control_plane.client("alice", ["team-a"])          # the same as another user
     control_plane.api("alice", ["team-a"])             # plain requests with their statuses: api.py
-    control_plane.door("alice", ["team-a"])            # what trn/kubernetes makes of it: list, read, create, patch, delete
     control_plane.kubectl("get", "nodes")              # standard output; fails the test with kubectl's words
     control_plane.token("alice", ["team-a"])           # a bearer token that the API server believes
     control_plane.kubeconfig_for("alice", ["team-a"])  # a kubeconfig with it, for programs: an operator, Helm, a kubelet
@@ -45,7 +44,6 @@ from local_kubernetes.clients import admin_client, answers, configuration_of, en
 from local_kubernetes.kwok import Kwok
 from local_kubernetes.processes import Processes
 from local_kubernetes.ranges import Ranges
-from trn.kubernetes.client import KubernetesClient
 
 ADMINISTRATORS = "system:masters"
 POD_LOG = ("first line", "second line")
@@ -146,10 +144,6 @@ class ControlPlane:
         """Plain requests as an administrator, or as a user."""
         return Api(self.client(user, groups))
 
-    def door(self, user: str = "administrator", groups: Sequence[str] = (ADMINISTRATORS,)) -> KubernetesClient:
-        """The commands' own door, with a token of the user's."""
-        return KubernetesClient(ApiClient(configuration_of(self.server, self.authority_file)), lambda: self.token(user, groups))
-
     def kubectl(self, *arguments: str, stdin: str | None = None, kubeconfig: Path | None = None, fails: bool = False) -> str:
         """What kubectl prints, its errors too where it should fail. Raises RuntimeError with its words where it fails, or should and does not."""
         command = [str(self.tools["kubectl"]), "--kubeconfig", str(kubeconfig or self.kubeconfig), *arguments]
@@ -228,7 +222,7 @@ class ControlPlane:
             self.processes.wait(lambda port=port: answers(f"https://127.0.0.1:{port}/healthz", trust), name)
         # Pods are refused in a namespace that has no ServiceAccount yet.
         path = "/api/v1/namespaces/default/serviceaccounts/default"
-        self.processes.wait(lambda: self.door().read(path) is not None, "kube-controller-manager")
+        self.processes.wait(lambda: self.api().call("GET", path).status == 200, "kube-controller-manager")
 
     def _kwok(self) -> Kwok:
         pki, manner = self._authority.folder, self.manner

@@ -15,7 +15,6 @@ from addons.registry import REGISTRY
 from facts.charts import contracts
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.sources import CRDS, GROUPS, folder
-from trn.kubernetes.kinds import KINDS
 
 PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CLUSTER_WIDE = frozenset({"ClusterIssuer", "IngressClassParams", "ALBTargetControlConfig"})
@@ -130,10 +129,10 @@ def _version(group: str, kind: str, schemas: Schemas) -> dict[str, Any]:
 
 def _versions(group: str, kind: str) -> Iterator[str]:
     """Versions that the program asks for."""
-    for entry in KINDS:
-        if entry.resource.group == group and entry.resource.kind.split()[-1] == kind:
-            yield entry.resource.path.rpartition("/")[2]
     for declaration in REGISTRY:
+        for drained in declaration.drained:
+            if drained.resource.group == group and drained.resource.kind.split()[-1] == kind:
+                yield drained.resource.path.rpartition("/")[2]
         for written in declaration.kinds:
             if written.split()[1] == kind and written.startswith(f"{group}/"):
                 yield written.split()[0].rpartition("/")[2]

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from local_kubernetes.clients import Administrator, Unusable, administrator_of
+from local_kubernetes.errors import MISUSE, LocalKubernetesError
 from local_kubernetes.running import IDENTITY
 from local_kubernetes.ways import GO, Way, cluster_name, named, names
-from trn.cli.errors import MISUSE, CommandError
 
 RECORD, KUBECONFIG, OWN = "cluster.json", "administrator.kubeconfig", "tool.kubeconfig"
 """In the identity's folder: what was made, an administrator's kubeconfig, and the file that the tool may write as it likes."""
@@ -51,7 +51,7 @@ def way_of(folder: Path) -> Way | None:
 def make(folder: Path, way: Way, stack: str, tell: Tell, settle: Callable[[Administrator], None]) -> Made:
     """The stack's cluster, made where it is not there. `settle`: what is done once with a new one, before it counts as made.
 
-    Raises CommandError: for a name that is taken by a cluster that was not made here, and for what the tool refuses.
+    Raises LocalKubernetesError: for a name that is taken by a cluster that was not made here, and for what the tool refuses.
     """
     made = read(folder)
     there = _clusters(way, folder)
@@ -64,7 +64,7 @@ def make(folder: Path, way: Way, stack: str, tell: Tell, settle: Callable[[Admin
     name = cluster_name(stack, folder)
     if name in there:
         wrong = f"{way.name} has a cluster {name} already, and it was not made by this folder"
-        raise CommandError(wrong, f"if you do not need it: `{way.delete_hint(name)}`", code=MISUSE)
+        raise LocalKubernetesError(wrong, f"if you do not need it: `{way.delete_hint(name)}`", code=MISUSE)
     made = Made(way.name, name, is_whole=False)
     _write(folder, made)
     tell(f"making the cluster {name} with {version(way)}")
@@ -75,9 +75,9 @@ def make(folder: Path, way: Way, stack: str, tell: Tell, settle: Callable[[Admin
         path.touch(mode=0o600)
         path.write_text(text)
         settle(administrator(folder))
-    except (CommandError, Unusable) as error:
+    except (LocalKubernetesError, Unusable) as error:
         delete(folder, tell)
-        raise CommandError(
+        raise LocalKubernetesError(
             f"{way.name} made no cluster: {error.args[0]}", f"`{way.name}` by itself says more, and may need Docker"
         ) from error
     made = replace(made, is_whole=True)
@@ -86,7 +86,7 @@ def make(folder: Path, way: Way, stack: str, tell: Tell, settle: Callable[[Admin
 
 
 def delete(folder: Path, tell: Tell) -> None:
-    """Delete the cluster that a tool made for the folder, and what is written down of it. Raises CommandError, and keeps that, where it cannot."""
+    """Delete the cluster that a tool made for the folder, and what is written down of it. Raises LocalKubernetesError, and keeps that, where it cannot."""
     made = read(folder)
     if made is None:
         return
@@ -95,9 +95,9 @@ def delete(folder: Path, tell: Tell) -> None:
         if made.name in _clusters(way, folder):
             tell(f"deleting the cluster {made.name} with {way.name}")
             _delete(folder, way, made.name)
-    except CommandError as error:
+    except LocalKubernetesError as error:
         hint = f"`{way.delete_hint(made.name)}`, then again"
-        raise CommandError(f"the cluster {made.name} is still there: {error.args[0]}", hint) from error
+        raise LocalKubernetesError(f"the cluster {made.name} is still there: {error.args[0]}", hint) from error
     shutil.rmtree(folder / IDENTITY)
 
 
@@ -130,7 +130,7 @@ def _delete(folder: Path, way: Way, name: str) -> None:
 
 
 def _asked(folder: Path, way: Way, arguments: Sequence[str], name: str, *, shown: bool = False) -> str:
-    """What the tool prints. `shown`: it says on standard error how far it is, for the user to see. Raises CommandError with its words."""
+    """What the tool prints. `shown`: it says on standard error how far it is, for the user to see. Raises LocalKubernetesError with its words."""
     own = folder / IDENTITY / OWN
     try:
         done = subprocess.run(
@@ -138,10 +138,10 @@ def _asked(folder: Path, way: Way, arguments: Sequence[str], name: str, *, shown
             stderr=None if shown else subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     except OSError as error:
-        raise CommandError(f"{way.name} cannot be run: {error.strerror}") from error
+        raise LocalKubernetesError(f"{way.name} cannot be run: {error.strerror}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
-        raise CommandError(said or f"`{way.name} {arguments[0]}` ended with {done.returncode}")
+        raise LocalKubernetesError(said or f"`{way.name} {arguments[0]}` ended with {done.returncode}")
     return done.stdout
 
 

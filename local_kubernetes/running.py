@@ -22,7 +22,7 @@ from kubernetes.client import ApiClient
 
 from local_kubernetes.api import Api
 from local_kubernetes.clients import admin_client
-from trn.cli.errors import CommandError
+from local_kubernetes.errors import LocalKubernetesError
 
 TOOLS, OPTIONAL = ("kubernetes", "etcd", "kwok"), ("volcano",)
 """What a control plane is made of, and what runs beside it where it was built."""
@@ -126,7 +126,7 @@ def find(folder: Path) -> Cluster | None:
 def start(folder: Path) -> tuple[Cluster, bool]:
     """The control plane of a folder, and whether it had to be started. The tools must have been built.
 
-    Raises CommandError, with its own words, where it does not start.
+    Raises LocalKubernetesError, with its own words, where it does not start.
     """
     there = find(folder)
     if there is not None:
@@ -147,7 +147,7 @@ def start(folder: Path) -> tuple[Cluster, bool]:
         if ended or time.monotonic() > until:
             said = _last_words(folder)
             hint = "`trn practice down` removes it, and the next `up --kubernetes` makes a new one"
-            raise CommandError(f"the control plane did not start: {said or f'no answer in {START_S} s'}", hint)
+            raise LocalKubernetesError(f"the control plane did not start: {said or f'no answer in {START_S} s'}", hint)
         time.sleep(LOOK_S)
     if process is not None:
         # It outlives this process on purpose; Python warns of a child that is not awaited.

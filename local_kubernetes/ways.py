@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trn.cli.errors import MISUSE, CommandError
+from local_kubernetes.errors import MISUSE, LocalKubernetesError
 
 NAME_LENGTH_MAX = 32
 """k3d takes no longer names, so that what it makes of them are host names."""
@@ -89,34 +89,34 @@ WAYS: Sequence[Way] = (GO, KIND, K3D, KWOKCTL)
 
 
 def named(name: str) -> Way:
-    """The way of a name. Raises CommandError for any other."""
+    """The way of a name. Raises LocalKubernetesError for any other."""
     for way in WAYS:
         if way.name == name:
             return way
-    raise CommandError(f"`{name}` is no way to a control plane", f"one of: {', '.join(way.name for way in WAYS)}", code=MISUSE)
+    raise LocalKubernetesError(f"`{name}` is no way to a control plane", f"one of: {', '.join(way.name for way in WAYS)}", code=MISUSE)
 
 
 def chosen(wanted: str | None, kept: Way | None, there: Callable[[str], bool]) -> Way:
     """The way of a stack: the one that it was brought up with, else the one that is asked for, else the first whose tool is there.
 
-    `there`: whether a program is on PATH. Raises CommandError where there is none, and where another one is asked for than it has.
+    `there`: whether a program is on PATH. Raises LocalKubernetesError where there is none, and where another one is asked for than it has.
     """
     asked = None if wanted is None else named(wanted)
     if kept is not None:
         if asked is not None and asked != kept:
             wrong = f"the stack's API server is {kept.name}'s, and not {asked.name}'s"
-            raise CommandError(wrong, "`trn practice down` first; or leave out the name after --kubernetes", code=MISUSE)
+            raise LocalKubernetesError(wrong, "`trn practice down` first; or leave out the name after --kubernetes", code=MISUSE)
         return kept
     if asked is not None:
         if not there(asked.name):
-            raise CommandError(f"there is no {asked.name} on PATH", f"{INSTALL}; or leave out --kubernetes", code=MISUSE)
+            raise LocalKubernetesError(f"there is no {asked.name} on PATH", f"{INSTALL}; or leave out --kubernetes", code=MISUSE)
         return asked
     for way in WAYS:
         if there(way.name):
             return way
     names = ", ".join(way.name for way in WAYS)
     hint = f"{INSTALL}; or leave out --kubernetes: the account then answers for Kubernetes itself"
-    raise CommandError(f"there is nothing to make a control plane with: none of {names} is on PATH", hint, code=MISUSE)
+    raise LocalKubernetesError(f"there is nothing to make a control plane with: none of {names} is on PATH", hint, code=MISUSE)
 
 
 def cluster_name(stack: str, folder: Path) -> str:

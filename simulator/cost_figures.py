@@ -6,9 +6,11 @@ named in the figure that it belongs to: a sum without it would read as cheap.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
+
+HOURS_PER_DAY = 24
 
 
 class Amount(NamedTuple):
@@ -58,6 +60,18 @@ class Figures(BaseModel):
                 said.append((found, [name]))
         units = [" USD an hour", *[""] * (len(said) - 1)]
         return ", ".join(f"{found.words(unit)} {' and '.join(names)}" for (found, names), unit in zip(said, units, strict=True))
+
+    def as_data(self) -> dict[str, Any]:
+        """For `--json`, in USD."""
+        named = {"now": self.now, "fullSize": self.full_size, "idle": self.idle}
+        return {
+            name: {
+                "usdPerHour": found.usd_per_hour,
+                "usdPerDay": round(found.usd_per_hour * HOURS_PER_DAY, 2),
+                "without": list(found.without),
+            }
+            for name, found in named.items()
+        }
 
     @property
     def without(self) -> tuple[str, ...]:

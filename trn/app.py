@@ -138,18 +138,10 @@ GROUPS = {
 rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
 
 
-def version() -> str:
-    """Versions of trn, Python and Pulumi's SDK. trn's own is in pyproject.toml only: it is always run from its checkout."""
-    import platform
-    import tomllib
-    from importlib import metadata
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return f"trn {project['version']} (Python {platform.python_version()}, Pulumi SDK {metadata.version('pulumi')})"
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from trn.cli.version import version
+
         typer.echo(version())
         raise typer.Exit
 
@@ -205,6 +197,8 @@ def main() -> None:
 def bug(error: Exception) -> str:
     """What a user reads of an error that no user can cause."""
     import traceback
+
+    from trn.cli.version import version
 
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(ROOT) and ".venv" not in frame.filename] or frames

@@ -8,6 +8,7 @@ from typing import Any
 from trn.cli.control_characters import escaped
 from trn.cli.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError, ended
 from trn.cli.streams import FULL, flush_output
+from trn.cli.voice import words
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -27,15 +28,10 @@ def run_command(command: Callable[[], int]) -> int:
         known = error if isinstance(error, CommandError) else _as_command_error(error)
         if known is None:
             raise
-        sys.stderr.write(f"{escaped(_worded(str(known)))}\n")
+        sys.stderr.write(f"{escaped(words(str(known)))}\n")
         return known.code
     finally:
         flush_output()
-
-
-def _worded(text: str) -> str:
-    """The text with its commands as they are typed where the command ran. One that never loaded its access ran on AWS."""
-    return sys.modules["trn.change.clients"].access().words(text) if "trn.change.clients" in sys.modules else text
 
 
 def _as_command_error(error: Exception) -> CommandError | None:
@@ -76,5 +72,6 @@ _KNOWN: tuple[tuple[str, str, Callable[[Any], CommandError]], ...] = (
     ("simulator.scenario_files", "ScenarioError", _misused),
     ("pulumi", "RunError", lambda error: CommandError(f"the program stopped: {error}")),
     ("simulator.errors", "SimulationError", _failed),
+    ("local_kubernetes.errors", "LocalKubernetesError", lambda error: CommandError(str(error), error.hint, code=error.code)),
 )
 """Errors of other rooms, by module and name, and what a user reads of each. The first that fits counts."""

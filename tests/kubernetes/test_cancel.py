@@ -11,6 +11,7 @@ import pytest
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
 from tests.kubernetes.conftest import Programs
+from tests.kubernetes.door import door_of
 from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE
@@ -65,7 +66,7 @@ def test_the_jobs_own_pods_end_and_another_controllers_stay(name: str, control_p
     for item in (foreign(namespace), *launcher(name).render(job(launcher=name), on)):
         stays(item)
         api.create(item).ok()
-    door = control_plane.door()
+    door = door_of(control_plane)
 
     def running() -> set[str]:
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")

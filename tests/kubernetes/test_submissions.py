@@ -7,6 +7,7 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes.door import door_of
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 from trn.aws.lock import Holder
@@ -40,7 +41,7 @@ def tried(door: Kubernetes, namespace: str, word: str) -> str:
 def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api: Api, namespace: str, words: list[str]):
     """The others are told, and leave nothing; what is beside the job is its own, and goes with it."""
     with ThreadPoolExecutor(PEOPLE) as pool:
-        said = list(pool.map(lambda word: tried(control_plane.door(), namespace, word), words))
+        said = list(pool.map(lambda word: tried(door_of(control_plane), namespace, word), words))
     assert said.count("") == 1, said
     *others, wanted = objects(namespace, word=words[said.index("")])
     made = api.get(wanted).ok()
@@ -83,7 +84,7 @@ def test_of_several_who_take_a_name_one_has_it(control_plane: ControlPlane, api:
 
 def test_what_a_killed_submission_left_is_completed_or_named(control_plane: ControlPlane, api: Api, namespace: str):
     """It was killed when its files were there and its job was not. The same job file goes on; another's says what is there."""
-    door, (files, *_) = control_plane.door(), objects(namespace)
+    door, (files, *_) = door_of(control_plane), objects(namespace)
     door.make(resource_of(files), namespace, {**files, "data": {**files["data"], "other.py": ""}})
     assert tried(door, namespace, "train.py") == ""
     api.delete(objects(namespace)[-1])

@@ -12,10 +12,10 @@ import pytest
 
 from local_kubernetes import made_cluster
 from local_kubernetes.clients import Administrator, Unusable, administrator_of, kubeconfig
+from local_kubernetes.errors import LocalKubernetesError
 from local_kubernetes.running import IDENTITY
 from local_kubernetes.ways import GO, KIND, WAYS, Way, cluster_name
 from tests.local_kubernetes.fake_tools import FakeTool
-from trn.cli.errors import CommandError
 
 PARTS = {name: b64encode(name.encode()).decode() for name in ("client-certificate-data", "client-key-data")}
 KUBECONFIG = json.dumps(kubeconfig("https://127.0.0.1:6443", b"authority", PARTS))
@@ -73,7 +73,7 @@ def test_a_name_that_is_taken_is_refused(way: Way, tool: FakeTool, folder: Path)
     """Whoever made it: the folder does not say that it did. It says how to delete it, and deletes nothing."""
     name = cluster_name("dev", folder)
     tool.has(name)
-    with pytest.raises(CommandError, match="was not made by this folder") as raised:
+    with pytest.raises(LocalKubernetesError, match="was not made by this folder") as raised:
         make(folder, way)
     assert way.delete_hint(name) in raised.value.hint
     made_cluster.delete(folder, lambda _: None)
@@ -85,7 +85,7 @@ def test_a_name_that_is_taken_is_refused(way: Way, tool: FakeTool, folder: Path)
 def test_a_tool_that_fails_leaves_nothing(way: Way, tool: FakeTool, folder: Path, capfd: pytest.CaptureFixture[str]):
     """What it had begun is deleted again; what it says is seen."""
     tool.will("fails")
-    with pytest.raises(CommandError, match=f"{way.name} made no cluster"):
+    with pytest.raises(LocalKubernetesError, match=f"{way.name} made no cluster"):
         make(folder, way)
     assert "no container engine answers" in capfd.readouterr().err
     assert tool.clusters == set()
@@ -119,7 +119,7 @@ def test_what_cannot_be_deleted_stays_named(way: Way, tool: FakeTool, folder: Pa
     """A cluster of which nothing is known any more would run for ever."""
     made = make(folder, way)
     tool.will("keeps")
-    with pytest.raises(CommandError, match=f"the cluster {made.name} is still there: the daemon does not answer") as raised:
+    with pytest.raises(LocalKubernetesError, match=f"the cluster {made.name} is still there: the daemon does not answer") as raised:
         made_cluster.delete(folder, lambda _: None)
     assert way.delete_hint(made.name) in raised.value.hint
     assert made_cluster.read(folder) == made

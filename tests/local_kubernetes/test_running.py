@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from local_kubernetes import running
+from local_kubernetes.errors import LocalKubernetesError
 from local_kubernetes.ranges import is_free
 from local_kubernetes.running import IDENTITY, RECORD, Record
-from trn.cli.errors import CommandError
 from trn.practice.engine.project import EngineFolder
 
 
@@ -78,7 +78,7 @@ def test_a_start_that_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     real = subprocess.Popen
     monkeypatch.setattr(running.subprocess, "Popen", fail)
-    with pytest.raises(CommandError, match="port 6443 is taken") as raised:
+    with pytest.raises(LocalKubernetesError, match="port 6443 is taken") as raised:
         running.start(tmp_path / "kubernetes")
     assert "trn practice down" in raised.value.hint
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from local_kubernetes.errors import LocalKubernetesError
 from local_kubernetes.ways import GO, K3D, KIND, NAME_LENGTH_MAX, WAYS, chosen, cluster_name, named, names
 from tests.support import copy_project
 from tests.trn.practice.commands import trn
-from trn.cli.errors import CommandError
 
 OWN = Path("/p/own")
 
@@ -28,9 +28,9 @@ def test_the_first_that_is_there_is_taken():
 def test_what_is_asked_for_wins_where_it_is_there():
     """And is refused by its name where it is not."""
     assert chosen("kind", None, on_path("go", "kind")) == KIND
-    with pytest.raises(CommandError, match="there is no kind on PATH"):
+    with pytest.raises(LocalKubernetesError, match="there is no kind on PATH"):
         chosen("kind", None, on_path("go"))
-    with pytest.raises(CommandError, match="`docker` is no way"):
+    with pytest.raises(LocalKubernetesError, match="`docker` is no way"):
         chosen("docker", None, on_path("go"))
 
 
@@ -38,14 +38,14 @@ def test_a_stack_keeps_its_way():
     """Also when its tool is not on PATH any more: then that is said, and no other cluster is made."""
     assert chosen(None, KIND, on_path("go")) == KIND
     assert chosen("kind", KIND, on_path()) == KIND
-    with pytest.raises(CommandError, match="the stack's API server is kind's, and not k3d's") as raised:
+    with pytest.raises(LocalKubernetesError, match="the stack's API server is kind's, and not k3d's") as raised:
         chosen("k3d", KIND, on_path("kind", "k3d"))
     assert "practice down" in raised.value.hint
 
 
 def test_nothing_at_all_is_named():
     """With everything that would do."""
-    with pytest.raises(CommandError, match="none of go, kind, k3d, kwokctl is on PATH"):
+    with pytest.raises(LocalKubernetesError, match="none of go, kind, k3d, kwokctl is on PATH"):
         chosen(None, None, on_path())
 
 

@@ -6,24 +6,23 @@ The root option decides once; every command asks `access()` and never makes a cl
 import shutil
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from facts.kubeconfig import kubeconfig
 from trn.aws.api import Api, BotoApi
 from trn.cli.errors import CommandError
+from trn.cli.voice import Voice, current, using
 from trn.engine.pulumi import Pulumi, PulumiCli
 from trn.kubernetes.client import Kubernetes, connect
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager
 
+__all__ = ["Access", "Live", "access", "kubeconfig_for", "using"]
 OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
 
-class Access(Protocol):
+class Access(Voice, Protocol):
     """The connections of a command to the outside."""
 
     @property
@@ -67,16 +66,8 @@ class Access(Protocol):
         """Raises CommandError where a tool cannot be used: before anything is started."""
         ...
 
-    def announce(self, *, on_standard_error: bool) -> None:
-        """Say once, before the first line of output, that it is practice; nothing where it is not."""
-        ...
-
     def acts_on(self, stack: str, /) -> None:
         """The command is about this stack: said before it begins."""
-        ...
-
-    def words(self, text: str, /) -> str:
-        """A text for the user, with the commands that it names as they are typed here."""
         ...
 
 
@@ -143,19 +134,6 @@ class Live:
         return text
 
 
-_CURRENT: ContextVar[Access | None] = ContextVar("access", default=None)
-
-
 def access() -> Access:
     """What the command that runs was given; AWS itself without `--practice`."""
-    return _CURRENT.get() or Live()
-
-
-@contextmanager
-def using(given: Access) -> Iterator[Access]:
-    """Every call inside the block uses this access."""
-    token = _CURRENT.set(given)
-    try:
-        yield given
-    finally:
-        _CURRENT.reset(token)
+    return cast(Access | None, current()) or Live()

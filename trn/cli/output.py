@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from trn.change.clients import access
+from trn.cli import voice
 from trn.cli.control_characters import escaped
 from trn.cli.errors import CommandError
 from trn.cli.interruption import interrupted_by_signals
@@ -42,8 +42,8 @@ class _Console(Console):
 def worded(item: Any) -> Any:
     """A text with its commands as they are typed here; other things as they are."""
     if isinstance(item, str):
-        return access().words(item)
-    if isinstance(item, Text) and (words := access().words(item.plain)) != item.plain:
+        return voice.words(item)
+    if isinstance(item, Text) and (words := voice.words(item.plain)) != item.plain:
         return Text(words, style=item.style)
     return item
 
@@ -55,7 +55,7 @@ def errors() -> Console:
 
 def results(json_file: Path | None = None) -> Console:
     """Standard output; standard error when JSON is written to standard output. In a pipe lines are as long as they are."""
-    access().announce(on_standard_error=json_file == STANDARD_OUTPUT)
+    voice.announce(on_standard_error=json_file == STANDARD_OUTPUT)
     console = _Console(stderr=json_file == STANDARD_OUTPUT, highlight=False)
     return console if console.is_terminal else _Console(stderr=console.stderr, highlight=False, width=PIPE_WIDTH)
 
@@ -91,7 +91,7 @@ def write_json(value: Any, json_file: Path | None) -> None:
     """
     if json_file is None:
         return
-    text = access().words(json.dumps(value, indent=2, default=_plain)) + "\n"
+    text = voice.words(json.dumps(value, indent=2, default=_plain)) + "\n"
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return

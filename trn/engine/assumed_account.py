@@ -4,13 +4,11 @@ from facts.existing.description import Description, assumed
 from facts.existing.role import Role
 from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn
 from facts.resources.rights import role_of
-from simulator.account.disk import AccountFolder, held
 from simulator.account.places import subnet
 from simulator.account.putting import put_existing, put_role
 from simulator.account.state import AccountState
 from stacks.existing import asked_of, log_bucket
 from stacks.settings import Settings
-from trn.practice.engine.project import EngineFolder
 
 
 def stand_in(settings: Settings) -> Description | None:
@@ -99,15 +97,3 @@ def account_for(*settings: Settings) -> AccountState:
     for each in settings:
         put_missing(state, each)
     return state
-
-
-def seed(folder: EngineFolder, settings: Settings) -> None:
-    """Put what is missing into the account of a folder that no process holds. Raises AccountInUse, DamagedAccount."""
-    own_only = asked_of(settings).is_nothing and log_bucket(settings) is None
-    if own_only and settings.iam.permissions_boundary is None and not settings.iam.roles:
-        return
-    with held(folder.account):
-        state, kept = AccountState(), AccountFolder(folder.account)
-        kept.load_into(state)
-        if put_missing(state, settings):
-            kept.save(state)

@@ -1,17 +1,39 @@
 """Checks of quotas: need, with surge, beside what is in use and what is allowed."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
+from stacks.settings import Settings
 from trn.aws import usage
+from trn.aws.api import Api
 from trn.aws.control_plane import node_group_names
 from trn.aws.eks import cluster_names
 from trn.aws.fsx import persistent_storage_gib
 from trn.aws.quotas import Quota, console_link, quota
-from trn.before.check.subject import StackInAccount
 from trn.cli.findings import Finding, failed, passed, warned
 from trn.engine import needs
 from trn.engine.needs import Need
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackInAccount:
+    """A stack and the account it is meant for: as much as the checks of quotas need."""
+
+    settings: Settings
+    """What the stack file says."""
+    api: Api
+    """The account, in the stack's region."""
+
+    @property
+    def cluster(self) -> str:
+        """The cluster's name."""
+        return self.settings.name
+
+    @property
+    def region(self) -> str:
+        """The stack's region."""
+        return self.settings.region
 
 
 def vcpus(subject: StackInAccount) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ JOBS = Resource("Kubernetes Job", "/apis/batch/v1", "jobs")
 INGRESSES = Resource("Ingress", "/apis/networking.k8s.io/v1", "ingresses")
 SERVICES = Resource("Service", "/api/v1", "services")
 CLAIMS = Resource("PersistentVolumeClaim", "/api/v1", "persistentvolumeclaims")
+NODES = Resource("Node", "/api/v1", "nodes")
 STATEFUL_SETS = Resource("StatefulSet", "/apis/apps/v1", "statefulsets")
 
 SYSTEM = frozenset(

@@ -13,7 +13,7 @@ from simulator.engine.state import Pending
 from simulator.faults_syntax import parse_fault
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.progress import Progress
-from trn.engine.assumed_account import put_missing, seed
+from trn.engine.assumed_account import put_missing
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile
 from trn.practice.account import PracticeAccount
@@ -22,6 +22,7 @@ from trn.practice.engine.project import EngineFolder, environment, refuse_secret
 from trn.practice.engine.run import find_cli, make_stack, refuse_targets, report, requested_faults, with_event_log
 from trn.practice.engines import EngineName, engine_for, engine_of
 from trn.practice.pulumi import RehearsalEngine, changed_count, clear_locks, error_text, remove_command
+from trn.practice.seeding import seed
 
 _KILLS = ("killed", "killed-on-destroy")
 

@@ -12,8 +12,7 @@ from simulator.faults_syntax import FaultRequest
 from stacks.settings import Settings
 from trn.cli.errors import MISUSE, CommandError
 from trn.kubernetes.client import Kubernetes, Object
-from trn.kubernetes.kinds import JOBS, SERVICES
-from trn.running.subject import NODES
+from trn.kubernetes.kinds import JOBS, NODES, SERVICES
 
 IMAGE = "public.ecr.aws/docker/library/busybox:1.37"
 """Nothing pulls it: no container runs in practice."""

@@ -4,16 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from facts.prices import HOURS_PER_MONTH
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
-from trn.cli.output import worded
+from trn.cli.lines import Line, print_lines
 
 MOST_LEFT_SHOWN = 5
-Line = tuple[str, Text]
 
 
 def print_summary(console: Console, report: Report, written: Sequence[Path]) -> None:
@@ -23,21 +21,6 @@ def print_summary(console: Console, report: Report, written: Sequence[Path]) -> 
     """
     console.print(Text(f"\nstack {report.stack}, seed {report.seed}: a simulated cloud, no account was touched", style="dim"))
     print_lines(console, [*_lines(report), ("wrote", Text(", ".join(str(path) for path in written)))])
-
-
-def print_lines(console: Console, lines: Sequence[Line]) -> None:
-    """Print labelled lines. On a terminal nothing is cut: ids, ARNs and keys are there to be copied."""
-    if not console.is_terminal:
-        for label, text in lines:
-            console.print(f"{label:<8} {text.plain}", markup=False, soft_wrap=True)
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, text in lines:
-        # A table's cells are not looked at by the console.
-        table.add_row(worded(label), worded(text))
-    console.print(table)
 
 
 def _lines(report: Report) -> Iterator[Line]:

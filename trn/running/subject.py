@@ -7,13 +7,11 @@ from typing import Any
 
 from facts.catalogue import InstanceType, instance_type
 from facts.efa import NetworkInterface, plan_interfaces
-from facts.kubernetes_kinds import Resource
 from facts.names import GROUP_LABEL
 from stacks.settings import NodeGroup, Settings, uses_efa
 from trn.aws.api import Api
 from trn.kubernetes.client import Kubernetes, Object
-
-NODES = Resource("Node", "/api/v1", "nodes")
+from trn.kubernetes.kinds import NODES
 
 
 @dataclass(frozen=True)

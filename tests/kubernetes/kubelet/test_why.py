@@ -8,6 +8,7 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes.door import door_of
 from tests.kubernetes.kubelet.handle import process_pod
 from tests.trn.jobs.carried import cancelled
 from trn.kubernetes.causes.rules import cause
@@ -77,7 +78,7 @@ HELD_UP: dict[str, tuple[Callable[[Api, str], Object], str, str]] = {
 
 def asked(control_plane: ControlPlane, namespace: str, is_so: Callable[[Cause], bool]) -> Cause:
     """The cause, when it is the one that is waited for."""
-    door = control_plane.door()
+    door = door_of(control_plane)
 
     def found() -> Cause | None:
         view = look(door, namespace)
@@ -98,7 +99,7 @@ def test_a_real_cause_is_named_and_the_job_is_cancelled(control_plane: ControlPl
     api.create(job(namespace, image, **spec)).ok()
     found = asked(control_plane, namespace, lambda it: it.name == name)
     assert what in found.what, found
-    door = control_plane.door()
+    door = door_of(control_plane)
     view = look(door, namespace)
     (row,) = rows(view)
     assert (row.name, row.wanted, row.running, str(row.phase)) == ("bert", 1, 0, "waiting")

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from tests.support import copy_project
 from tests.trn.practice.commands import bring_up, trn
+from trn import completers
 from trn.app import app
-from trn.cli import completion
 
 GROUPS = ["trn1-32xl", "trn1n-32xl"]
 
@@ -86,6 +86,6 @@ def test_jobs_are_those_in_the_cluster(up: Path, command: str):
 
 def test_a_cluster_that_does_not_answer_is_not_waited_for(project: Path, monkeypatch: pytest.MonkeyPatch):
     """Whoever pressed the key is waiting."""
-    monkeypatch.setattr(completion, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(completion, "_jobs", lambda _context: [str(number) for number in iter(int, 1)])
+    monkeypatch.setattr(completers, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(completers, "_jobs", lambda _context: [str(number) for number in iter(int, 1)])
     assert completed("logs dev ") == []

@@ -16,10 +16,10 @@ from tests.simulator.small_programs import by_hand
 from tests.terminal import ENVIRONMENTS, pin, terminal
 from trn.change.clients import using
 from trn.cli import output
+from trn.cli.lines import print_lines
 from trn.cli.output import can_redraw, gauge, print_table, step_line, tracked
 from trn.cli.progress import Progress
 from trn.practice.access import Practice
-from trn.rehearsal.summary import print_lines
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

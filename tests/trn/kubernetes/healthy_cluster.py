@@ -12,8 +12,9 @@ from tests.trn.kubernetes.fake_kubernetes import busy
 from tests.trn.kubernetes.running_cluster import RunningCluster
 from trn.engine.program import settings_of
 from trn.engine.stack_file import read_stack_file
+from trn.kubernetes.kinds import NODES
 from trn.running.status.nodes import DAEMON_SETS
-from trn.running.subject import NODES, Subject
+from trn.running.subject import Subject
 
 NAME, GROUP, SECURITY_GROUP = "trainium-dev", "trn1-32xl", "sg-1"
 ETCD = "/api/v1/namespaces/training/services/etcd-client:2379/proxy/v2/keys/"

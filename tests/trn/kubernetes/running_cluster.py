@@ -10,7 +10,7 @@ from trn.cli.errors import CommandError
 from trn.kubernetes import kinds
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
-from trn.running.subject import NODES
+from trn.kubernetes.kinds import NODES
 from trn.running.verify.jobs import TEST_LABEL
 
 LOOKS_TO_RUN, LOOKS_TO_END = 1, 2

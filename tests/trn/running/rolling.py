@@ -22,11 +22,11 @@ from trn.kubernetes.budgets import BUDGETS
 from trn.kubernetes.client import Kubernetes
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.kubernetes.job_pods import PODS
+from trn.kubernetes.kinds import NODES
 from trn.practice.state import exported, previewed
 from trn.practice.users import start_job
 from trn.running.roll.change import views_of
 from trn.running.roll.plan import RollPlan, Way, plan_roll
-from trn.running.subject import NODES
 
 GROUP, OTHER = "trn1-32xl", "trn1n-32xl"
 BEFORE = merged(dev_configuration(), nodeGroups={OTHER: {"size": 2}})

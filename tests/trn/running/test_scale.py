@@ -27,8 +27,8 @@ from trn.change.occupants import Occupants, occupants
 from trn.cli.errors import CommandError
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
+from trn.kubernetes.kinds import NODES
 from trn.running.scale.change import settling
-from trn.running.subject import NODES
 
 CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
 

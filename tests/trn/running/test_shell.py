@@ -18,8 +18,8 @@ from tests.trn.running.test_status import of
 from trn.app import app
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
+from trn.kubernetes.kinds import NODES
 from trn.running.shell.pod import SHELL, SHELL_LABEL, pod
-from trn.running.subject import NODES
 
 KUBECTL = """#!/usr/bin/env python3
 import json, os, sys

@@ -17,9 +17,10 @@ from trn.app import app
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.cli.junit import junit
+from trn.kubernetes.kinds import NODES
 from trn.running.status.checks import CHECKS, findings_of
 from trn.running.status.nodes import DAEMON_SETS
-from trn.running.subject import NODES, Subject, core_count, efa_count
+from trn.running.subject import Subject, core_count, efa_count
 
 
 def found(healthy: Healthy, check: str) -> list[Finding]:

@@ -18,7 +18,7 @@ from tests.terminal import terminal
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
 from trn.kubernetes.job_pods import PODS
-from trn.running.subject import NODES
+from trn.kubernetes.kinds import NODES
 from trn.running.top.readings import Reading, from_exporter, from_monitor
 from trn.running.top.rows import EXPORTER_LABEL, EXPORTER_NAMESPACE, EXPORTER_PORT, MONITOR
 from trn.running.top.view import LEVELS, Row, bars, table

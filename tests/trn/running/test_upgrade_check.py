@@ -24,7 +24,7 @@ from trn.cli.watching import Watching
 from trn.engine.program import settings_of
 from trn.engine.stack_file import read_stack_file
 from trn.kubernetes.budgets import BUDGETS
-from trn.running.subject import NODES
+from trn.kubernetes.kinds import NODES
 from trn.running.upgrade.check import Subject, findings_of
 from trn.running.upgrade.look import Found, look, refuse_moved, standing_of
 from trn.running.upgrade.releases import release_for

@@ -22,8 +22,8 @@ from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.kubernetes import kinds
 from trn.kubernetes.client import Unreachable
 from trn.kubernetes.job_pods import PODS
+from trn.kubernetes.kinds import NODES
 from trn.running.status.checks import CHECKS
-from trn.running.subject import NODES
 from trn.running.verify.jobs import CLUSTER_LABEL, TEST_LABEL
 from trn.running.verify.stage import CLEARING_S, Stage
 from trn.running.verify.trials import TRIALS, tried, verdict

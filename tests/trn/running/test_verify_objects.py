@@ -15,7 +15,8 @@ from tests.trn.running.test_status import of
 from tests.trn.running.test_verify import stage_of
 from training.pod import Pod, pod_spec
 from trn.kubernetes.client import Object
-from trn.running.subject import NODES, efa_count
+from trn.kubernetes.kinds import NODES
+from trn.running.subject import efa_count
 from trn.running.verify import collectives, driver, file_system, gang
 from trn.running.verify.devices import Nodes, queue, whole_nodes
 from trn.running.verify.jobs import CLUSTER_LABEL, KEPT_S, TEST_LABEL

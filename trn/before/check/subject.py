@@ -5,29 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from simulator.recording import Recording
-from stacks.settings import Settings
-from trn.aws.api import Api
+from trn.engine.quotas import StackInAccount
 from trn.engine.stack_file import StackFile
-
-
-@dataclass(frozen=True, kw_only=True)
-class StackInAccount:
-    """A stack and the account it is meant for: as much as the checks of quotas need."""
-
-    settings: Settings
-    """What the stack file says."""
-    api: Api
-    """The account, in the stack's region."""
-
-    @property
-    def cluster(self) -> str:
-        """The cluster's name."""
-        return self.settings.name
-
-    @property
-    def region(self) -> str:
-        """The stack's region."""
-        return self.settings.region
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simulator.cost_figures import Figures
 from trn.before.cost.bill import HOURS_PER_DAY, Bill, Difference
 from trn.cli.output import print_table
 
@@ -16,26 +15,13 @@ LEAST_WIDTH = 72
 """Columns of a terminal that holds a table with its figures."""
 
 
-def figures_data(figures: Figures) -> dict[str, Any]:
-    """The three figures for `--json`, in USD."""
-    named = {"now": figures.now, "fullSize": figures.full_size, "idle": figures.idle}
-    return {
-        name: {
-            "usdPerHour": found.usd_per_hour,
-            "usdPerDay": round(found.usd_per_hour * HOURS_PER_DAY, 2),
-            "without": list(found.without),
-        }
-        for name, found in named.items()
-    }
-
-
 def as_data(bill: Bill, hours: float) -> dict[str, Any]:
     """The bill for `--json`: USD throughout."""
     training, around = bill.run(hours)
     return {
         "stack": bill.stack,
         "region": bill.region,
-        **figures_data(bill.figures),
+        **bill.figures.as_data(),
         "run": {
             "hours": hours,
             "trainingUsd": round(training.usd_per_hour, 2),

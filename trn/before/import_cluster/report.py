@@ -15,7 +15,7 @@ from trn.before.import_cluster.draft import Draft, used_file_system
 from trn.before.import_cluster.makers import Maker, forgetting, outside, removal
 from trn.before.import_cluster.matching import Matches
 from trn.before.import_cluster.plan import Aftermath
-from trn.rehearsal.summary import Line
+from trn.cli.lines import Line
 
 MOST_PATHS_SHOWN = 4
 

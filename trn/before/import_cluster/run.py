@@ -17,12 +17,12 @@ from trn.before.import_cluster.plan import after_import
 from trn.before.import_cluster.report import Report, as_data, lines
 from trn.change.clients import access
 from trn.cli.errors import MISUSE, CommandError
+from trn.cli.lines import print_lines
 from trn.cli.output import results, write_json
 from trn.cli.placement import STACK_NAME
 from trn.cli.text_files import write_text
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, project_of, read_stack_file
-from trn.rehearsal.summary import print_lines
 
 _HINT = "make room there, or change into a folder that you may write to"
 

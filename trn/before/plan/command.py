@@ -34,13 +34,13 @@ def plan(
     from trn.change.plan.report import markdown as as_markdown
     from trn.change.plan.stopped import with_jobs
     from trn.cli.errors import MISUSE, CommandError
+    from trn.cli.lines import print_lines
     from trn.cli.output import results, write_json
     from trn.cli.text_files import write_text
     from trn.engine.effects import effects, lower_bound_s, refused
     from trn.engine.planned import ask_engine, planned
     from trn.engine.program import record_stack
     from trn.engine.stack_file import read_stack_file
-    from trn.rehearsal.summary import print_lines
 
     allowed = checked(allow or ())
     if (preview is None) != (state is None):

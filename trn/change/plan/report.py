@@ -10,8 +10,8 @@ from rich.text import Text
 from simulator.cost_figures import Figures
 from simulator.report.drawing.text import duration, plural, short_type
 from trn.change.plan.stopped import StoppedJob
+from trn.cli.lines import Line
 from trn.engine.effects import CLASSES, Class, Effect
-from trn.rehearsal.summary import Line
 
 SCHEMA = "trn-plan/1"
 CENT = 0.01

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from addons.volcano import QUEUES
-from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.volcano_queues import amount
 from training.plan import Plan
@@ -13,8 +12,8 @@ from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.jobs.rendering import Rendered
 from trn.jobs.submit.times import block, night
 from trn.kubernetes.client import Kubernetes, Object
+from trn.kubernetes.kinds import NODES
 
-NODES = Resource("Node", "/api/v1", "nodes")
 HasImage = Callable[[str], bool | None]
 
 

@@ -12,9 +12,8 @@ from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS, jobs_of, owners_of
 from trn.kubernetes.jobs.found import FoundJob, in_order, makers_of
 from trn.kubernetes.jobs.kinds import JOB_KINDS
-from trn.kubernetes.kinds import CLAIMS
+from trn.kubernetes.kinds import CLAIMS, NODES
 from trn.kubernetes.situation import Situation, is_event_of
-from trn.running.subject import NODES
 
 EVENTS = Resource("Event", "/api/v1", "events")
 POD_GROUPS = Resource("PodGroup", "/apis/scheduling.volcano.sh/v1beta1", "podgroups")

@@ -45,7 +45,6 @@ def engine(
     | trn engine dev --fault no-capacity@trn1-32xl -- up --yes | trn engine dev -- destroy --yes
     """
     from trn.cli.output import errors
-    from trn.engine.assumed_account import seed
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
     from trn.practice.engine.process import Providers, run_cli
@@ -60,6 +59,7 @@ def engine(
         with_event_log,
         writing,
     )
+    from trn.practice.seeding import seed
 
     pulumi = find_cli()
     requests = requested_faults(fault or ())

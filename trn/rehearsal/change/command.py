@@ -46,6 +46,7 @@ def change(
     from simulator.engine.change import rehearse_change
     from trn.change.plan.policy import checked
     from trn.change.plan.report import refusal_lines
+    from trn.cli.lines import print_lines
     from trn.cli.output import screen, write_json
     from trn.cli.text_files import write_text
     from trn.engine.assumed_account import account_for
@@ -56,7 +57,6 @@ def change(
     from trn.rehearsal.change.policy import comment, judged
     from trn.rehearsal.change.report import report_of, summary_lines
     from trn.rehearsal.files import requested_faults
-    from trn.rehearsal.summary import print_lines
 
     allowed = checked(allow or ())
     old = read_stack_file(stack)

@@ -11,7 +11,7 @@ from simulator.engine.plan import Change, counts
 from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import CostPoint, Part, StepTimes
-from trn.rehearsal.summary import Line
+from trn.cli.lines import Line
 
 SCHEMA = "trn-change/2"
 MOST_SHOWN = 12

@@ -5,9 +5,9 @@ from typing import Any
 
 from trn.aws.control_plane import described, node_group, node_group_names
 from trn.aws.identity import caller
-from trn.before.check.subject import StackInAccount
 from trn.cli.findings import Finding
 from trn.engine import quotas
+from trn.engine.quotas import StackInAccount
 from trn.running.bundle.part import Absent, Part
 from trn.running.bundle.subject import Subject
 

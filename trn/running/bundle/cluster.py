@@ -8,12 +8,11 @@ from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.jobs.kinds import JOB_KINDS
 from trn.kubernetes.jobs.look import EVENTS, POD_GROUPS
-from trn.kubernetes.kinds import CLAIMS, KINDS
+from trn.kubernetes.kinds import CLAIMS, KINDS, NODES
 from trn.running.bundle.account import lines
 from trn.running.bundle.part import Absent, Part
 from trn.running.bundle.subject import Subject
 from trn.running.status.checks import CHECKS, findings_of
-from trn.running.subject import NODES
 from trn.running.subject import Subject as StatusSubject
 
 OBJECT_COUNT, EVENT_COUNT = 300, 1000

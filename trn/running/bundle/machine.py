@@ -41,7 +41,7 @@ def parts(subject: Subject) -> Iterator[Part]:
 
 def versions(subject: Subject) -> dict[str, Any]:
     """Versions, and the names of the variables that are set. A tool that is missing or hangs has its reason in place of a version."""
-    from trn.app import version
+    from trn.cli.version import version
 
     return {
         "trn": version(),

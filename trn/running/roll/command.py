@@ -45,10 +45,10 @@ def roll(
     from trn.change.ownership import StackCluster
     from trn.change.terminal import terminal
     from trn.cli.errors import MISUSE, CommandError
+    from trn.cli.lines import print_lines
     from trn.cli.output import results, write_json
     from trn.engine.program import record_stack, settings_of
     from trn.engine.stack_file import read_stack_file
-    from trn.rehearsal.summary import print_lines
     from trn.running.roll.change import Roll
     from trn.running.roll.plan import Way
     from trn.running.roll.view import as_data, compared, comparison_lines

@@ -13,7 +13,7 @@ from simulator.recording import Recording
 from simulator.report.drawing.text import duration
 from training.duration import seconds
 from training.job import Checkpoints
-from trn.rehearsal.summary import Line
+from trn.cli.lines import Line
 from trn.running.roll.choices import Choice, Setting, choices
 
 GRACE_S = seconds(str(Checkpoints.model_fields["grace"].default))

@@ -9,7 +9,6 @@ from training.site import Site as JobSite
 from trn.aws.cluster_identity import moment
 from trn.aws.control_plane import node_group
 from trn.aws.node_groups import OVERDUE, PAUSE_S, ROUNDS, begin_resize, problems, sized, update_of
-from trn.before.cost.view import figures_data
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
@@ -171,7 +170,7 @@ class Scale:
             "problems": [text for _, outcome in report.left for text in outcome.said],
             "jobs": [row.as_data() for row in found.jobs],
             "pods": list(found.pods),
-            **figures_data(figures(list(self.costs))),
+            **figures(list(self.costs)).as_data(),
             "items": [item for item in costs if item["usdPerHour"] != 0],
         }
 

@@ -22,7 +22,7 @@ from trn.cli.errors import MISUSE, CommandError
 from trn.cli.findings import Finding, failed, passed, warned
 from trn.kubernetes.budgets import BUDGETS, allows_none, named
 from trn.kubernetes.client import Kubernetes
-from trn.running.subject import NODES
+from trn.kubernetes.kinds import NODES
 from trn.running.upgrade.look import Found
 from trn.running.upgrade.steps import Step
 

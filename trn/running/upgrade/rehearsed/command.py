@@ -24,10 +24,10 @@ def upgrade(
 
     Example: trn rehearse upgrade dev --to 1.36
     """
+    from trn.cli.lines import print_lines
     from trn.cli.output import screen, write_json
     from trn.engine.program import record_stack
     from trn.engine.stack_file import read_stack_file
-    from trn.rehearsal.summary import print_lines
     from trn.running.upgrade.check import refuse_unknown_charts
     from trn.running.upgrade.configuration import settings_before, standing_file
     from trn.running.upgrade.path import minors_to, refuse_unknown
