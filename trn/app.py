@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from trn import completers
 from trn.before.addons.command import addons, images
 from trn.before.capacity.command import buy, find
 from trn.before.capacity.command import calendar as capacity_calendar
@@ -27,6 +28,7 @@ from trn.before.import_cluster.command import take_over
 from trn.before.init.command import init
 from trn.before.network.command import describe
 from trn.before.plan.command import plan
+from trn.cli import completion
 from trn.cli.control_characters import escaped
 from trn.cli.errors import INTERRUPTED
 from trn.cli.streams import open_closed_streams
@@ -111,6 +113,7 @@ def group_of(commands: Sequence[Callable[..., int]] = (), **settings: Any) -> ty
     return group
 
 
+completion.use(completers.COMPLETERS)
 app = group_of(CLUSTER + JOBS, name="trn")
 practice_app = group_of(
     PRACTICE, help="A simulated account that is kept on disk, for trying every command.", epilog="Example: trn practice up dev"
