@@ -1,11 +1,34 @@
 """What each Neuron instance type, and each type offered for core nodes, is made of.
 
-Every field of the two tables has its source and date in `SOURCES`. The tables are the default and the fallback:
+Every field of the two tables has its source and date in `SOURCES`, of the chips in `CHIP_SOURCES`. The tables are the default and the fallback:
 `trn check` asks the account what it is really offered.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One generation of AWS's accelerators; figures per chip."""
+
+    name: str
+    physical_cores: int
+    logical_sizes: tuple[int, ...]
+    """Physical cores that can be one logical core, the AMI's default first; one size where there is no choice."""
+    memory_gib: int
+    peak_bf16_tflops: float | None
+    """Dense BF16; None where AWS publishes none."""
+
+    @property
+    def has_logical_cores(self) -> bool:
+        """Whether the size of a logical core can be chosen."""
+        return len(self.logical_sizes) > 1
+
+
+TRAINIUM = Chip("Trainium", physical_cores=2, logical_sizes=(1,), memory_gib=32, peak_bf16_tflops=190)
+TRAINIUM2 = Chip("Trainium2", physical_cores=8, logical_sizes=(2, 1), memory_gib=96, peak_bf16_tflops=667)
+INFERENTIA2 = Chip("Inferentia2", physical_cores=2, logical_sizes=(1,), memory_gib=32, peak_bf16_tflops=190)
 
 
 @dataclass(frozen=True)
@@ -24,13 +47,9 @@ class InstanceType:
     """Pods the VPC CNI can serve with secondary addresses on card 0, host network pods included."""
     price_usd_per_hour: float | None
     """On-demand list price for Linux in us-west-2; None where EC2 sells no on-demand hours."""
-    chip: str = ""
-    """Chip generation, empty on instances without one."""
+    chip: Chip | None = None
+    """Of each of its accelerators; None on instances without one."""
     chip_count: int = 0
-    physical_core_count: int = 0
-    logical_core_count: int = 0
-    """NeuronCores that Kubernetes sees at the default logical core size."""
-    device_memory_gib: int = 0
     efa_count: int = 0
     network_gbps: float = 0
     instance_store_gb: int = 0
@@ -49,6 +68,26 @@ class InstanceType:
         return self.chip_count > 0
 
     @property
+    def chip_name(self) -> str:
+        """Name of its chip; empty without one."""
+        return self.chip.name if self.chip else ""
+
+    @property
+    def physical_core_count(self) -> int:
+        """NeuronCores, each by itself."""
+        return self.chip.physical_cores * self.chip_count if self.chip else 0
+
+    @property
+    def logical_core_count(self) -> int:
+        """NeuronCores that Kubernetes sees at the default size of a logical core."""
+        return self.cores_at()
+
+    @property
+    def device_memory_gib(self) -> int:
+        """Of all chips."""
+        return self.chip.memory_gib * self.chip_count if self.chip else 0
+
+    @property
     def has_efa(self) -> bool:
         """Whether the type takes EFA interfaces."""
         return self.efa_count > 0
@@ -63,11 +102,14 @@ class InstanceType:
         """Service Quotas code of the spot vCPU quota that this type draws on."""
         return QUOTA_CODES[self.family]["spot"]
 
-    def cores_at(self, logical_core_size: int) -> int:
-        """NeuronCores visible when `logical_core_size` physical cores form one logical core (1 or 2)."""
-        if self.chip != "Trainium2":
-            return self.physical_core_count
-        return self.physical_core_count // logical_core_size
+    def logical_size(self, chosen: int | None = None) -> int:
+        """Physical cores of a logical core: what was chosen where the chip leaves a choice, else the chip's own."""
+        sizes = self.chip.logical_sizes if self.chip else (1,)
+        return chosen if chosen is not None and chosen in sizes else sizes[0]
+
+    def cores_at(self, chosen: int | None = None) -> int:
+        """NeuronCores visible where so many physical cores are chosen to form a logical core."""
+        return self.physical_core_count // self.logical_size(chosen)
 
 
 QUOTA_CODES: Mapping[str, Mapping[str, str]] = {
@@ -88,9 +130,6 @@ SOURCES: Mapping[str, str] = {
     "price_usd_per_hour": "aws/karpenter-provider-aws zz_generated.pricing_aws.go, 2026-07-20; EC2 Pricing API reading, 2026-10-03",
     "chip": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
     "chip_count": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
-    "physical_core_count": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
-    "logical_core_count": "aws-neuron/aws-neuron-sdk logical core configuration, LNC=2 is the default of Trainium2, 2026-08-21",
-    "device_memory_gib": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21; the EC2 API misreports Trainium2",
     "efa_count": "EC2 API, DescribeInstanceTypes EfaInfo, 2026-10-03; aws/karpenter-provider-aws, 2026-08-21",
     "network_gbps": "aws/karpenter-provider-aws instance-types.md, 2026-08-21; core types as published on the EC2 type pages",
     "instance_store_gb": "aws/karpenter-provider-aws instance-types.md, 2026-08-21; EC2 API reading for trn2, 2026-10-03",
@@ -100,6 +139,15 @@ SOURCES: Mapping[str, str] = {
     "block_price_usd_per_hour": "EC2 API, 24-hour offering in ap-south-2 at 858.26 USD, 2026-10-03",
 }
 
+CHIP_SOURCES: Mapping[str, str] = {
+    "name": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
+    "physical_cores": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
+    "logical_sizes": "aws-neuron/aws-neuron-sdk logical core configuration, LNC=2 is the default of Trainium2, 2026-08-21",
+    "memory_gib": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21; the EC2 API misreports Trainium2",
+    "peak_bf16_tflops": "aws-neuron/aws-neuron-sdk architecture pages of each chip, 2026-08-21",
+}
+"""Where the fields of Chip are from."""
+
 _TRN1_ZONES = ("use1-az4", "use1-az5", "use1-az6", "use2-az3", "usw2-az1", "usw2-az4")
 _TRN1_REGIONS = ("ap-south-1", "ap-southeast-2", "ap-southeast-4")
 _TRN2_ZONES = ("use2-az1", "use2-az2", "use2-az3", "aps2-az1", "aps2-az2", "aps2-az3")
@@ -108,59 +156,59 @@ NEURON_TYPES: Mapping[str, InstanceType] = {
     instance_type.name: instance_type
     for instance_type in (
         InstanceType(
-            name="trn1.2xlarge", family="Trn", chip="Trainium", chip_count=1, physical_core_count=2, logical_core_count=2,
-            device_memory_gib=32, vcpu_count=8, memory_gib=32, network_card_count=1, interfaces_per_card=4, ipv4_per_interface=15,
+            name="trn1.2xlarge", family="Trn", chip=TRAINIUM, chip_count=1,
+            vcpu_count=8, memory_gib=32, network_card_count=1, interfaces_per_card=4, ipv4_per_interface=15,
             efa_count=0, network_gbps=12.5, instance_store_gb=474, max_pods=58, price_usd_per_hour=1.34375,
             offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
         InstanceType(
-            name="trn1.32xlarge", family="Trn", chip="Trainium", chip_count=16, physical_core_count=32, logical_core_count=32,
-            device_memory_gib=512, vcpu_count=128, memory_gib=512, network_card_count=8, interfaces_per_card=5, ipv4_per_interface=50,
+            name="trn1.32xlarge", family="Trn", chip=TRAINIUM, chip_count=16,
+            vcpu_count=128, memory_gib=512, network_card_count=8, interfaces_per_card=5, ipv4_per_interface=50,
             efa_count=8, network_gbps=800, instance_store_gb=7600, max_pods=247, price_usd_per_hour=21.50,
             offered_zone_ids=_TRN1_ZONES, offered_regions=_TRN1_REGIONS, capacity_block=True,
         ),
         InstanceType(
-            name="trn1n.32xlarge", family="Trn", chip="Trainium", chip_count=16, physical_core_count=32, logical_core_count=32,
-            device_memory_gib=512, vcpu_count=128, memory_gib=512, network_card_count=16, interfaces_per_card=5, ipv4_per_interface=50,
+            name="trn1n.32xlarge", family="Trn", chip=TRAINIUM, chip_count=16,
+            vcpu_count=128, memory_gib=512, network_card_count=16, interfaces_per_card=5, ipv4_per_interface=50,
             efa_count=16, network_gbps=1600, instance_store_gb=7600, max_pods=247, price_usd_per_hour=24.78,
             offered_zone_ids=("use1-az6", "use2-az3", "usw2-az4"),
         ),
         InstanceType(
-            name="trn2.3xlarge", family="Trn", chip="Trainium2", chip_count=1, physical_core_count=8, logical_core_count=4,
-            device_memory_gib=96, vcpu_count=12, memory_gib=128, network_card_count=1, interfaces_per_card=2, ipv4_per_interface=15,
+            name="trn2.3xlarge", family="Trn", chip=TRAINIUM2, chip_count=1,
+            vcpu_count=12, memory_gib=128, network_card_count=1, interfaces_per_card=2, ipv4_per_interface=15,
             efa_count=1, network_gbps=200, instance_store_gb=470, max_pods=30, price_usd_per_hour=None,
             offered_zone_ids=("apse4-az3", "sae1-az1", "sae1-az2", "sae1-az3"), offered_regions=("ap-south-2",),
         ),
         InstanceType(
-            name="trn2.48xlarge", family="Trn", chip="Trainium2", chip_count=16, physical_core_count=128, logical_core_count=64,
-            device_memory_gib=1536, vcpu_count=192, memory_gib=2048, network_card_count=16, interfaces_per_card=2, ipv4_per_interface=50,
+            name="trn2.48xlarge", family="Trn", chip=TRAINIUM2, chip_count=16,
+            vcpu_count=192, memory_gib=2048, network_card_count=16, interfaces_per_card=2, ipv4_per_interface=50,
             efa_count=16, network_gbps=3200, instance_store_gb=7600, max_pods=100, price_usd_per_hour=None,
             offered_zone_ids=_TRN2_ZONES, capacity_block=True, block_price_usd_per_hour=35.76,
         ),
         InstanceType(
-            name="trn2u.48xlarge", family="Trn", chip="Trainium2", chip_count=16, physical_core_count=128, logical_core_count=64,
-            device_memory_gib=1536, vcpu_count=192, memory_gib=2048, network_card_count=16, interfaces_per_card=2, ipv4_per_interface=50,
+            name="trn2u.48xlarge", family="Trn", chip=TRAINIUM2, chip_count=16,
+            vcpu_count=192, memory_gib=2048, network_card_count=16, interfaces_per_card=2, ipv4_per_interface=50,
             efa_count=16, network_gbps=3200, instance_store_gb=7600, max_pods=110, price_usd_per_hour=None,
             offered_regions=("ap-south-2",),
         ),
         InstanceType(
-            name="inf2.xlarge", family="Inf", chip="Inferentia2", chip_count=1, physical_core_count=2, logical_core_count=2,
-            device_memory_gib=32, vcpu_count=4, memory_gib=16, network_card_count=1, interfaces_per_card=4, ipv4_per_interface=15,
+            name="inf2.xlarge", family="Inf", chip=INFERENTIA2, chip_count=1,
+            vcpu_count=4, memory_gib=16, network_card_count=1, interfaces_per_card=4, ipv4_per_interface=15,
             network_gbps=2.08, max_pods=58, price_usd_per_hour=0.7582, offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
         InstanceType(
-            name="inf2.8xlarge", family="Inf", chip="Inferentia2", chip_count=1, physical_core_count=2, logical_core_count=2,
-            device_memory_gib=32, vcpu_count=32, memory_gib=128, network_card_count=1, interfaces_per_card=8, ipv4_per_interface=30,
+            name="inf2.8xlarge", family="Inf", chip=INFERENTIA2, chip_count=1,
+            vcpu_count=32, memory_gib=128, network_card_count=1, interfaces_per_card=8, ipv4_per_interface=30,
             network_gbps=16.7, max_pods=234, price_usd_per_hour=1.96786, offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
         InstanceType(
-            name="inf2.24xlarge", family="Inf", chip="Inferentia2", chip_count=6, physical_core_count=12, logical_core_count=12,
-            device_memory_gib=192, vcpu_count=96, memory_gib=384, network_card_count=1, interfaces_per_card=15, ipv4_per_interface=50,
+            name="inf2.24xlarge", family="Inf", chip=INFERENTIA2, chip_count=6,
+            vcpu_count=96, memory_gib=384, network_card_count=1, interfaces_per_card=15, ipv4_per_interface=50,
             network_gbps=50, max_pods=737, price_usd_per_hour=6.49063, offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
         InstanceType(
-            name="inf2.48xlarge", family="Inf", chip="Inferentia2", chip_count=12, physical_core_count=24, logical_core_count=24,
-            device_memory_gib=384, vcpu_count=192, memory_gib=768, network_card_count=1, interfaces_per_card=15, ipv4_per_interface=50,
+            name="inf2.48xlarge", family="Inf", chip=INFERENTIA2, chip_count=12,
+            vcpu_count=192, memory_gib=768, network_card_count=1, interfaces_per_card=15, ipv4_per_interface=50,
             network_gbps=100, max_pods=737, price_usd_per_hour=12.98127, offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
     )

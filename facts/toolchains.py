@@ -171,18 +171,20 @@ def driver_conflict(toolchain: Toolchain, driver: Version) -> str | None:
     return runtime_conflict(driver, toolchain.sdk.runtime)
 
 
-def allowed_workers(toolchain: Toolchain, instance: InstanceType, chip_count: int, logical_core_size: int = 2) -> tuple[int, ...]:
+def allowed_workers(toolchain: Toolchain, instance: InstanceType, chip_count: int, logical_core_size: int | None = None) -> tuple[int, ...]:
     """Processes that one node can run with `chip_count` of its chips, fewest first; none for a type that cannot run the toolchain."""
     counts = toolchain.workers.get(instance.name, ())
     if not counts:
         return ()
     cores = instance.cores_at(logical_core_size) * chip_count // instance.chip_count
-    # On Trainium2 one process for each logical core holds for parts of a node as well; Trainium's list of counts is a fixed one.
-    each_core = {cores} if instance.chip == "Trainium2" else set[int]()
+    # Where logical cores have a choice of sizes, as on Trainium2, one process for each holds for parts of a node as well; Trainium's counts are fixed.
+    each_core = {cores} if instance.chip is not None and instance.chip.has_logical_cores else set[int]()
     return tuple(sorted({count for count in counts if count <= cores} | each_core))
 
 
-def workers_conflict(toolchain: Toolchain, instance: InstanceType, workers: int, chip_count: int, logical_core_size: int = 2) -> str | None:
+def workers_conflict(
+    toolchain: Toolchain, instance: InstanceType, workers: int, chip_count: int, logical_core_size: int | None = None
+) -> str | None:
     """Why a node cannot run so many processes; None where it can."""
     allowed = allowed_workers(toolchain, instance, chip_count, logical_core_size)
     if workers in allowed:

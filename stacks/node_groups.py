@@ -115,6 +115,6 @@ def batch_labels(settings: Settings, name: str) -> dict[str, str]:
 def extended_resources(group: NodeGroup) -> dict[str, int]:
     """What one node of the group will offer, for an autoscaler that sees none yet."""
     instance = NEURON_TYPES[group.instance_type]
-    cores = instance.cores_at(group.logical_core_size or 2)
+    cores = instance.cores_at(group.logical_core_size)
     resources = {names.NEURON_RESOURCE: instance.chip_count, names.NEURON_CORE_RESOURCE: cores}
     return {**resources, names.EFA_RESOURCE: instance.efa_count} if uses_efa(group) else resources

@@ -27,7 +27,7 @@ HEARTBEAT_VARIABLE, HEARTBEAT = "TRN_HEARTBEAT", "/tmp/trn-heartbeat"
 def neuron_environment(start: Start, *, efa: bool, logical_core_size: int | None = None, cache: str | None = None) -> dict[str, str]:
     """What any image needs, job or test.
 
-    `logical_core_size`: only where the node's differs from the default of 2. `cache`: place of the compile cache.
+    `logical_core_size`: only where the chip leaves a choice. `cache`: place of the compile cache.
     """
     return {
         **INTERFACE,
@@ -41,7 +41,8 @@ def neuron_environment(start: Start, *, efa: bool, logical_core_size: int | None
 def environment(plan: Plan) -> dict[str, str]:
     """All variables of the job's pods, in the order in which they are written; the job's own come last and win."""
     job, nodes = plan.job, plan.nodes
-    size = nodes.logical_core_size if nodes.instance.chip == "Trainium2" else None
+    chip = nodes.instance.chip
+    size = nodes.instance.logical_size(nodes.logical_core_size) if chip is not None and chip.has_logical_cores else None
     neuron = neuron_environment(plan.start, efa=plan.interface_count > 0, logical_core_size=size, cache=plan.cache)
     return {**neuron, **_of_entry(plan), **job.environment}
 

@@ -33,8 +33,8 @@ class Nodes:
     """Whether pods ask for interfaces by the device plug-in's resource."""
     release_version: str | None = None
     """AMI release; None for the newest."""
-    logical_core_size: int = 2
-    """Physical cores per logical core, on Trainium2."""
+    logical_core_size: int | None = None
+    """Physical cores per logical core where the chip leaves a choice; None for its default."""
     is_pool: bool = False
     block: Use | None = None
     """Times of the capacity block that the nodes come from; None where they come from none, or its times are not known."""

@@ -58,7 +58,7 @@ def gres_conf(instance: InstanceType) -> str:
 
 
 def _type(instance: InstanceType) -> str:
-    return instance.chip.lower()
+    return instance.chip_name.lower()
 
 
 def _node_set(cluster: Cluster, name: str, *, default: bool) -> Values:

@@ -90,9 +90,11 @@ def efa(settings: Settings) -> Iterator[Problem]:
             yield Problem(
                 f"nodeGroups.{name}.efaLayout", group.efa_layout, "a layout without EFA", with_efa, "remove it, or take a type with EFA"
             )
-        if group.logical_core_size is not None and instance.chip != "Trainium2":
-            path = f"nodeGroups.{name}.logicalCoreSize"
-            yield Problem(path, group.logical_core_size, f"{group.instance_type} has no logical cores", "Trainium2 types only", "remove it")
+        sizes_of_chip = instance.chip.logical_sizes if instance.chip and instance.chip.has_logical_cores else ()
+        if group.logical_core_size is not None and group.logical_core_size not in sizes_of_chip:
+            with_choice = sorted({item.chip_name for item in NEURON_TYPES.values() if item.chip and item.chip.has_logical_cores})
+            path, wrong = f"nodeGroups.{name}.logicalCoreSize", f"{group.instance_type} has no logical cores of that size"
+            yield Problem(path, group.logical_core_size, wrong, f"{', '.join(with_choice)} types only", "remove it")
 
 
 def capacity(settings: Settings) -> Iterator[Problem]:

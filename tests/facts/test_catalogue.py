@@ -5,7 +5,7 @@ from dataclasses import fields
 import botocore.loaders
 import pytest
 
-from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES, SOURCES, InstanceType, instance_type, known_zone_ids
+from facts.catalogue import CHIP_SOURCES, CORE_TYPES, NEURON_TYPES, QUOTA_CODES, SOURCES, Chip, InstanceType, instance_type, known_zone_ids
 from facts.regions import ZONE_ID_PATTERN
 
 ALL = [*NEURON_TYPES.values(), *CORE_TYPES.values()]
@@ -23,7 +23,8 @@ def test_the_types_that_the_program_promises_are_there():
 def test_every_figure_names_its_source():
     """A number without an origin cannot be checked when AWS changes it."""
     assert set(SOURCES) == {field.name for field in fields(InstanceType)}
-    assert all(text.strip() for text in SOURCES.values())
+    assert set(CHIP_SOURCES) == {field.name for field in fields(Chip)}
+    assert all(text.strip() for text in (*SOURCES.values(), *CHIP_SOURCES.values()))
 
 
 @pytest.mark.parametrize("instance", ALL, ids=lambda item: item.name)
@@ -37,7 +38,7 @@ def test_every_type_is_one_that_ec2_knows(instance: InstanceType):
 def test_figures_of_a_type_agree_with_each_other(instance: InstanceType):
     """One EFA per card, cores in whole chips, pods that the addresses can carry."""
     assert instance.efa_count in (0, instance.network_card_count)
-    assert instance.physical_core_count % max(instance.chip_count, 1) == 0
+    assert bool(instance.chip) == bool(instance.chip_count)
     assert instance.max_pods <= instance.interfaces_per_card * (instance.ipv4_per_interface - 1) + 2 or instance.name in (
         "inf2.24xlarge",
         "inf2.48xlarge",

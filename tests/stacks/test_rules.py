@@ -257,7 +257,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "file system in no zone of the network": ({"storage": {"lustre": {"zoneId": "usw2-az2"}}}, "`storage.lustre.zoneId` is `usw2-az2`"),
     "EFA without EFA": (group(instanceType="inf2.48xlarge", efa=True), "EFA needs an instance type with EFA"),
     "layout without EFA": (group(efa=False, efaLayout="all-efa"), "a layout without EFA"),
-    "logical cores on trn1": (group(logicalCoreSize=1), "trn1.32xlarge has no logical cores"),
+    "logical cores on trn1": (group(logicalCoreSize=1), "trn1.32xlarge has no logical cores of that size"),
     "capacity block without reservation": (group(capacityType="CAPACITY_BLOCK"), "a capacity block has a reservation id"),
     "block of a type not sold so": (
         group(instanceType="trn1n.32xlarge", capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK),

@@ -129,7 +129,7 @@ def _group(item: Registration) -> Box:
         spread = "over these zones" if len(item.inputs["subnetIds"]) > 1 else ""
         return Box(title, (", ".join(filter(None, (bounds, spread, "for add-ons"))),))
     efa = f", {hardware.efa_count} EFA interfaces" if hardware.has_efa else ""
-    text = f"each {hardware.chip_count} {hardware.chip} chips, {hardware.logical_core_count} NeuronCores, {hardware.device_memory_gib} GiB of device memory{efa}"
+    text = f"each {hardware.chip_count} {hardware.chip_name} chips, {hardware.logical_core_count} NeuronCores, {hardware.device_memory_gib} GiB of device memory{efa}"
     return Box(title, (f"{bounds}; {text}" if bounds else text,), (), "neuron")
 
 

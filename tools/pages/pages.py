@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from facts.catalogue import NEURON_TYPES, SOURCES
+from facts.catalogue import CHIP_SOURCES, NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
 from simulator.report.schema import Report
@@ -154,7 +154,7 @@ def hardware_page() -> str:
         price = "none listed" if item.price_usd_per_hour is None else f"{item.price_usd_per_hour:g}"
         zones = ", ".join((*item.offered_zone_ids, *item.offered_regions))
         lines.append(
-            f"| {name} | {item.chip_count} {item.chip} | {item.physical_core_count} / {item.logical_core_count} | {item.device_memory_gib} GiB"
+            f"| {name} | {item.chip_count} {item.chip_name} | {item.physical_core_count} / {item.logical_core_count} | {item.device_memory_gib} GiB"
             f" | {item.vcpu_count} | {item.memory_gib} GiB | {item.network_card_count} | {item.efa_count} | {item.network_gbps:g} Gbps"
             f" | {item.max_pods} | {price} | {zones} |"
         )
@@ -167,6 +167,7 @@ def hardware_page() -> str:
             more = f", ... {len(interfaces)} in all" if len(interfaces) > 3 else ""
             lines.append(f"| {name} | `{layout}` | {shown}{more} | {pod_capacity(item, interfaces)} |")
     lines += ["", "## Sources", "", "| figure | source |", "| --- | --- |", *(f"| `{key}` | {text} |" for key, text in SOURCES.items())]
+    lines += [f"| `{key}` of a chip | {text} |" for key, text in CHIP_SOURCES.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,7 @@ def about(plan: Plan) -> str:
 def gres(plan: Plan) -> str:
     """All chips of a node."""
     instance = plan.nodes.instance
-    return f"{GRES}:{instance.chip.lower()}:{instance.chip_count}"
+    return f"{GRES}:{instance.chip_name.lower()}:{instance.chip_count}"
 
 
 def documents(job: Job, site: Site) -> list[Document]:

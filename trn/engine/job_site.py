@@ -79,7 +79,7 @@ def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
         uses_efa=uses_efa(group),
         efa_by_plugin=by_plugin,
         release_version=group.release_version,
-        logical_core_size=group.logical_core_size or 2,
+        logical_core_size=group.logical_core_size,
         block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
         hours=group.schedule.hours if group.schedule is not None else None,
     )

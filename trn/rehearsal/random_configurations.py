@@ -158,8 +158,8 @@ def _node_group(chance: random.Random, index: int, zones: list[str], release: st
         group["capacityType"] = "SPOT"
     elif purchase < 0.6 and len(group["zoneIds"]) == 1:
         group["placementGroup"] = True
-    if instance.chip == "Trainium2" and chance.random() < 0.5:
-        group["logicalCoreSize"] = chance.choice([1, 2])
+    if instance.chip and instance.chip.has_logical_cores and chance.random() < 0.5:
+        group["logicalCoreSize"] = chance.choice(sorted(instance.chip.logical_sizes))
     if known:
         group["candidates"] = _candidates(chance, instance, zones)
     return group | _times(chance, group)

@@ -44,8 +44,7 @@ def hardware(group: NodeGroup) -> InstanceType:
 
 def core_count(group: NodeGroup) -> int:
     """NeuronCores that one node of a group offers."""
-    size = group.logical_core_size
-    return hardware(group).logical_core_count if size is None else hardware(group).cores_at(size)
+    return hardware(group).cores_at(group.logical_core_size)
 
 
 def efa_interfaces(group: NodeGroup) -> frozenset[NetworkInterface]:

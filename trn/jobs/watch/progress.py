@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 from facts.catalogue import InstanceType
-from facts.peak_flops import PEAK_BF16_TFLOPS
 from training.metrics_line import MOST, Event, Step, parse
 
 MOST_NODES, MOST_FLOPS = 100_000, 1e30
@@ -33,7 +32,7 @@ def hardware(instance: InstanceType, node_count: int, chips_of_node: int | None 
     chips = instance.chip_count if chips_of_node is None else chips_of_node
     price = instance.price_usd_per_hour if instance.price_usd_per_hour is not None else instance.block_price_usd_per_hour
     hourly = None if price is None else price * node_count * chips / instance.chip_count
-    return Hardware(chips * node_count, PEAK_BF16_TFLOPS.get(instance.chip), hourly)
+    return Hardware(chips * node_count, instance.chip.peak_bf16_tflops if instance.chip else None, hourly)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from datetime import timedelta
 from rich.console import Group
 from rich.text import Text
 
-from facts.peak_flops import FORMULA
 from training.metrics_line import Step
 from trn.jobs.watch.progress import Hardware, Progress
 
+FORMULA = "samples per second x FLOPs per sample / (chips x peak BF16 FLOPS of a chip)"
+"""Share of the peak. A recipe gives its FLOPs per sample with its first line, as `flops_per_sample`."""
 LEVELS = " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT = 72, 6
 """Of a curve, in signs."""
@@ -24,7 +25,11 @@ def figures(progress: Progress, on: Hardware | None) -> list[tuple[str, str]]:
     last, share, cost = progress.last, progress.peak_share(on), progress.cost_usd(on)
     of = f" of {progress.total:,}" if progress.total is not None else ""
     rate, goodput, eta = progress.samples_per_s, progress.goodput, progress.eta_s
-    no_share = "not known: the log says no `flops_per_sample`" if on is not None else "not known: name the hardware with --instance"
+    no_share = "not known: the log says no `flops_per_sample`"
+    if on is None:
+        no_share = "not known: name the hardware with --instance"
+    elif on.peak_tflops is None:
+        no_share = "not known: no peak of its chip is published"
     return [
         ("step", f"{last.step:,}{of}" if last is not None else "none yet"),
         ("loss", f"{last.loss:.4f}" if last is not None else "none yet"),
