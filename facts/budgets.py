@@ -15,8 +15,6 @@ UPDATE_HOURS = (8, 12)
 """Hours from one update of a budget to the next."""
 BILLING_DELAY_HOURS = 24
 """Hours until what was used is in the billing data: these are renewed at least once a day."""
-FORECAST_DAYS = 35
-"""Days of costs that a forecast needs: about five weeks. Until then no notification of a forecast is sent."""
 TAG_HOURS = 24
 """Most hours until a tag that was used can be activated, and as many again until it is active."""
 _ABSENT = {

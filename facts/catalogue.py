@@ -63,11 +63,6 @@ class InstanceType:
     """Hourly share of a 24-hour capacity block, where one was seen on offer."""
 
     @property
-    def has_neuron(self) -> bool:
-        """Whether the type carries Trainium or Inferentia chips."""
-        return self.chip_count > 0
-
-    @property
     def chip_name(self) -> str:
         """Name of its chip; empty without one."""
         return self.chip.name if self.chip else ""
@@ -91,16 +86,6 @@ class InstanceType:
     def has_efa(self) -> bool:
         """Whether the type takes EFA interfaces."""
         return self.efa_count > 0
-
-    @property
-    def on_demand_quota_code(self) -> str:
-        """Service Quotas code of the on-demand vCPU quota that this type draws on."""
-        return QUOTA_CODES[self.family]["on-demand"]
-
-    @property
-    def spot_quota_code(self) -> str:
-        """Service Quotas code of the spot vCPU quota that this type draws on."""
-        return QUOTA_CODES[self.family]["spot"]
 
     def logical_size(self, chosen: int | None = None) -> int:
         """Physical cores of a logical core: what was chosen where the chip leaves a choice, else the chip's own."""

@@ -21,11 +21,6 @@ class Problem:
             text += f"\n  allowed: {self.allowed}"
         return f"{text}\n\nhint: {self.hint}" if self.hint else text
 
-    def as_dict(self) -> dict[str, object]:
-        """The same as data, for `--json`."""
-        value = None if self.value is _ABSENT else self.value
-        return {"path": self.path, "value": value, "wrong": self.wrong, "allowed": self.allowed, "hint": self.hint}
-
 
 class _Absent:
     def __repr__(self) -> str:

@@ -4,7 +4,6 @@ import difflib
 import re
 from functools import cache
 
-REGION_PATTERN = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 ZONE_ID_PATTERN = re.compile(r"[a-z]{3,6}\d-az\d")
 
 REGIONS = (

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from kubernetes.client import ApiClient
 
 Object = dict[str, Any]
-APPLY, MERGE, JSON_PATCH = "application/apply-patch+yaml", "application/merge-patch+json", "application/json-patch+json"
+APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MANAGER = "trn"
 """Under this name the server keeps which fields are the caller's."""

@@ -5,10 +5,6 @@ from dataclasses import dataclass, field
 
 from facts.capacity_blocks import Window
 
-SEEN_QUOTAS: Mapping[str, int] = {"Trn": 256, "Inf": 64, "Standard": 64}
-"""On-demand vCPU quotas as one account had them (Service Quotas, six regions, 2026-10-03; Standard inferred). New accounts have less."""
-SEEN_SPOT_QUOTAS: Mapping[str, int] = {"Trn": 256, "Inf": 64, "Standard": 64}
-
 
 @dataclass(frozen=True)
 class Allowances:

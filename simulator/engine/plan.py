@@ -9,7 +9,7 @@ from simulator import outputs
 from simulator.account import kinds
 from simulator.engine.order import creation_order
 from simulator.engine.state import State
-from simulator.recording import STACK_TYPE, Recording, Registration, exists_in_cloud
+from simulator.recording import Recording, Registration, exists_in_cloud
 from simulator.replacements import changed_paths, deletes_first, replacing_paths
 
 Kind = Literal["same", "create", "update", "replace", "delete"]
@@ -243,11 +243,6 @@ def counts(changes: Mapping[str, Change]) -> dict[str, int]:
         if change.kind != "same" and exists_in_cloud(change.registration):
             found[change.kind] = found.get(change.kind, 0) + 1
     return found
-
-
-def is_component(registration: Registration) -> bool:
-    """Whether it exists in the engine only."""
-    return registration.type == STACK_TYPE or not exists_in_cloud(registration)
 
 
 def _takes_tags(recorded: Registration) -> bool:

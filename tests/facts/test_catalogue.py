@@ -62,9 +62,9 @@ def test_logical_cores_follow_the_logical_core_size():
 
 def test_quota_codes_are_those_of_the_family():
     """Asking for the wrong quota costs days."""
-    assert instance_type("trn1.32xlarge").on_demand_quota_code == "L-2C3B7624"
-    assert instance_type("trn1.32xlarge").spot_quota_code == "L-6B0D517C"
-    assert instance_type("m5.xlarge").on_demand_quota_code == "L-1216C47A"
+    assert QUOTA_CODES[instance_type("trn1.32xlarge").family]["on-demand"] == "L-2C3B7624"
+    assert QUOTA_CODES[instance_type("trn1.32xlarge").family]["spot"] == "L-6B0D517C"
+    assert QUOTA_CODES[instance_type("m5.xlarge").family]["on-demand"] == "L-1216C47A"
 
 
 def test_zones_are_looked_up_by_region():

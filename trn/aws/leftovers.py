@@ -9,7 +9,6 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from facts.names import CLUSTER_TAG, STACK_TAG, log_group_names, role_name
-from facts.prices import hourly
 from facts.resources.eks import CLUSTER_TYPE
 from facts.resources.queries import Deletion, Entry, Leftover, Origin, Query, Step
 from facts.resources.table import SWEPT
@@ -160,11 +159,6 @@ def birth(entry: Entry) -> str:
     if isinstance(value, int | float):
         value = datetime.fromtimestamp(value / 1000 if value > MILLISECONDS else value, UTC)
     return moment(value)
-
-
-def per_day(price: str, quantity: float = 1) -> float:
-    """USD a day of a quantity of an entry of the price table."""
-    return round(hourly(price) * quantity * HOURS_PER_DAY, 4)
 
 
 def _kinds() -> Iterator[Kind]:

@@ -10,7 +10,6 @@ from training.plan import Plan, plan
 from training.pod import Object
 from training.site import Site
 from trn.cli.errors import MISUSE, CompleteError
-from trn.jobs.objects import resource_of
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,6 @@ class Rendered:
     objects: list[Object]
     documents: list[Document]
     """What is submitted by other means, in this order."""
-
-    @property
-    def kind_name(self) -> str:
-        """Kind of the job as kubectl takes it."""
-        return resource_of(self.objects[-1]).qualified
 
     @property
     def summary(self) -> str:

@@ -11,9 +11,6 @@ from trn.before.init.offers import regions_offering
 from trn.cli.errors import MISUSE, CommandError
 from trn.engine.early import no_group
 
-HOURS = 24
-"""Looked for where nothing else is said: the shortest block."""
-
 
 @dataclass(frozen=True)
 class Wanted:

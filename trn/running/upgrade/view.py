@@ -35,11 +35,6 @@ def total_s(steps: Sequence[Timed]) -> float:
     return sum(timed.seconds for timed in steps)
 
 
-def keys_text(steps: Sequence[Timed]) -> list[str]:
-    """Keys of the stack file that the steps set, in their order."""
-    return [f"{timed.step.title}: {edit}" for timed in steps for edit in timed.step.edits]
-
-
 def as_data(stack: str, steps: Sequence[Timed], findings: Sequence[Any] = (), outcome: Outcome | None = None) -> dict[str, Any]:
     """For `--json`."""
     return {
