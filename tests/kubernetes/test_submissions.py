@@ -58,7 +58,7 @@ def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api:
 def test_of_several_who_take_a_name_one_has_it(control_plane: ControlPlane, api: Api, namespace: str):
     """The others are told who; what it gives up is the lock that it took, and no other that has the name by then."""
     locks = [
-        LeaseLock(control_plane.door(), namespace, "bert", Holder(f"user-{number}", "desk", "submit", "", f"t{number}"))
+        LeaseLock(door_of(control_plane), namespace, "bert", Holder(f"user-{number}", "desk", "submit", "", f"t{number}"))
         for number in range(PEOPLE)
     ]
 
