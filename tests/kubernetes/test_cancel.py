@@ -19,7 +19,7 @@ from tests.kubernetes.trainer import trainer
 from tests.training.sites import EVERYTHING, job
 from tests.trn.jobs.carried import cancelled
 from training.launchers import launcher
-from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.jobs.look import look
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("dev_nodes")]

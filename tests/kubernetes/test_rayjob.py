@@ -27,7 +27,7 @@ from tests.training.sites import EVERYTHING, job
 from tests.trn.jobs.carried import cancelled
 from training.launchers import launcher
 from training.launchers.rayjob import CORES
-from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.jobs.look import look
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.usefixtures("dev_nodes")]

@@ -19,15 +19,15 @@ from trn.cli.errors import CommandError
 from trn.engine.planned import ask_engine
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, read_stack_file, refuse_edited
-from trn.jobs.cancel.plan import CancelPlan
-from trn.jobs.cancel.run import MARGIN_S, LastLog, log_path
 from trn.kubernetes import budgets
+from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_end import can_stop, start, stop, stopped_for
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.jobs.found import FoundJob, makers_of
 from trn.kubernetes.jobs.kinds import JOB_KINDS
 from trn.kubernetes.jobs.look import View, look_everywhere
+from trn.kubernetes.last_log import MARGIN_S, LastLog, log_path
 from trn.running.roll.differences import differences
 from trn.running.roll.others import COME_BACK, goes_with_node, holds_devices, is_over
 from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, is_of, named, plan_roll

@@ -10,7 +10,7 @@ from simulator.account.rules.capacity import ROLLING_INPUTS, rolls
 from simulator.engine.plan import Change
 from trn.cli.errors import CommandError
 from trn.engine.planned import Planned
-from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_end import is_tied, stopped_for, why_not
 from trn.kubernetes.jobs.found import FoundJob, makers_of

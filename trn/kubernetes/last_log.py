@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from training.metrics_line import Event, parse
 from trn.cli.errors import CommandError
-from trn.jobs.cancel.plan import CancelPlan
+from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.client import Kubernetes
 
 PAUSE_S, MARGIN_S = 2, 120
