@@ -88,7 +88,8 @@ class FakeCluster:
         """Slurm's operator ends as many pods as are too many. Refused where another one has the name by now."""
         self._refuse(name)
         there = [item["metadata"]["uid"] for item in self.objects[resource] if item["metadata"]["name"] == name]
-        if [body["metadata"]["uid"]] != there:
+        uid = body.get("metadata", {}).get("uid", "")
+        if uid and [uid] != there:
             raise CommandError(f"409 Conflict: {there} is there")
         self.log.append(f"patch {resource.kind} {name} {body['spec']}")
         for item in self.objects[resource]:

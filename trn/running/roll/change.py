@@ -31,7 +31,7 @@ from trn.kubernetes.last_log import MARGIN_S, LastLog, log_path
 from trn.running.roll.differences import differences
 from trn.running.roll.others import COME_BACK, goes_with_node, holds_devices, is_over
 from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, is_of, named, plan_roll
-from trn.running.scale.change import described, settling
+from trn.running.scale.change import BUSY, described, settling
 from trn.running.subject import NODES
 
 PAUSE_S, IDLE_PAUSE_S = 5, 30
@@ -319,8 +319,9 @@ class Roll:
         return Action("start", _identity(job), f"it was stopped for the roll of {self.group}", do)
 
     def _put_back(self, site: Site) -> None:
-        """By the marks alone. A group that is set to zero keeps its nodes closed."""
-        if self.to and not scaling(site.api, self.cluster, self.group)["desiredSize"]:
+        """By the marks alone. A group that EKS sets to zero keeps its nodes closed."""
+        _, status, sizes = described(site, self.cluster, self.group)
+        if self.to and (status in BUSY or not sizes["desiredSize"]):
             return
         site.tell(f"stopped: jobs start again, and the nodes of {self.group} take pods")
         kubernetes = site.kubernetes()
