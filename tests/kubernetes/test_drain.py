@@ -15,7 +15,7 @@ from tests.kubernetes import crds
 from tests.kubernetes.door import door_of
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
-from tests.trn.running import draining
+from tests.trn.ending import draining
 from trn.ending.drain.plan import plan_drain
 from trn.kubernetes.client import KubernetesClient, Unreachable
 from trn.kubernetes.kinds import KINDS, STATEFUL_SETS, Kind

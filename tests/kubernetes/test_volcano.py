@@ -28,7 +28,7 @@ from tests.stacks.test_addons import recorded
 from tests.stacks.test_queue_rules import hierarchies, is_accepted
 from tests.training.sites import SITE
 from tests.training.sites import job as training_job
-from tests.trn.running.draining import drain
+from tests.trn.ending.draining import drain
 from training.launchers import launcher
 from training.site import JobQueue
 from trn.kubernetes.causes.rules import cause

@@ -31,12 +31,12 @@ from tests.trn.aws.healthy import HealthyAccount
 from tests.trn.before.test_check import subject_of
 from tests.trn.ending.story import Story, drawn_kill, told
 from trn.aws.owner_tags import Owner
+from trn.aws.places import look, place_of
 from trn.before.check.roles import roles
 from trn.before.check.subject import Subject
 from trn.before.iam.documents import deployer_permissions, statements
+from trn.change.sweep_plan import DATA_NAMES, Keeping, plan_sweep
 from trn.cli.errors import CompleteError
-from trn.ending.sweep.plan import DATA_NAMES, Keeping, plan_sweep
-from trn.ending.sweep.run import look, place_of
 from trn.engine.assumed_account import account_for, put_missing, stand_in
 from trn.engine.external.description_file import as_yaml, read_description
 from trn.engine.external.fit import refuse_unfit

@@ -26,11 +26,12 @@ from trn.aws.api import Api, Call
 from trn.aws.identity import Caller
 from trn.aws.leftovers import kind_named
 from trn.aws.lock import locked, this_run
+from trn.aws.places import look, place_of
 from trn.before.check.account import as_documented
 from trn.before.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements
+from trn.change.sweep_plan import Keeping
 from trn.cli.errors import CommandError
-from trn.ending.sweep.plan import Keeping
-from trn.ending.sweep.run import Sweep, look, place_of
+from trn.ending.sweep.run import Sweep
 from trn.rehearsal.random_configurations import random_configuration
 
 PERMISSION_ONLY = {

@@ -13,20 +13,20 @@ from tests.training.sites import SITE
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
+from tests.trn.ending.sweeping import Sweeping
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
-from tests.trn.running.sweeping import Sweeping
 from trn.aws.leftovers import Found
 from trn.aws.lock import Holder
 from trn.change.action import Change
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent, agreed, read_ownership, refuse_mismatch
+from trn.change.sweep_plan import UNKNOWN, is_data
 from trn.change.whose import Site
 from trn.cli.errors import CommandError, OwnershipError
 from trn.cli.watching import Watching
 from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
-from trn.ending.sweep.plan import UNKNOWN, is_data
 from trn.ending.sweep.stack import Choices, refuse_data
 from trn.running.scale.change import Scale
 

@@ -17,13 +17,13 @@ from trn.change.cluster import cluster_of
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent
+from trn.change.sweep_plan import DATA_NAMES
 from trn.change.whose import Site
 from trn.cli.errors import CommandError
 from trn.cli.watching import Watching
 from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
 from trn.ending.sweep.change import Sweep
-from trn.ending.sweep.plan import DATA_NAMES
 from trn.ending.sweep.stack import Choices
 
 RANDOM_ACCOUNTS = 10_000

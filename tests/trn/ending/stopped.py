@@ -21,12 +21,12 @@ from trn.change.clients import Live, using
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent, StackCluster
+from trn.change.sweep_plan import DATA_NAMES
 from trn.change.whose import Site
 from trn.cli.errors import CommandError
 from trn.cli.watching import Watching
 from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
-from trn.ending.sweep.plan import DATA_NAMES
 from trn.ending.sweep.stack import Choices
 from trn.kubernetes.client import Kubernetes, KubernetesClient
 from trn.kubernetes.kinds import CLAIMS, JOBS, SERVICES

@@ -37,11 +37,11 @@ from trn.aws.control_plane import described
 from trn.aws.leftovers import CLUSTERS, Found, Place, kind_named
 from trn.aws.network import cluster_vpcs
 from trn.aws.owner_tags import Owner
+from trn.change.sweep_plan import DATA_NAMES, Keeping, is_up
 from trn.ending.recover.look import Recovery
 from trn.ending.recover.objects import Objects
 from trn.ending.recover.plan import Plan
 from trn.ending.recover.pulumi import import_and_refresh
-from trn.ending.sweep.plan import DATA_NAMES, Keeping, is_up
 from trn.ending.sweep.run import Sweep
 from trn.engine.assumed_account import put_missing
 from trn.engine.interrupted import Pending, read_state

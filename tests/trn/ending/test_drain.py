@@ -32,9 +32,9 @@ from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, Cloud
 from tests.trn.aws.leftovers import leave_control_plane
 from tests.trn.change.owned import hold
+from tests.trn.ending.draining import Drained, drain
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
-from tests.trn.running.draining import Drained, drain
 from tests.trn.stops import stop_after
 from trn.app import app
 from trn.aws.api import BotoApi

@@ -21,14 +21,14 @@ from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi, break_locks, cluster_arn, owner_of, state
-from tests.trn.running.sweeping import CLUSTER, Sweeping
+from tests.trn.ending.sweeping import CLUSTER, Sweeping
 from tests.trn.stops import stop_after
 from trn.app import app
 from trn.aws.leftovers import KINDS, Found
 from trn.aws.owner_tags import NAME_TAGS, reason
+from trn.aws.places import look, place_of
 from trn.change.ownership import Consent
-from trn.cli.errors import CommandError
-from trn.ending.sweep.plan import (
+from trn.change.sweep_plan import (
     DATA_NAMES,
     IN_ITS_VPC,
     INSTANCE_TAG,
@@ -40,7 +40,8 @@ from trn.ending.sweep.plan import (
     SweepPlan,
     plan_sweep,
 )
-from trn.ending.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS, look, place_of
+from trn.cli.errors import CommandError
+from trn.ending.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS
 from trn.ending.sweep.view import print_plan
 
 LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")

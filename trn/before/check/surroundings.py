@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterator
 
 from simulator.costs import figures, items
+from trn.aws.places import look, place_of
 from trn.before.check.subject import Subject
+from trn.change.sweep_plan import Keeping, plan_sweep
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding, failed, passed, warned
-from trn.ending.sweep.plan import Keeping, plan_sweep
-from trn.ending.sweep.run import look, place_of
 from trn.engine.stack_state import parse_state
 
 

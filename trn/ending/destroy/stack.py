@@ -7,13 +7,14 @@ from trn.aws.api import Api
 from trn.aws.control_plane import described
 from trn.aws.leftovers import KINDS, Found
 from trn.aws.lock import locked, this_run
+from trn.aws.places import look, place_of
 from trn.change.ownership import Consent, Ownership, StackCluster, chosen_stack, read_ownership, refuse_change, refuse_mismatch
+from trn.change.sweep_plan import Keeping, SweepPlan
 from trn.cli.errors import MISUSE, CommandError, OwnershipError
 from trn.cli.watching import Watching
 from trn.ending.destroy import run
 from trn.ending.drain.run import asking
-from trn.ending.sweep.plan import Keeping, SweepPlan
-from trn.ending.sweep.run import judged, look, place_of
+from trn.ending.sweep.run import judged
 from trn.ending.sweep.stack import Choices, bound, sweep_of
 from trn.engine.pulumi import NO_STACK, Pulumi
 from trn.engine.recovery import refuse_locked, refuse_misuse

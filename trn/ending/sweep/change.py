@@ -9,15 +9,16 @@ from botocore.exceptions import ClientError
 from trn.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
 from trn.aws.fsx import deletion_constants
 from trn.aws.leftovers import CLUSTERS, KINDS, Found, Place, born, kind_named
+from trn.aws.places import look, place_of
 from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
 from trn.change.ownership import Ownership, chosen_stack
 from trn.change.report import Report
+from trn.change.sweep_plan import INSTANCE_TAG, Keeping, SweepPlan
 from trn.change.whose import Site, Whose
 from trn.ending.sweep import run
 from trn.ending.sweep.holders import holder_of
-from trn.ending.sweep.plan import INSTANCE_TAG, Keeping, SweepPlan
 from trn.ending.sweep.stack import Choices, refuse_living, today_of
 from trn.ending.sweep.state_file import Today
 from trn.ending.sweep.view import as_data, entry_of, lines_of
@@ -104,8 +105,8 @@ class Sweep:
         is_first, rounds.looks = not rounds.looks, rounds.looks + 1
         if is_first:
             rounds.today = today_of(site.pulumi, site.subject, self.choices)
-        place = rounds.place or run.place_of(api, whose.cluster)
-        found = list(run.look(api, place))
+        place = rounds.place or place_of(api, whose.cluster)
+        found = list(look(api, place))
         if is_first:
             rounds.stack = chosen_stack(ownership, found, self.named)
         owner, is_known = ownership.owner(rounds.stack), rounds.today.unknown_since is None

@@ -28,15 +28,15 @@ def sweep(
     from stacks.existing import existing_ids
     from stacks.settings import existing_vpc
     from trn.aws.leftovers import KINDS
+    from trn.aws.places import look, place_of
     from trn.change.clients import access
     from trn.change.executor import carry_out
     from trn.change.ownership import StackCluster, read_ownership, refuse_mismatch
+    from trn.change.sweep_plan import Keeping, plan_sweep
     from trn.change.terminal import terminal
     from trn.cli.output import results, tracked, write_json
     from trn.cli.watching import Watching
     from trn.ending.sweep.change import Sweep
-    from trn.ending.sweep.plan import Keeping, plan_sweep
-    from trn.ending.sweep.run import look, place_of
     from trn.ending.sweep.stack import Choices, planned, refuse_data, today_of
     from trn.ending.sweep.view import as_data, print_living, print_ownership, print_plan, print_stacks
     from trn.engine.program import settings_of

@@ -1,23 +1,20 @@
 """Looking and deleting: rounds until nothing is left, so that a run which was stopped can be run again."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from botocore.exceptions import ClientError
 
-from facts.names import CLUSTER_TAG
-from trn.aws.api import Api, tags_of
-from trn.aws.control_plane import described
+from trn.aws.api import Api
 from trn.aws.errors import IN_USE, NOT_FOUND, THROTTLED, code_of
 from trn.aws.fsx import deletion_constants
 from trn.aws.leftovers import CLUSTERS, KINDS, Found, Kind, Place
-from trn.aws.network import cluster_vpcs
 from trn.aws.owner_tags import Owner
+from trn.aws.places import look
 from trn.aws.role_users import role_users
-from trn.cli.errors import CommandError
+from trn.change.sweep_plan import ROLES, Keeping, SweepPlan, plan_sweep
 from trn.ending.sweep.holders import holder_of
-from trn.ending.sweep.plan import ROLES, Keeping, SweepPlan, plan_sweep
 
 ROUNDS = 80
 PAUSE_S = 15
@@ -26,24 +23,6 @@ STALLED_ROUNDS = 8
 """Rounds without a change after which a sweep gives up, once something stays for good, refused or kept: the rest may hang on it."""
 NOT_CONFIRMED = "appeared after the plan was confirmed: it was not deleted"
 Tell = Callable[[str], None]
-
-
-def place_of(api: Api, cluster: str, owner: Owner | None = None) -> Place:
-    """Where to look for a cluster's objects: in the owner's own VPCs, or in all that carry the cluster's tag.
-
-    Raises CommandError where an EKS cluster has the name and is not this program's: its controllers mark their objects with it.
-    """
-    entry = described(api, cluster)
-    if entry is not None and tags_of(entry, "tags").get(CLUSTER_TAG) != cluster:
-        wrong = f"there is an EKS cluster `{cluster}` in {api.region} that lacks the tag {CLUSTER_TAG}={cluster}: it is not this program's"
-        raise CommandError(wrong, "nothing was looked for; give the stack another `trn:name`")
-    return Place(cluster, owner.vpc_ids if owner else frozenset(cluster_vpcs(api, cluster)))
-
-
-def look(api: Api, place: Place, kinds: Collection[Kind] = KINDS) -> Iterator[Found]:
-    """Everything of the kinds that carries the cluster's name, or lies in its VPC."""
-    for kind in kinds:
-        yield from kind.find(api, place)
 
 
 def judged(api: Api, found: Collection[Found], keeping: Keeping) -> SweepPlan:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from trn.aws.api import Api
 from trn.aws.leftovers import CLUSTERS, KINDS, Found
+from trn.aws.places import look, place_of
 from trn.change.action import Refusal
 from trn.change.ownership import DELETING, FAILED, Consent, Ownership, StackCluster, chosen_stack
+from trn.change.sweep_plan import DATA_NAMES, Keeping, SweepPlan, wrong_data
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.watching import Watching
-from trn.ending.sweep.plan import DATA_NAMES, Keeping, SweepPlan, wrong_data
-from trn.ending.sweep.run import Outcome, Sweep, judged, look, place_of
+from trn.ending.sweep.run import Outcome, Sweep, judged
 from trn.ending.sweep.state_file import Today, ask_today
 from trn.engine.pulumi import Pulumi
 

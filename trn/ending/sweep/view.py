@@ -11,7 +11,7 @@ from rich.text import Text
 from facts.names import STACK_TAG
 from trn.aws.leftovers import Found, kind_named
 from trn.change.ownership import DELETING, Ownership
-from trn.ending.sweep.plan import IN_STATE, WITH_CLUSTER, SweepPlan
+from trn.change.sweep_plan import IN_STATE, WITH_CLUSTER, SweepPlan
 
 CLUSTER_KIND = "EKS cluster"
 """As in KINDS; its name there is EKS's word for its status."""

@@ -15,9 +15,9 @@ from tests.simulator.account.standing import recording, standing
 from trn.aws.api import BotoApi, Call, Taken
 from trn.aws.leftovers import KINDS
 from trn.aws.objects import declared_calls
+from trn.aws.places import look, place_of
 from trn.aws.sighting import sightings
 from trn.ending.recover.look import LOOKUPS
-from trn.ending.sweep.run import look, place_of
 
 CLUSTER = "trainium-dev"
 

@@ -10,9 +10,9 @@ from tests.simulator.doors.wire.test_calls import CLUSTER, api_of
 from tests.stacks.samples import recorded
 from trn.aws.api import Call
 from trn.aws.leftovers import KINDS
+from trn.aws.places import look, place_of
 from trn.aws.sighting import sightings
 from trn.ending.recover.look import LOOKUPS
-from trn.ending.sweep.run import look, place_of
 
 SAMPLE = "empty at night"
 

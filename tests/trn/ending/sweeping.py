@@ -13,9 +13,9 @@ from tests.trn.change.owned import EMPTY, FakePulumi, subject
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent, StackCluster
+from trn.change.sweep_plan import SweepPlan
 from trn.change.whose import Site, read_whose
 from trn.ending.sweep.change import Sweep
-from trn.ending.sweep.plan import SweepPlan
 from trn.ending.sweep.stack import Choices
 from trn.engine.pulumi import Pulumi
 
