@@ -75,6 +75,7 @@ class Lock:
     api: Api
     cluster: str
     holder: Holder
+    pause: Callable[[float], None] = time.sleep
     id: str = ""
     """Empty while this run does not hold it."""
     is_in_doubt: bool = False
@@ -100,7 +101,7 @@ class Lock:
         """The lock as EC2 shows it; where it shows none, asked for some more."""
         for number in range(LOOKS):
             if number:
-                time.sleep(PAUSE_S)
+                self.pause(PAUSE_S)
             kept = locks.read(self.api, self.name)
             if kept is not None:
                 return kept

@@ -42,7 +42,7 @@ class Guard:
 
 def cluster_lock(name: str, site: Site, whose: Whose) -> Lock:
     """The cluster's, for a change of this name: what most of them hold."""
-    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name))
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), pause=site.pause)
 
 
 def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> LeaseLock:
@@ -52,7 +52,7 @@ def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> L
 
 def part_lock(name: str, site: Site, whose: Whose, kind: str, part: str) -> Lock:
     """Of one thing in the account, for a change that leaves the rest of the cluster to others."""
-    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), part=(kind, part))
+    return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), part=(kind, part), pause=site.pause)
 
 
 @contextmanager
