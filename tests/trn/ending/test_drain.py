@@ -609,6 +609,21 @@ def test_what_appears_meanwhile_is_asked_about_or_reported(cluster: FakeCluster,
         assert trn("dev", "--yes")[0] == 0
 
 
+def test_a_cluster_of_which_a_part_was_not_seen_is_not_called_idle(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch):
+    """Whoever typed the name went on without it; it is not known to be empty."""
+    really = cluster.list
+
+    def listed(resource: Any, *given: Any, **named: Any) -> Any:
+        if resource == kinds.JOBS:
+            raise Forbidden("403 Forbidden")
+        return really(resource, *given, **named)
+
+    monkeypatch.setattr(cluster, "list", listed)
+    code, out, _ = trn("dev", answer="trainium-dev\ny\n")
+    assert (code, "idle" in out) == (0, False)
+    assert out.endswith("which Kubernetes Jobs there are is not known: 403 Forbidden\ndrained as far as it was seen\n")
+
+
 def test_what_stays_makes_the_exit_code_1(cluster: FakeCluster):
     """And is named."""
     cluster.stuck |= {"bert", "scratch"}

@@ -9,7 +9,7 @@ from trn.aws.cluster_identity import ClusterIdentity
 from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Kube
-from trn.change.known import Unknown, known
+from trn.change.known import Unknown, known, unknowns
 from trn.change.report import Report, entry
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
@@ -127,7 +127,10 @@ class Drain:
         left = self._left(seen, report)
         for action, outcome, step in left:
             yield f"left {action.object.kind} {action.object.name}: {_why(action, outcome, step, report)}"
-        yield f"{len(left)} left: run it again" if left else "drained: the cluster is idle"
+        unseen = list(unknowns(seen))
+        yield from map(str, unseen)
+        idle = "drained as far as it was seen" if unseen else "drained: the cluster is idle"
+        yield f"{len(left)} left: run it again" if left else idle
 
     def data(self, seen: Inside, report: Report) -> dict[str, Any]:
         """For `--json`: what was done, and what was there at the last look."""
