@@ -77,10 +77,13 @@ class PulumiRun(Action):
 
     expects: Literal["same", "within"] = "same"
     """Whether the state must be as it was, or may have shrunk: a destroy is tried again with what is left."""
+    wanted: Any = None
+    """What it writes, as far as the stack file says it: consent to one text of the file is none to another."""
 
     def is_within(self, confirmed: Action) -> bool:
-        """A run that must find the state as it was is another one where the state has only shrunk."""
-        return super().is_within(confirmed) and (self.expects == "within" or self.object == confirmed.object)
+        """A run that must find the state as it was is another one where the state has only shrunk, and so is one that writes something else."""
+        is_same = isinstance(confirmed, PulumiRun) and self.wanted == confirmed.wanted
+        return is_same and super().is_within(confirmed) and (self.expects == "within" or self.object == confirmed.object)
 
     def allows(self, now: StateId) -> bool:
         """Whether the state is still the one that was confirmed."""

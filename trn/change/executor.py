@@ -1,7 +1,9 @@
 """Carries every change out, in one order: whose is it, look, refuse, show, ask, lock, look again, compare, act, report."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from trn.change.action import NOT_CONFIRMED, Action, Change, Ended, Outcome, Seen
 from trn.change.consent import Confirmed, Person
@@ -11,6 +13,9 @@ from trn.change.report import UNDER_WAY, Report, understood, writing
 from trn.change.whose import Site, Whose, read_whose
 from trn.cli.errors import OwnershipError
 from trn.cli.interruption import interrupted_by_signals, signals_kept
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["carry_out", "show"]
 GONE = Outcome("gone", ("it is not there any more",))
@@ -35,7 +40,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
             confirmed = report.confirmed = person.confirm(whose, plan, change.question(seen), list(unknowns(seen)))
             with held(change, site, whose, report) as guard:
                 seen, confirmed = _look_again(change, seen, confirmed, guard, person, report)
-                with _taken_back(site, report):
+                with _taken_back(guard, report):
                     seen = _act(change, seen, confirmed, guard, person, report)
         elif report.unknown:
             raise Ended("unknown", f"it cannot be said that there is nothing to do: {'; '.join(map(str, report.unknown))}")
@@ -141,37 +146,46 @@ def _is_behind(action: Action, others: Sequence[Action]) -> bool:
 
 
 @contextmanager
-def _taken_back(site: Site, report: Report) -> Iterator[None]:
+def _taken_back(guard: Guard, report: Report) -> Iterator[None]:
     """Takes back what was prepared for actions that an error or a person has stopped. Not where another run has the lock: it is at it."""
     try:
         yield
     except OwnershipError:
         raise
     except (Exception, KeyboardInterrupt):
-        _take_back(site, report)
+        _take_back(guard, report)
         raise
     if any(outcome.kind in BEFORE for _, outcome in report.outcomes):
-        _take_back(site, report)
+        _take_back(guard, report)
 
 
-def _take_back(site: Site, report: Report) -> None:
+def _take_back(guard: Guard, report: Report) -> None:
+    def tell(what: "RenderableType") -> None:
+        # Of a terminal that is closed: what is taken back does not wait for a reader.
+        with suppress(OSError):
+            guard.site.tell(what)
+
+    site = replace(guard.site, tell=tell)
     with signals_kept():
         for action, outcome in reversed(report.outcomes):
             if action.undo is None or outcome.kind in ("refused", "not confirmed"):
                 continue
             try:
+                # Whoever broke the lock while a run of Pulumi lasted is at the same objects.
+                guard.check()
                 action.undo(site)
-                report.note(action, Outcome("taken back"))
+                report.note(action, Outcome("taken back", outcome.said if outcome.kind in BEFORE else ()))
             except Exception as error:  # The next one is taken back all the same, and what ended the change is raised.
                 report.note(action, Outcome("unsure", (f"not taken back: {understood(error)}",)))
                 site.tell(f"{action}: not taken back: {understood(error)}")
 
 
 def _note_gone(plan: Sequence[Action], report: Report) -> None:
-    """What is not to be done any more is nothing that is left. Of what cannot be seen any more nobody can say so."""
-    for action, _ in report.left:
+    """What is not to be done any more is nothing that is left. Of what cannot be seen any more nobody can say so. What was never to be done
+    and went by itself is none of this run's."""
+    for action, outcome in report.left:
         if not any(each.is_within(action) for each in plan):
-            report.note(action, GONE)
+            report.forget(action) if outcome == NOT_CONFIRMED else report.note(action, GONE)
 
 
 def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) -> None:
@@ -193,10 +207,11 @@ def _settle(change: Change[Seen], action: Action, guard: Guard, report: Report) 
 
 
 def _done(action: Action, site: Site, report: Report) -> Outcome:
-    from botocore.exceptions import ClientError
+    from trn.aws.errors import is_refusal
 
     try:
         return action.do(site, action.object)
-    except ClientError as error:
-        report.note(action, Outcome("refused", (understood(error),)))
+    except Exception as error:
+        if is_refusal(error):
+            report.note(action, Outcome("refused", (understood(error),)))
         raise

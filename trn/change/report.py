@@ -50,6 +50,10 @@ class Report:
         """What became of an action, in place of what was known of it."""
         self.outcomes = [*((each, what) for each, what in self.outcomes if not action.is_within(each)), (action, outcome)]
 
+    def forget(self, action: Action) -> None:
+        """An action that is no matter of this run any more."""
+        self.outcomes = [(each, what) for each, what in self.outcomes if each != action]
+
     def has_ended(self, action: Action) -> bool:
         """Whether it was done, is under way, was refused for good, or may be done: then it is not begun again."""
         known = self.outcome(action)

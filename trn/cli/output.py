@@ -1,6 +1,8 @@
 """Where commands write: the result on standard output, questions and progress on standard error, JSON where it was asked for."""
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +34,10 @@ class _Console(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """As rich's own."""
         super().print(*(worded(item) for item in objects), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Not rich's own, which ends the program and gives standard output away: a change takes back what it began, and writes its report."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As rich's own, with control characters of the text as escapes: rich's own codes are segments of their own."""

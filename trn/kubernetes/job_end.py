@@ -52,7 +52,7 @@ def is_tied(job: FoundJob, group_label: str) -> bool:
 
 def stop(kubernetes: Kubernetes, job: FoundJob, group: str) -> None:
     """Ask a job to save and stop, and remember that it was asked. Raises CommandError for what the server refuses."""
-    mark = {"metadata": {"annotations": {STOPPED_BY_ROLL: group}}}
+    mark = _marked(job.item, group)
     if job.kind.resource == volcano.JOBS:
         kubernetes.patch(job.kind.resource, job.name, job.namespace, {**mark, "spec": {}})
         kubernetes.create(volcano.COMMANDS, job.namespace, job_command(job.item, "AbortJob"))
@@ -63,12 +63,17 @@ def stop(kubernetes: Kubernetes, job: FoundJob, group: str) -> None:
 def start(kubernetes: Kubernetes, resource: Resource, item: Object) -> None:
     """Start a job that was stopped here, and forget that it was. Raises CommandError for what the server refuses."""
     name, namespace = item["metadata"]["name"], item["metadata"].get("namespace", "")
-    mark = {"metadata": {"annotations": {STOPPED_BY_ROLL: None}}}
+    mark = _marked(item, None)
     if resource == volcano.JOBS:
         kubernetes.create(volcano.COMMANDS, namespace, job_command(item, "ResumeJob"))
         kubernetes.patch(resource, name, namespace, {**mark, "spec": {}})
     else:
         kubernetes.patch(resource, name, namespace, {**mark, "spec": _switched(resource, to=False)})
+
+
+def _marked(item: Object, group: str | None) -> dict[str, Any]:
+    # An object's uid cannot be changed: the server refuses a patch with another one.
+    return {"metadata": {"uid": item["metadata"]["uid"], "annotations": {STOPPED_BY_ROLL: group}}}
 
 
 def stopped_for(item: Object) -> str:

@@ -351,6 +351,14 @@ def test_what_was_refused_and_went_by_itself_is_nothing_that_is_left(library: Li
     assert [entry["outcome"] for entry in library.report["done"]] == ["gone", "gone"]
 
 
+def test_what_was_not_confirmed_and_went_by_itself_is_none_of_this_run(library: Library):
+    """It is not among what was done."""
+    library.before_look[2] = lambda: library.shelf.update(c="uid-c")
+    library.at_pause = {1: library.shelf.clear}
+    assert library.run(Remove(library, ROUNDS, outcome=lambda name: Outcome("going")), library.person(yes=True)) == 0
+    assert ([entry["name"] for entry in library.report["done"]], library.report["left"]) == (["a", "b"], [])
+
+
 def test_what_comes_of_something_that_was_confirmed_is_confirmed(library: Library):
     """And what is only waited for needs no consent: nothing is done to it."""
     library.before_look[2] = lambda: library.shelf.update(c="uid-c", d="uid-d")
@@ -552,9 +560,17 @@ def test_a_call_that_aws_refuses_is_not_done(library: Library):
     with pytest.raises(Exception, match="AccessDenied"):
         library.run(Remove(library), library.person(yes=True))
     assert [entry["outcome"] for entry in library.report["left"]] == ["refused"]
-    library.before_removal[1] = refusing()
-    library.ends(Remove(library), library.person(yes=True))
-    assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
+    broken = Refused("InternalFailure", "try again", 500)
+
+    def failed() -> None:
+        library.cloud.wire.faults["sts.GetCallerIdentity"] = [broken] * 9
+        library.cloud.api.client("sts").get_caller_identity()
+
+    for without in (refusing(), failed):
+        library.before_removal[1] = without
+        with pytest.raises(Exception, match=r"no answer|InternalFailure"):
+            library.run(Remove(library), library.person(yes=True))
+        assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
 
 
 # One after the other, and taken back
@@ -622,6 +638,21 @@ def test_after_a_lost_lock_nothing_is_taken_back(library: Library, what: str):
     library.before_removal[1] = lambda: LOST[what](library)
     library.ends(Remove(library, IN_ORDER, undoes=True), library.person(yes=True))
     assert library.put_back == []
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_after_ctrl_c_nothing_is_taken_back_that_another_run_has_by_then(library: Library, what: str):
+    """The lock was broken while a call lasted: nodes that the other run has closed are not opened."""
+    library.before_removal[2] = lambda: (LOST[what](library), interrupt())
+    library.ends(Remove(library, undoes=True), library.person(yes=True), KeyboardInterrupt)
+    assert library.put_back == []
+    assert all("not taken back: " in entry["said"][0] for entry in library.report["left"])
+
+
+def test_what_was_taken_back_says_why(library: Library):
+    """Else nothing does."""
+    library.run(Remove(library, outcome=lambda name: Outcome("held", ("it is in use",)), undoes=True), library.person(yes=True))
+    assert {(entry["outcome"], *entry["said"]) for entry in library.report["left"]} == {("taken back", "it is in use")}
 
 
 def test_what_cannot_be_taken_back_is_a_line_of_the_report(library: Library):

@@ -107,3 +107,19 @@ def test_a_locale_without_a_character_gets_its_escape(tmp_path: Path):
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path}/\\u6771.yaml holds no object; nothing was checked\n"
+
+
+def test_progress_that_nobody_reads_ends_the_command_and_takes_nothing_else_with_it():
+    """`2>&1 >FILE | head -1`: an error that a command can clean up after, and standard output stays as it is."""
+    code = """
+from trn.cli.output import errors
+try:
+    errors().print("progress")
+except BrokenPipeError:
+    print("the result")
+"""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writing, text=True, check=False, cwd=ROOT)
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (0, "the result\n")

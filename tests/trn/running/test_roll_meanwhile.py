@@ -1,5 +1,6 @@
 """A roll meets what its plan did not have: nodes that join, pods of no job, a second person, Ctrl-C, an edited stack file."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from signal import SIGINT
@@ -143,6 +144,41 @@ def test_a_job_that_got_onto_a_node_that_joined_is_waited_for():
     assert ("up" in found.names(), found.marks()) == (False, [])
 
 
+@pytest.mark.parametrize(("options", "answers", "is_done"), [(("--yes",), (), False), (("--left-hours", "8"), ("y", "y"), True)])
+def test_what_an_edit_in_the_wait_would_write_is_not_what_was_confirmed(options: tuple[str, ...], answers: tuple[str, ...], is_done: bool):
+    """A node that joins makes it plan anew: with the other text of the file, that nobody agreed to."""
+    found, waited = Cluster(answers), list[float]()
+
+    def on_pause(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 1:
+            found.edit("rootVolumeGib: 200", "rootVolumeGib: 400")
+            joins(found)
+        elif len(waited) == 3:
+            found.kube.delete(volcano.JOBS, "bert", "training")
+
+    found.on_pause = on_pause
+    ended = found.roll("when-idle", "", *options)
+    assert (ended.code, "up" in found.names(), found.marks()) == (not is_done, is_done, [])
+    assert ("not confirmed yet: pulumi up state dev" in ended.err) is is_done
+
+
+def test_a_terminal_that_is_closed_leaves_no_job_stopped():
+    """What is told meanwhile cannot be written: the job starts all the same, and the nodes are opened."""
+    found = Cluster()
+
+    def unread(_: str) -> int:
+        raise BrokenPipeError
+
+    def close() -> None:
+        sys.stderr.write = unread  # pyright: ignore[reportAttributeAccessIssue]
+
+    found.before_call(lambda call: call.name.endswith("/commands"), close)
+    ended = found.roll()
+    assert (ended.code, ended.report and ended.report["end"]) == (1, "failed")
+    assert (found.groups_of_pods(), found.marks(), found.locks()) == ([GROUP, GROUP], [], {})
+
+
 @pytest.mark.parametrize(("way", "to"), [("checkpoint", ""), ("to", OTHER)])
 def test_what_begins_while_jobs_stop_is_not_ended(way: Way, to: str):
     """A pod that tolerates closed nodes: the jobs start again, the nodes take pods, nothing is replaced."""
@@ -172,6 +208,15 @@ def test_a_job_that_ended_by_itself_is_not_stopped():
     assert not [name for name in found.names() if "/commands" in name or "/jobs" in name]
     assert ended.report is not None
     assert {entry["verb"]: entry["outcome"] for entry in ended.report["done"]}["stop"] == "gone"
+
+
+def test_a_job_that_was_made_again_at_the_last_moment_is_not_stopped():
+    """The request names the one that was looked at: the server refuses it for another."""
+    found = Cluster()
+    marks = first(lambda call: call.name.startswith("PATCH") and "/jobs/" in call.name)
+    found.before(marks, lambda: found.make_again("kubernetes:batch.volcano.sh/v1alpha1:Job", "training/bert", metadata={"uid": "another"}))
+    ended = found.roll()
+    assert (ended.code, found.marks(), [name for name in found.names() if "/commands" in name or name == "up"]) == (1, [], [])
 
 
 def test_a_job_that_was_started_meanwhile_is_not_started_again():

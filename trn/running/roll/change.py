@@ -196,7 +196,7 @@ class Roll:
         stops = [self._stop(job, seen) for job in plan.jobs] if stopped else []
         if self.to:
             return [closes, *stops, *starts, Action("set to 0 nodes", group, f"its jobs are on {self.to}", self._emptying(seen))]
-        run = PulumiRun("pulumi up", seen.state, "it replaces the nodes one after the other", self._running(seen))
+        run = PulumiRun("pulumi up", seen.state, "it replaces the nodes one after the other", self._running(seen), wanted=plan.wanted)
         return [closes, *stops, run, opens, *starts]
 
     # What is done
