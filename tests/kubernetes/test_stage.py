@@ -128,7 +128,7 @@ def test_a_file_with_another_sum_gets_no_name(trn: Trn, cluster: JobCluster, buc
 def test_a_second_one_beside_it_is_refused(trn: Trn, cluster: JobCluster, bucket: Object, folder: Path):
     """Two would write into the same files."""
     trn(f"{STAGE} --detach")
-    assert "this set is being staged to this folder already" in trn(STAGE, code=1)
+    assert "a set is being staged to this folder already" in trn(STAGE, code=1)
     killed_half_way(cluster, folder)
 
 

@@ -190,7 +190,7 @@ def link_to_bucket(stage: Stage, which: str = f"dra-{1:0>17}") -> None:
 
 
 SOURCE, FOLDER = "s3://sets/tokens/", "/fsx/data/tokens"
-STAGING = name_of(SOURCE, FOLDER)
+STAGING = name_of(FOLDER)
 
 
 def store(stage: Stage, etag: str = "a") -> None:

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def job(self) -> Object | None:
-        """A staging of the same set to the same folder."""
+        """A staging to the same folder."""
         return next((body for body in self.there if body["kind"] == "Job"), None)
 
 
@@ -87,7 +87,7 @@ class Stage:
                 return
         if seen.job is not None and not staging.has_ended(seen.job):
             hint = f"wait for it: `kubectl -n {seen.plan.namespace} logs -f job/{seen.plan.job}`"
-            yield Refusal("this set is being staged to this folder already", hint)
+            yield Refusal("a set is being staged to this folder already", hint)
 
     def actions(self, seen: Place) -> list[Action]:
         """What a Job owns goes with it."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import normpath
 from typing import Any
 
 from stacks.images import small_image
@@ -68,7 +69,7 @@ def wanted(source: str, path: str | None) -> tuple[str, str]:
             raise CommandError(f"{source} has no `data.source`", hint, code=MISUSE)
         source, path = data.source, path or data.path
     need_source(source)
-    if path is None or not PATH.fits(path) or not path.startswith(f"{SHARED_PATH}/") or ".." in path.split("/"):
+    if path is None or not PATH.fits(path) or not path.startswith(f"{SHARED_PATH}/") or normpath(path) != path:
         wrong = f"the folder is `{path or ''}`\n  allowed: a path below {SHARED_PATH}, where the pod has the file system"
         raise CommandError(wrong, f"write such as {SHARED_PATH}/data/tokens", code=MISUSE)
     return source, path
@@ -83,6 +84,6 @@ def need_file_system(settings: Settings) -> None:
 
 def plan_stage(source: str, path: str, files: list[SourceFile], settings: Settings) -> StagePlan:
     """The plan. Raises CommandError where the list of files is too long for a pod."""
-    job, namespace, claim = staging.name_of(source, path), settings.training.namespace, settings.storage.lustre.claim_name
+    job, namespace, claim = staging.name_of(path), settings.training.namespace, settings.storage.lustre.claim_name
     made = staging.objects(job, namespace, settings.name, small_image(settings), claim, SHARED_PATH, path, packed(files))
     return StagePlan(source, path, tuple(files), job, namespace, tuple(made))

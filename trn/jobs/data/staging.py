@@ -19,9 +19,10 @@ LIST, LIST_FOLDER = "list.json.gz", "/trn-list"
 LIFE_S, KEPT_S, LOOK_S = 24 * 3600, 600, 5
 
 
-def name_of(source: str, path: str) -> str:
-    """Name of the Job: the same for the same set and folder, so that no two write there at once."""
-    return f"trn-stage-{hashlib.sha256(f'{source} {path}'.encode()).hexdigest()[:10]}"
+def name_of(path: str) -> str:
+    """Name of the Job: one for a folder, so that no two write there at once, whatever their sets. Two that write the same part of a file
+    would each find its own sum."""
+    return f"trn-stage-{hashlib.sha256(path.encode()).hexdigest()[:10]}"
 
 
 def objects(name: str, namespace: str, cluster: str, image: str, claim: str, mount: str, path: str, listed: bytes) -> list[Object]:

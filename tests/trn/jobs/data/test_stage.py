@@ -171,19 +171,21 @@ def test_addresses_that_have_ended_are_said(linked: Linked, pod: Pod, server: Se
     assert (result.exit_code, "the addresses have ended: run it again, what is there is kept" in result.stdout) == (1, True)
 
 
-def test_two_of_the_same_set_do_not_run_at_once(linked: Linked, pod: Pod, server: Server):
-    """The second changes nothing; another folder is another staging."""
+def test_two_sets_of_one_folder_do_not_come_at_once(linked: Linked, pod: Pod, server: Server):
+    """Be it the same set or another: the second changes nothing. Another folder is another staging."""
     pod.ends = False
     assert from_server(server, "--detach").exit_code == 0
     before = changes(linked)
-    result = from_server(server)
-    assert (result.exit_code, "is being staged to this folder already" in result.stderr, changes(linked)) == (1, True, before)
+    server.files["other.npy"] = b"o" * 5000
+    for name in ("tokens", "other"):
+        result = trn("stage", f"{server.address}/{name}.npy", INTO, "--yes")
+        assert (result.exit_code, "is being staged to this folder already" in result.stderr, changes(linked)) == (1, True, before)
     assert trn("stage", f"{server.address}/tokens.npy", f"{INTO}-2", "--yes", "--detach").exit_code == 0
 
 
 def test_an_object_of_others_with_the_name_is_not_touched(linked: Linked, pod: Pod, server: Server):
     """It has no label of a staging of this cluster."""
-    name = name_of(f"{server.address}/tokens.npy", INTO)
+    name = name_of(INTO)
     linked.cluster.served[f"/apis/batch/v1/namespaces/training/jobs/{name}"] = {"metadata": {"name": name}, "status": {"failed": 1}}
     result = from_server(server)
     assert (result.exit_code, "is not a staging of trainium-dev" in result.stderr, changes(linked)) == (1, True, [])
@@ -191,7 +193,7 @@ def test_an_object_of_others_with_the_name_is_not_touched(linked: Linked, pod: P
 
 def test_an_ended_job_that_was_made_again_is_not_deleted(linked: Linked, pod: Pod, server: Server):
     """What was confirmed is the deletion of the one that was seen, by its uid."""
-    name = name_of(f"{server.address}/tokens.npy", INTO)
+    name = name_of(INTO)
     metadata = {"name": name, "namespace": "training", "uid": "uid-seen", "labels": {STAGE_LABEL: NAME}}
     linked.cluster.served[f"/apis/batch/v1/namespaces/training/jobs/{name}"] = {"metadata": metadata, "status": {"failed": 1}}
     linked.cluster.put(JOBS, name, metadata={"uid": "uid-of-another-run"})
@@ -283,6 +285,8 @@ def test_a_job_file_names_set_and_folder(linked: Linked, tmp_path: Path):
         (["https://example.com/a", "/scratch/a"], "the folder is `/scratch/a`"),
         (["https://example.com/a", "/fsx/../etc"], "the folder is `/fsx/../etc`"),
         (["https://example.com/a", "fsx/a"], "the folder is `fsx/a`"),
+        (["https://example.com/a", "/fsx//a"], "the folder is `/fsx//a`"),
+        (["https://example.com/a", "/fsx/./a"], "the folder is `/fsx/./a`"),
         ([f"s3://{BUCKET}/nothing/", INTO], "there is nothing in"),
         (["https://example.com/a", INTO, "--sha256", "none"], "cannot read `none`"),
         (["https://example.com/a", INTO, "--sha256", "README.md"], "has the line"),
