@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = ["carry_out", "show"]
-GONE = Outcome("gone", ("it is not there any more",))
+GONE = Outcome("gone", ("a later look found nothing left to do about it",))
 BEHIND = Outcome("held", ("something that was not confirmed is in its way",))
 WAITS = Outcome("held", ("it waits for what goes before it",))
 OPEN = ("held", "moved", "going", "unsure")
