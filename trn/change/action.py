@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from trn.change.identity import Identity, StateId
 from trn.change.whose import Site, Whose
@@ -124,12 +124,24 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Typed:
+    """What is typed after a yes, such as a sum: a second yes would be given without reading."""
+
+    text: str
+    is_right: Callable[[str], bool]
+    wrong: str
+    """Said of another text, after it."""
+
+
+@dataclass(frozen=True)
 class Question:
     """What is asked: counts and costs of exactly the actions."""
 
     text: str
     named: str = ""
     """Why the cluster's name is typed too, or given with `--name`; empty where it need not be."""
+    typed: Typed | None = None
+    """`--yes` takes the place of this too: what limits it then is for the command to refuse."""
 
 
 @dataclass(frozen=True)
@@ -217,4 +229,14 @@ class Change(Protocol[Seen]):
 
     def data(self, seen: Seen, report: "Report", /) -> Mapping[str, Any]:
         """Pure: the command's own keys of `--json`, after whatever end."""
+        ...
+
+
+@runtime_checkable
+class KnownBefore(Protocol):
+    """A change some of whose own keys of `--json` are known before a look: they are in the report of one that ends there."""
+
+    @property
+    def always(self) -> Mapping[str, Any]:
+        """These keys, as they are by now."""
         ...

@@ -50,8 +50,8 @@ class Person:
             self.said.type_name(whose.cluster, "Pulumi's state does not say whose this cluster is")
         if question is not None and question.named:
             self.said.type_name(whose.cluster, question.named)
-        if question is not None:
-            self.said.agree(question.text)
+        if question is not None and not self.said.yes:
+            self._ask(question)
         return Confirmed(_A_PERSON, tuple(plan), unknown=frozenset(each.what for each in unknown))
 
     def again(
@@ -74,10 +74,18 @@ class Person:
         for line in (*grave, *(f"not confirmed yet: {action}, {action.because}" for action in new)):
             self.tell(line)
         if grave:
-            self.said.confirm(question.text if question else "Go on?")
+            self._ask(question or Question("Go on?"))
         elif not self.said.ask(f"Do these {len(new)} too?"):
             return replace(seen, declined=(*seen.declined, *new))
         return replace(seen, actions=(*seen.actions, *new))
+
+    def _ask(self, question: Question) -> None:
+        """A yes, and what is typed beside it. Raises what `confirm` raises, and Ended for another text."""
+        self.said.confirm(question.text)
+        if question.typed is not None:
+            typed = self.said.prompt(question.typed.text)
+            if not question.typed.is_right(typed):
+                raise Ended("declined", f"`{typed}` {question.typed.wrong}", "run it again", code=MISUSE)
 
     def _type_name(self, whose: Whose, unknown: Sequence[Unknown]) -> None:
         """Neither `--yes` nor `--name` covers what is not known: both were given before anybody could know of it."""

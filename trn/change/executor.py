@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trn.change.action import NOT_CONFIRMED, Action, Change, Ended, Outcome, Seen
+from trn.change.action import NOT_CONFIRMED, Action, Change, Ended, KnownBefore, Outcome, Seen
 from trn.change.consent import Confirmed, Person
 from trn.change.hold import Guard, held
 from trn.change.known import unknowns
@@ -29,7 +29,7 @@ BEFORE = ("held", "moved", "not confirmed")
 
 def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
     """The exit code. Raises what ends the change, after the report is written and the lock given back."""
-    report = Report(change.name, site)
+    report = _report(change, site)
     with interrupted_by_signals(), writing(report):
         whose = report.whose = read_whose(site)
         seen = _look(change, site, whose, report)
@@ -56,7 +56,7 @@ def carry_out(change: Change[Seen], site: Site, person: Person) -> int:
 
 def show(change: Change[Seen], site: Site) -> int:
     """What would be done, for `--dry-run`: the first steps, which only read. The exit code; raises and reports as `carry_out`."""
-    report = Report(change.name, site)
+    report = _report(change, site)
     with interrupted_by_signals(), writing(report):
         whose = report.whose = read_whose(site)
         seen = _look(change, site, whose, report)
@@ -66,6 +66,10 @@ def show(change: Change[Seen], site: Site) -> int:
         for line in change.result(seen, report):
             site.say(line)
     return report.code
+
+
+def _report(change: Change[Seen], site: Site) -> Report:
+    return Report(change.name, site, own=lambda: change.always if isinstance(change, KnownBefore) else {})
 
 
 def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:
@@ -212,6 +216,6 @@ def _done(action: Action, site: Site, report: Report) -> Outcome:
     try:
         return action.do(site, action.object)
     except Exception as error:
-        if is_refusal(error):
+        if is_refusal(error) or (isinstance(error, Ended) and error.end == "refused"):
             report.note(action, Outcome("refused", (understood(error),)))
         raise

@@ -28,7 +28,7 @@ from trn.aws.block_purchase import PURCHASE
 from trn.aws.capacity_blocks import block_offerings
 from trn.aws.zones import DESCRIBE_RESERVATIONS
 from trn.before.capacity import purchase
-from trn.before.capacity.consent import is_sum
+from trn.before.capacity.change import is_sum
 from trn.before.capacity.record import PurchaseRecord
 from trn.cli.errors import CommandError
 
@@ -457,7 +457,7 @@ def test_a_stack_file_that_changes_while_the_question_waits_is_not_written_over(
 
     wire.after_call = written_meanwhile
     code, _, err = buy()
-    assert (code, "has changed since the block was confirmed; nothing was bought" in err, purchases(regions)) == (1, True, 0)
+    assert (code, "Pulumi.dev.yaml has been edited since" in err, purchases(regions)) == (1, True, 0)
     assert group()["capacityReservationId"] == "cr-0fedcba9876543210"
 
 
@@ -553,7 +553,8 @@ def test_with_credentials_of_another_account_nothing_is_bought(regions: Regions)
 
     under_the_lock(regions, signed_in)
     code, _, err = buy()
-    assert (code, "of account 999999999999 by now" in err, purchases(regions), records()) == (1, True, 0, [])
+    assert (code, "another one since it was confirmed" in err, "999999999999" in err) == (1, True, True)
+    assert (purchases(regions), records()) == (0, [])
 
 
 def test_a_colleagues_purchase_of_the_same_offer_is_not_taken_for_ours(regions: Regions):
@@ -632,10 +633,10 @@ def ended_by(number: signal.Signals) -> Callable[[Regions], None]:
     ("prepare", "said", "code", "end", "error"),
     [
         (lambda _: None, SAID, 0, "done", ""),
-        (lambda _: None, "n\n", 1, "failed", "Abort"),
-        (lambda _: None, "y\n1\n", 2, "failed", "is not the sum"),
-        (no_right, SAID, 1, "failed", "nothing was bought"),
-        (lock_held, SAID, 1, "failed", "the cluster is locked"),
+        (lambda _: None, "n\n", 1, "declined", "Abort"),
+        (lambda _: None, "y\n1\n", 2, "declined", "is not the sum"),
+        (no_right, SAID, 1, "refused", "nothing was bought"),
+        (lock_held, SAID, 1, "refused", "the cluster is locked"),
         (ended_by(signal.SIGTERM), SAID, 130, "interrupted", "KeyboardInterrupt"),
         (ended_by(signal.SIGINT), SAID, 130, "interrupted", "KeyboardInterrupt"),
     ],
@@ -670,14 +671,56 @@ def test_a_lock_that_cannot_be_given_up_loses_no_purchase(regions: Regions):
     regions.wire("us-west-2").denied.add("ec2.DeleteLaunchTemplate")
     code, out, err = buy("--json", "report.json")
     which = next(iter(bought(regions)))
-    assert (code, f"has {which} for" in out, "could not be given up" in err) == (1, True, True)
+    assert (code, f"has {which} for" in out, "stays: " in err) == (1, True, True)
     assert (report()["end"], report()["capacityReservationId"], group()["capacityReservationId"]) == ("done", which, which)
 
 
-def test_a_report_that_cannot_be_written_hides_no_error(regions: Regions):
-    """And is one itself where there is none."""
+def test_a_report_that_cannot_be_written_is_said_before_money_is_spent(regions: Regions):
+    """Whoever reads from it whether it is spent would not know."""
     Path("taken").mkdir()
-    code, _, err = buy("--json", "taken", said="y\n1\n")
-    assert (code, "is not the sum" in err) == (2, True)
-    code, out, _ = buy("--json", "taken")
-    assert (code != 0, f"has {next(iter(bought(regions)))} for" in out) == (True, True)
+    code, _, err = buy("--json", "taken")
+    assert (code, "cannot write `taken`" in err, purchases(regions), records()) == (1, True, 0, [])
+
+
+def test_another_price_is_asked_about_again_with_its_sum(regions: Regions):
+    """A yes to the first price is none to the second; `--yes` is not either, though the limit would allow it."""
+    wire = regions.wire("us-west-2")
+
+    def dearer(name: str) -> None:
+        if name == "ec2.CreateLaunchTemplate":
+            regions.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM + 1)]
+
+    wire.after_call = dearer
+    code, _, err = buy("--yes", "--limit-usd", "4000", "--account", ACCOUNT, said="")
+    assert (code, "this is not what was confirmed" in err, purchases(regions)) == (1, True, 0)
+    for said, code, count in ((f"{SAID}y\n{SUM}\n", 2, 0), (f"{SAID}y\n{SUM + 1}\n", 0, 1)):
+        regions.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM)]
+        assert (buy(said=said)[0], purchases(regions)) == (code, count)
+
+
+def test_a_stack_file_that_is_edited_right_before_the_purchase_is_not_written_over(regions: Regions):
+    """After the last look, while lock and account are looked at."""
+    path, wire = Path("Pulumi.dev.yaml"), regions.wire("us-west-2")
+
+    def edited() -> None:
+        def after(name: str) -> None:
+            if name == "sts.GetCallerIdentity":
+                path.write_text(path.read_text().replace("size: 2", "size: 1"))
+
+        wire.after_call = after
+
+    under_the_lock(regions, edited)
+    code, out, _ = buy("--json", "report.json")
+    assert (code, "Pulumi.dev.yaml was edited a moment ago" in out, purchases(regions), records()) == (1, True, 0, [])
+    assert (report()["isBought"], [each["outcome"] for each in report()["left"]]) == (False, ["moved"])
+
+
+def test_a_refusal_of_ec2_is_no_doubt(regions: Regions):
+    """The report has it as refused; a request without an answer as one whose end is not known."""
+    no_right(regions)
+    assert buy("--json", "report.json")[0] == 1
+    assert [each["outcome"] for each in report()["left"]] == ["refused"]
+    regions.wire("us-west-2").denied.clear()
+    regions.wire("us-west-2").faults["ec2.PurchaseCapacityBlock"] = [ReadTimeoutError(endpoint_url="https://ec2")]
+    assert buy("--json", "report.json")[0] == 1
+    assert [each["outcome"] for each in report()["left"]] == ["unsure"]

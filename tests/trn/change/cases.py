@@ -5,14 +5,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 from addons import volcano
-from facts.names import CLUSTER_TAG, cluster_tags, stack_path
+from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
 from facts.resources.fsx import FILE_SYSTEM
 from simulator.account import kinds
 from simulator.doors.kubernetes.server import ApiServer
+from simulator.doors.wire.capacity import BOUGHT, OFFER
+from simulator.doors.wire.entries import made_id
 from simulator.doors.wire.repository_tasks import OBJECT, TASK
 from simulator.outputs import ACCOUNT, CREATED_AT
 from tests.support import ROOT
@@ -268,6 +271,37 @@ def export_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
     return len(tasks) == 1 and ended.code == (0 if ended.report and ended.report["done"] else 1)
 
 
+BLOCK = "cb-0123456789abcdef0"
+BLOCK_ID = made_id("cr", BLOCK)
+
+
+def put_offer(stage: Stage, which: str = BLOCK, days: int = 3) -> None:
+    """A block on offer."""
+    starts = datetime.now(UTC).replace(hour=11, minute=30, second=0, microsecond=0) + timedelta(days=days)
+    stage.around.blocks = [
+        {
+            OFFER: which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": "us-west-24",
+            "StartDate": f"{starts:%Y-%m-%dT%H:%M:%SZ}", "EndDate": f"{starts + timedelta(hours=72):%Y-%m-%dT%H:%M:%SZ}",
+            "CapacityBlockDurationHours": 72, "UpfrontFee": "3094.61", "CurrencyCode": "USD",
+        }
+    ]  # fmt: skip
+
+
+def buy_block(stage: Stage, offer: str) -> None:
+    """On another computer, for the same group."""
+    (entry,) = stage.around.blocks
+    tags = {CLUSTER_TAG: CLUSTER, BLOCK_GROUP_TAG: GROUP, OFFER_TAG: offer}
+    own = {"CapacityReservationId": made_id("cr", offer), "State": "scheduled", "Tags": tag_list(tags), "ReservationType": "capacity-block"}
+    sizes = {"TotalInstanceCount": 2, "AvailableInstanceCount": 2, "AvailabilityZoneId": "usw2-az4"}
+    stage.engine.world.state.others.setdefault(BOUGHT, {})[own["CapacityReservationId"]] = {**entry, **own, **sizes, OFFER: offer}
+
+
+def block_ended(stage: Stage, ended: Ended, whole: Mapping[str, Any]) -> bool:
+    """Bought once, and in the stack file; the token on it is the run's that sent the request, and no record stays."""
+    blocks = stage.engine.world.state.others[BOUGHT]
+    return (ended.code, list(blocks), stage.stack_file, stage.built) == (0, [BLOCK_ID], whole["file"], {})
+
+
 def _edited(stage: Stage) -> None:
     stage.edit("size: 2\n", "size: 2\n      rootVolumeGib: 300\n")
 
@@ -404,8 +438,23 @@ CASES: Mapping[str, Case] = {
         prepare=leave_staging,
         ended=staging_ended,
     ),
+    "capacity buy": Case(
+        words=("capacity", "buy", STACK, BLOCK, "--instances", "2", "--hours", "72"),
+        agreed=("y", "3094.61"),
+        yes=("--yes", "--limit-usd", "4000"),
+        acted=lambda _, call: ("buy", call.given[OFFER]),
+        differ={"the block begins on another day": lambda stage: put_offer(stage, days=4)},
+        refused={
+            "another one bought a block for the group": lambda stage: buy_block(stage, "cb-0another"),
+            "the stack file was edited": lambda stage: stage.edit("size: 2\n", "size: 1\n"),
+            "the offer is gone": lambda stage: stage.around.blocks.clear(),
+        },
+        is_own=lambda key: key == "file" or key == f"{BOUGHT} {BLOCK_ID}",
+        prepare=put_offer,
+        ended=block_ended,
+    ),
 }
-NOT_YET = {"capacity buy", "destroy", "import", "recover", "shell", "upgrade", "verify"}
+NOT_YET = {"destroy", "import", "recover", "shell", "upgrade", "verify"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

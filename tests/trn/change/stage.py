@@ -24,6 +24,7 @@ from simulator.account import kinds
 from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire import door
+from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Refused
 from simulator.engine.run import Engine
 from simulator.engine.state import State
@@ -37,6 +38,7 @@ from trn.app import app
 from trn.aws.api import Api, BotoApi
 from trn.aws.lock import Holder
 from trn.change.clients import Live, using
+from trn.cli.text_files import write_text
 from trn.engine.stack_file import read_stack_file
 from trn.engine.stack_state import parse_state
 from trn.jobs.submit.apply import MARK
@@ -180,7 +182,11 @@ class Stage:
     """By Pulumi's own lock, which a CLI that died leaves, and `pulumi cancel` removes."""
     stack_file: str = field(default_factory=(ROOT / STACK_FILE).read_text)
     """Its text, before and after a run."""
+    built: dict[str, str] = field(default_factory=dict[str, str])
+    """What runs have left below the project's `build`, by path."""
 
+    around: Surroundings = field(default_factory=lambda: Surroundings.of_region(REGION))
+    """What the region offers."""
     registries: Registries = field(default_factory=lambda: Registries(REGION))
     """Of images."""
 
@@ -220,7 +226,7 @@ class Stage:
 
     def aws(self, region: str = REGION) -> Api:
         """AWS."""
-        wire = door.wire(self.engine.world, door.Options(region, page_size=100))
+        wire = door.wire(self.engine.world, door.Options(region, page_size=100, surroundings=self.around if region == REGION else None))
         for name, handler in wire.handlers.items():
             wire.handlers[name] = self._handler(name, handler)
         return BotoApi(region, wire.session())
@@ -402,11 +408,14 @@ class Stage:
         """A folder with the stack file, for one run."""
         with TemporaryDirectory() as folder, chdir(copy_project(Path(folder))):
             Path(STACK_FILE).write_text(self.stack_file)
+            for name, text in self.built.items():
+                write_text(Path(name), text, "")
             self.is_running = True
             try:
                 yield
             finally:
                 self.is_running, self.stack_file = False, Path(STACK_FILE).read_text()
+                self.built = {str(path): path.read_text() for path in sorted(Path("build").rglob("*.json"))}
 
 
 def _refused(printed: str) -> tuple[int, str]:

@@ -17,7 +17,7 @@ from tests.trn.change.invented import CLUSTER, Books, Library, NoError, Remove
 from tests.trn.change.owned import EMPTY, FakePulumi, put_lock, state, subject
 from trn.aws.lock import Holder
 from trn.change import executor
-from trn.change.action import Action, Difference, Outcome, Pace, Question, Refusal
+from trn.change.action import Action, Difference, End, Ended, Outcome, Pace, Question, Refusal, Typed
 from trn.change.consent import Confirmed
 from trn.change.executor import carry_out, show
 from trn.change.identity import Aws, Kube, state_id
@@ -69,6 +69,52 @@ def test_a_question_may_want_the_clusters_name_too(library: Library):
     assert "--yes alone is not enough: the backend does not say" in library.ends(change, library.person(yes=True))
     assert library.removed == []
     assert library.run(change, library.person(True, types=CLUSTER)) == 0
+
+
+def test_a_question_may_want_a_text_after_the_yes(library: Library):
+    """Another text is a no; `--yes` is asked for neither."""
+    change, typed = Remove(library), Typed("How many?", lambda text: text == "2", "is not the number")
+    change.question = lambda seen: Question("Remove?", typed=typed)  # pyright: ignore[reportAttributeAccessIssue]
+    assert "`3` is not the number" in library.ends(change, library.person(True, types="3"))
+    assert (library.removed, library.asked, library.report["end"]) == ([], ["Remove?", "How many?"], "declined")
+    library.ends(change, library.person(False, types="2"), NoError)
+    assert library.run(change, library.person(True, types="2")) == 0
+    library.shelf["c"] = "uid-c"
+    assert (library.run(change, library.person(yes=True)), library.removed) == (0, ["uid-a", "uid-b", "uid-c"])
+
+
+def test_what_differs_wants_the_text_again(library: Library):
+    """The first one was typed for what was shown."""
+    change, texts = Remove(library, differs=lambda shown, now: [Difference("another book", is_grave=True)]), ["2", "1"]
+    typed = Typed("How many?", lambda text: text == texts.pop(0), "is not the number")
+    change.question = lambda seen: Question("Remove?", typed=typed)  # pyright: ignore[reportAttributeAccessIssue]
+    assert "`2` is not the number" in library.ends(change, library.person(True, True, types="2"))
+    assert (library.removed, texts) == ([], [])
+
+
+def test_a_report_that_ends_before_a_look_has_what_is_known_without_one(library: Library):
+    """Whether money is spent is asked by whoever reads it, whatever ended the change."""
+
+    class Counting(Remove):
+        always = property(lambda self: {"count": len(self.library.removed)})
+
+    library.cloud.of("cluster")[CLUSTER]["tags"] = {"trn:cluster": CLUSTER, "trn:stack": "organization/trn/peer"}
+    for run in (lambda: library.run(Counting(library), library.person()), lambda: show(Counting(library), library.site())):
+        with pytest.raises(OwnershipError):
+            run()
+        assert (library.report["count"], "removed" in library.report) == (0, False)
+
+
+@pytest.mark.parametrize(("end", "outcome"), [("refused", "refused"), ("unknown", "unsure")])
+def test_an_action_says_itself_that_it_was_refused(library: Library, end: End, outcome: str):
+    """In the command's own words; an end of another kind leaves it open whether it is done."""
+
+    def ended() -> None:
+        raise Ended(end, "not this one")
+
+    library.before_removal[1] = ended
+    assert "not this one" in library.ends(Remove(library), library.person(True))
+    assert [each["outcome"] for each in library.report["left"]] == [outcome]
 
 
 def test_nothing_is_looked_at_before_it_is_known_whose_the_cluster_is(library: Library):

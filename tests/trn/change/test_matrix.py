@@ -129,21 +129,22 @@ def test_without_consent_nothing_is_called_that_changes(name: str, answers: tupl
 
 
 @COMMANDS
-@pytest.mark.parametrize("answers", [None, ("y",), ("y", "n"), ("y", "y")])
-def test_what_differs_at_the_second_look_is_asked_again(name: str, answers: tuple[str, ...] | None):
+@pytest.mark.parametrize("again", [None, "", "n", "y"])
+def test_what_differs_at_the_second_look_is_asked_again(name: str, again: str | None):
     """With `--yes`, and after a no, nothing of it is done; after a yes what was then confirmed."""
     case = CASES[name]
+    answers = (*case.agreed, *(case.agreed if again == "y" else [again] if again else []))
     taken = _taken(name)
     for what, differ in case.differ.items():
-        stage = _stage(name, answers or ())
+        stage = _stage(name, () if again is None else answers)
         stage.before(taken, lambda differ=differ, stage=stage: differ(stage))
         after = _stage(name, ())
         differ(after)
-        stage, ended = _run(name, stage, *(case.yes if answers is None else []))
+        stage, ended = _run(name, stage, *(case.yes if again is None else []))
         assert list(_wrong(case, stage, ended, after.everything())) == [], what
-        goes_on = case.goes_on and answers != ("y",)
-        assert (bool(stage.changes), ended.code) == ((True, 0) if answers == ("y", "y") else (goes_on, 1)), what
-        assert len(stage.asked_at) == (0 if answers is None else 2), what
+        goes_on = case.goes_on and again != ""
+        assert (bool(stage.changes), ended.code) == ((True, 0) if again == "y" else (goes_on, 1)), what
+        assert len(stage.asked_at) == (0 if again is None else len(answers) + (again == "")), what
 
 
 @COMMANDS

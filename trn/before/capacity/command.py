@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from trn.cli import completion
-from trn.cli.options import BreakLock, JsonFile, Stack, StateFile, Yes
+from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 Instances = Annotated[int | None, typer.Option("--instances", min=1, help="How many. Else as many as the group may have.")]
 Hours = Annotated[int, typer.Option("--hours", min=1, help="For how long. Blocks last whole days, from two weeks on whole weeks.")]
@@ -80,6 +80,7 @@ def buy(
     account: Annotated[str, typer.Option("--account", help="Account that is meant; with --yes it is needed before the stack is up.")] = "",
     state: StateFile = None,
     yes: Yes = False,
+    name: ClusterName = "",
     break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
@@ -93,79 +94,29 @@ def buy(
     from datetime import UTC, datetime
 
     from stacks.settings import existing_vpc
-    from trn.aws.block_purchase import try_purchase
-    from trn.aws.identity import caller
-    from trn.aws.lock import locked, this_run
-    from trn.before.capacity import purchase
-    from trn.before.capacity.consent import agree, refuse_account, refuse_limit, refuse_other_account
-    from trn.before.capacity.holdings import refuse_held, refuse_unwritten
+    from trn.before.capacity.change import Buy
     from trn.before.capacity.order import Order
-    from trn.before.capacity.receipt import Receipt, Report, after, before, reported
+    from trn.before.capacity.purchase import refuse_offer
     from trn.before.capacity.wanted import day_of, wanted_of
-    from trn.change.asking import consent
-    from trn.change.clients import access
-    from trn.change.ownership import StackCluster, read_ownership, refuse_mismatch
-    from trn.cli.output import errors, results
+    from trn.change.executor import carry_out, show
+    from trn.change.ownership import StackCluster
+    from trn.change.terminal import terminal
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 
-    report = Report(stack, offer)
-    with reported(report, json_file):
-        purchase.refuse_offer(offer)
-        stack_file = read_stack_file(stack)
-        settings = settings_of(stack_file)
-        now = datetime.now(UTC).replace(second=0, microsecond=0)
-        wanted = wanted_of(
-            settings, stack, group=group, instance_type=instance_type, count=instances, hours=hours, day=day_of(day), now=now, may_be_new=True
-        )  # fmt: skip
-        refuse_limit(yes=yes and not dry_run, limit_usd=limit_usd)
-        api, progress = access().aws(stack, settings.region), errors()
-        who, subject = caller(api), StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings))
-        ownership = read_ownership(api, access().pulumi(stack), subject, state)
-        refuse_mismatch(ownership)
-        refuse_account(ownership, who, account, needed=yes and not dry_run)
-        order = report.order = Order(stack_file, settings, wanted, offer, ownership.identity.stack if ownership.is_proven else "")
-
-        def tell(line: str) -> None:
-            progress.print(line, markup=False, soft_wrap=True)
-
-        def ended(receipt: Receipt) -> int:
-            report.receipt = receipt
-            for line in after(receipt):
-                results(json_file).print(line, markup=False, soft_wrap=True)
-            return 0
-
-        there = purchase.bought_in_doubt(api, order, access().pause)
-        if there is not None:
-            report.reservation_id = there.id
-            refuse_held(api, order, there.id)
-            way = purchase.way_of_bought(api, there, wanted)
-            tell(f"{offer} was bought as {there.id}")
-            purchase.refuse_unfit(order, way, there.id)
-            made = [] if dry_run else purchase.write_down(order, way, there.id)
-            return ended(Receipt(order, way, there.id, made, was_there=True))
-        refuse_held(api, order)
-        offering = purchase.on_offer(api, order)
-        refuse_unwritten(api, order, offering)
-        way = purchase.way_of(api, offering)
-        purchase.refuse_unfit(order, way)
-        for line in before(order, offering, way, who, ownership.is_proven):
-            tell(line)
-        if dry_run:
-            try_purchase(api, offer, order.tags)
-            return ended(Receipt(order, way, "", [], was_there=False))
-        agree(consent(yes), offering, limit_usd)
-        holder = this_run(who.arn, f"capacity buy {stack} {offer}")
-        with locked(api, settings.name, holder, tell, break_lock=break_lock) as lock:
-
-            def guard() -> None:
-                lock.refuse_lost()
-                refuse_other_account(api, who)
-
-            run = report.run = purchase.Run(holder.token, guard, tell, access().pause, is_doubtful=break_lock)
-            reservation_id = purchase.buy(api, order, offering, run)
-        made = purchase.file_edits(order, way, reservation_id)
-        return ended(Receipt(order, way, reservation_id, made, was_there=run.was_there))
+    refuse_offer(offer)
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    wanted = wanted_of(
+        settings, stack, group=group, instance_type=instance_type, count=instances, hours=hours, day=day_of(day), now=now, may_be_new=True
+    )  # fmt: skip
+    change = Buy(Order(stack_file, settings, wanted, offer), account, limit_usd, yes, dry_run)
+    subject = StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), may_be_absent=True)
+    with terminal(
+        subject, settings.region, "waiting for EC2", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return show(change, site) if dry_run else carry_out(change, site, person)
 
 
 def calendar(

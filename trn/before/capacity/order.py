@@ -17,15 +17,12 @@ class Order:
     settings: Settings
     wanted: Wanted
     offer: str
-    stack: str = ""
-    """As in the tag `trn:stack`; empty where the stack was never up."""
 
-    @property
-    def tags(self) -> dict[str, str]:
-        """Of the reservation, those of the stack among them."""
+    def tags(self, stack: str) -> dict[str, str]:
+        """Of the reservation, those of the stack among them. `stack`: as in the tag `trn:stack`; empty where it was never up."""
         name = f"{self.settings.name}-{self.wanted.group}"
         own = {CLUSTER_TAG: self.settings.name, BLOCK_GROUP_TAG: self.wanted.group, OFFER_TAG: self.offer}
-        own |= {STACK_TAG: self.stack} if self.stack else {}
+        own |= {STACK_TAG: stack} if stack else {}
         return {"Name": name, **self.settings.tags, **own}
 
     @property

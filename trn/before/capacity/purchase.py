@@ -1,8 +1,8 @@
 """Buys one capacity block for a node group, once: found by its tag, it is only written down."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -16,15 +16,14 @@ from trn.aws.capacity_blocks import Offering, block_offerings
 from trn.aws.errors import DENIED, code_of, is_refusal
 from trn.aws.zones import Reservation, reservations_of
 from trn.before.capacity.changes import edits
-from trn.before.capacity.holdings import refuse_held, refuse_unwritten
 from trn.before.capacity.order import Order
 from trn.before.capacity.wanted import Wanted
 from trn.before.capacity.ways import LIVING, Way
+from trn.change.action import Ended
 from trn.cli.errors import MISUSE, CommandError, OwnershipError
-from trn.cli.interruption import signals_kept
 from trn.engine.program import settings_of
 from trn.engine.stack_edit import Edit, edit_stack, refuse_uneditable
-from trn.engine.stack_file import read_stack_file, with_edits
+from trn.engine.stack_file import with_edits
 
 STAND_IN = "cr-00000000000000000"
 """Id with which the changed stack file is judged before a block is bought."""
@@ -37,24 +36,6 @@ def refuse_offer(offer: str) -> None:
     """Raises CommandError for what is no id of an offer. Filters of EC2 take `*` and `?`: such a text would find every block."""
     if not _OFFER.fullmatch(offer):
         raise CommandError(f"`{offer}` is not the id of an offer", "`trn capacity find` lists them: cb-...", code=MISUSE)
-
-
-@dataclass
-class Run:
-    """One run that buys: by what its purchase is known, what must hold right before it, and how far it has come."""
-
-    token: str
-    """On the block: no other run has it."""
-    guard: Callable[[], None]
-    """Raises where the run may change nothing any more: the lock is lost, or the account is another one."""
-    tell: Callable[[str], None]
-    pause: Callable[[float], None]
-    is_doubtful: bool = False
-    """The lock was taken from a run that may have sent its request."""
-    reservation_id: str = ""
-    """The block, from the moment at which it is known."""
-    was_there: bool = False
-    """Another run bought it, while this one asked."""
 
 
 def bought(api: Api, order: Order, token: str = "") -> Reservation | None:
@@ -169,38 +150,7 @@ def refuse_unfit(order: Order, way: Way, reservation_id: str = STAND_IN) -> None
     refuse_uneditable(order.stack_file.stack, made, order.stack_file.root)
 
 
-def buy(api: Api, order: Order, offering: Offering, run: Run) -> str:
-    """Buy the block, unless it is there by now, and write it into the stack file: the id of its reservation. Ctrl-C waits for the end.
-
-    Called with the cluster's lock. `offering`: as it was confirmed; the answers may have taken a while, so that account, records, offer
-    and stack file are read again, and the run's guard is asked right before EC2 is. Raises CommandError where a purchase is in doubt,
-    where the offer or the stack file is another one by now, and where EC2 refuses or gives no answer.
-    """
-    found, way = bought_in_doubt(api, order, run.pause, is_doubtful=run.is_doubtful), way_of(api, offering)
-    if found is not None:
-        run.was_there, run.reservation_id = True, found.id
-        refuse_held(api, order, found.id)
-    elif (offered := on_offer(api, order)) != offering:
-        wrong = f"{order.offer} has changed since it was confirmed: {offered}; nothing was bought"
-        raise CommandError(wrong, "run it again if you want it as it is now")
-    else:
-        refuse_unwritten(api, order, offering)
-    if read_stack_file(order.stack_file.stack, order.stack_file.root).pairs != order.stack_file.pairs:
-        # Another block may be in it by now, whose id would be overwritten.
-        wrong = f"Pulumi.{order.stack_file.stack}.yaml has changed since the block was confirmed; nothing was bought"
-        raise CommandError(wrong, "run it again")
-    refuse_unfit(order, way)
-    run.guard()
-    with signals_kept():
-        answer = found.id if found is not None else _purchased(api, order, run.token)
-        if isinstance(answer, str):
-            return _kept(order, way, answer, run)
-    there = _looked_up(api, order, answer, run.pause)
-    with signals_kept():
-        return _kept(order, way, there.id, run)
-
-
-def _looked_up(api: Api, order: Order, unclear: Exception, pause: Callable[[float], None]) -> Reservation:
+def looked_up(api: Api, order: Order, unclear: Exception, pause: Callable[[float], None]) -> Reservation:
     """The block of a purchase that got no answer. Nothing is said before it was looked for."""
     try:
         there = bought_in_doubt(api, order, pause)
@@ -208,16 +158,6 @@ def _looked_up(api: Api, order: Order, unclear: Exception, pause: Callable[[floa
         raise CommandError(f"EC2 gave no answer ({unclear}): {error.args[0]}", error.hint, code=error.code) from unclear
     assert there is not None, "with a record it is found, or refused"
     return there
-
-
-def _kept(order: Order, way: Way, reservation_id: str, run: Run) -> str:
-    run.reservation_id = reservation_id
-    try:
-        write_down(order, way, reservation_id)
-    finally:
-        # After the file: a closed terminal must not come between the purchase and its record.
-        run.tell(f"bought   {reservation_id}")
-    return reservation_id
 
 
 def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
@@ -229,11 +169,14 @@ def write_down(order: Order, way: Way, reservation_id: str) -> list[Edit]:
     return made
 
 
-def _purchased(api: Api, order: Order, token: str) -> str | Exception:
-    """The id of the reservation; what was raised where that does not say whether it was bought. Raises CommandError where EC2 refused."""
+def purchased(api: Api, order: Order, tags: Mapping[str, str], token: str) -> str | Exception:
+    """The id of the reservation; what was raised where that does not say whether it was bought. Raises Ended where EC2 refused.
+
+    `token`: of the run; no other one has it, and the record has it before EC2 is asked.
+    """
     order.record.write({"offer": order.offer, "region": api.region, "token": token})
     try:
-        return purchase(api, order.offer, {**order.tags, PURCHASE_TAG: token})
+        return purchase(api, order.offer, {**tags, PURCHASE_TAG: token})
     except ClientError as error:
         if not is_refusal(error):
             return error
@@ -244,8 +187,8 @@ def _purchased(api: Api, order: Order, token: str) -> str | Exception:
         return error
 
 
-def _refused(order: Order, error: ClientError) -> CommandError:
+def _refused(order: Order, error: ClientError) -> Ended:
     said = f"{code_of(error)}: {error.response.get('Error', {}).get('Message', '')}; nothing was bought"
     if code_of(error) in DENIED:
-        return CommandError(said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
-    return CommandError(said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")
+        return Ended("refused", said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
+    return Ended("refused", said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")
