@@ -514,13 +514,13 @@ def test_a_second_run_with_another_count_takes_that_of_the_block(regions: Region
 # Right before the purchase, and after it
 
 
-def under_the_lock(regions: Regions, act: Callable[[], None]) -> None:
+def under_the_lock(regions: Regions, act: Callable[[], None], at: str = "ec2.DescribeCapacityBlockOfferings") -> None:
     """Something happens while the run looks at the offer for the last time."""
     wire, seen = regions.wire("us-west-2"), list[str]()
 
     def after(name: str) -> None:
         seen.append(name)
-        if name == "ec2.DescribeCapacityBlockOfferings" and "ec2.CreateLaunchTemplate" in seen:
+        if name == at and "ec2.CreateLaunchTemplate" in seen:
             wire.after_call = lambda _name: None
             act()
 
@@ -713,6 +713,21 @@ def test_a_stack_file_that_is_edited_right_before_the_purchase_is_not_written_ov
     code, out, _ = buy("--json", "report.json")
     assert (code, "Pulumi.dev.yaml was edited a moment ago" in out, purchases(regions), records()) == (1, True, 0, [])
     assert (report()["isBought"], [each["outcome"] for each in report()["left"]]) == (False, ["moved"])
+    # The same of a block that is bought.
+    purchase.purchase(seen(regions), OFFER, {"trn:cluster": "trainium-dev", "trn:capacity-offer": OFFER})
+    path.write_text(path.read_text().replace("size: 1", "size: 2"))
+    under_the_lock(regions, edited, "ec2.DescribeCapacityReservations")
+    code, out, _ = buy(said="")
+    assert (code, "Pulumi.dev.yaml was edited a moment ago" in out, "capacityReservationId" in group()) == (1, True, False)
+
+
+def test_a_run_that_was_killed_after_the_file_was_written_leaves_only_its_record(regions: Regions):
+    """The next one takes it away: with it, each later run would look for the block for a minute."""
+    assert buy()[0] == 0
+    tags = {tag["Key"]: tag["Value"] for tag in next(iter(bought(regions).values()))["Tags"]}
+    PurchaseRecord.of(Path.cwd(), "dev", OFFER).write({"offer": OFFER, "token": tags["trn:purchase"]})
+    code, out, _ = buy(said="")
+    assert (code, "was not changed" in out, records(), purchases(regions)) == (0, True, [], 1)
 
 
 def test_a_refusal_of_ec2_is_no_doubt(regions: Regions):

@@ -1,6 +1,5 @@
 """A capacity block for a node group, as a change: bought once and written into the stack file; found by its tag, it is only written."""
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -134,9 +133,7 @@ class Buy:
         if self.account and self.account != account:
             wrong = f"these are credentials of account {account}, not of {self.account}"
             yield Refusal(wrong, "nothing was bought; check AWS_PROFILE", MISUSE)
-        if limit is not None and not math.isfinite(limit):
-            yield Refusal(f"--limit-usd {limit} is no sum", "name the most that the block may cost, in dollars", MISUSE)
-        elif limit is None and is_agreed:
+        if limit is None and is_agreed:
             yield Refusal("--yes alone buys nothing", "add --limit-usd with the most that the block may cost, in dollars", MISUSE)
         elif is_agreed and not self.account and not seen.is_proven:
             wrong = "the stack is not up, so nothing says which account is meant"
