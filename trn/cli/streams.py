@@ -47,16 +47,17 @@ class _Lossy(io.FileIO):
 
 
 def flush_output() -> None:
-    """Writes out what is left in the buffer of standard output, or drops it: the interpreter would fail at its end to write it.
+    """Writes out what is left in the buffers of both outputs, or drops it: the interpreter would fail at its end to write it.
 
-    Its reader is gone, or its device is full, which the command has said.
+    Their reader is gone, or their device is full, which the command has said.
     """
-    try:
-        sys.stdout.flush()
-    except OSError:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
 
 
 def _is_closed(number: int) -> bool:

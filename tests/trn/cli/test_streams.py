@@ -109,17 +109,26 @@ def test_a_locale_without_a_character_gets_its_escape(tmp_path: Path):
     assert done.stdout == f"{tmp_path}/\\u6771.yaml holds no object; nothing was checked\n"
 
 
-def test_progress_that_nobody_reads_ends_the_command_and_takes_nothing_else_with_it():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_progress_that_nobody_reads_ends_the_command_and_takes_nothing_else_with_it(unbuffered: str):
     """`2>&1 >FILE | head -1`: an error that a command can clean up after, and standard output stays as it is."""
     code = """
 from trn.cli.output import errors
-try:
-    errors().print("progress")
-except BrokenPipeError:
-    print("the result")
+from trn.run_command import run_command
+
+def command():
+    try:
+        errors().print("progress")
+    except BrokenPipeError:
+        print("the result")
+    return 3
+
+raise SystemExit(run_command(command))
 """
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writing, text=True, check=False, cwd=ROOT)
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writing, text=True, check=False, cwd=ROOT, env=environment)
     os.close(writing)
-    assert (done.returncode, done.stdout) == (0, "the result\n")
+    assert (done.returncode, done.stdout) == (3, "the result\n")
