@@ -44,6 +44,7 @@ def _stage(name: str, answers: Sequence[str] | None = None) -> Stage:
     return stage
 
 
+@cache
 def _before(name: str, act: Callable[[Stage], None] = lambda stage: None) -> dict[str, Any]:
     stage = _stage(name)
     act(stage)
@@ -70,7 +71,8 @@ def _yes(name: str, prepare: Callable[[Stage], None]) -> tuple[Stage, Ended]:
 
 def _wrong(case: Case, stage: Stage, ended: Ended, before: dict[str, Any], *, lock: bool = False) -> Iterator[str]:
     """What breaks a law, after whatever run. `lock`: whether one may stay."""
-    changed = {key for key, value in stage.everything().items() if before.get(key) != value} | (before.keys() - stage.everything().keys())
+    after = stage.everything()
+    changed = {key for key, value in after.items() if before.get(key) != value} | (before.keys() - after.keys())
     if foreign := [key for key in changed if not case.is_own(key)]:
         yield f"not its own, and changed: {foreign}"
     if stage.locks() and not lock:
