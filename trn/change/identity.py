@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from trn.cli.errors import CommandError
 from trn.engine.pulumi import Pulumi
+from trn.engine.recovery import refuse_misuse
 from trn.engine.stack_state import parse_state
 
 
@@ -208,6 +209,7 @@ def state_id(pulumi: Pulumi, stack: str) -> StateId:
     command = ("pulumi", "stack", "export", "--stack", stack)
     code, printed = pulumi.ask(command)
     if code:
+        refuse_misuse(stack, printed)
         raise CommandError(f"`{' '.join(command)}` failed, so that it is not known what the state holds", "what it printed says why")
     try:
         found = parse_state(json.loads(printed), "")
