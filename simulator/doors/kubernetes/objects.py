@@ -80,21 +80,17 @@ def _release_secret(item: CloudObject) -> Object:
     name, namespace = item.registration.inputs["name"], item.registration.inputs["namespace"]
     labels = {"owner": "helm", "name": name, "version": "1", "status": _RELEASE_STATES.get(item.status, "pending-install")}
     metadata = {"name": f"sh.helm.release.v1.{name}.v1", "namespace": namespace, "uid": uid_of(item), "labels": labels}
+    metadata["resourceVersion"] = version_of(item)
     return {"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1", "metadata": metadata}
 
 
-def release_of_secret(state: AccountState, namespace: str, secret: str) -> Registration | None:
-    """The release that a Secret of Helm's stands for."""
+def release_of_secret(state: AccountState, namespace: str, secret: str) -> tuple[Registration, Object] | None:
+    """The release that a Secret of Helm's stands for, and the Secret's metadata."""
     for item in state.existing(kinds.RELEASE):
         metadata = _release_secret(item)["metadata"]
         if (metadata["namespace"], metadata["name"]) == (namespace, secret):
-            return item.registration
+            return item.registration, metadata
     return None
-
-
-def uid_of_release(state: AccountState, release: Registration) -> str:
-    """Of the Secret in which Helm keeps it."""
-    return next((uid_of(item) for item in state.existing(kinds.RELEASE) if item.registration.urn == release.urn), "")
 
 
 def _plugins(state: AccountState) -> Iterator[Object]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -13,12 +14,15 @@ from addons import volcano
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
 from facts.resources.fsx import FILE_SYSTEM
 from simulator.account import kinds
+from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire.capacity import BOUGHT, OFFER
 from simulator.doors.wire.entries import made_id
 from simulator.doors.wire.repository_tasks import OBJECT, TASK
+from simulator.engine.run import Engine, Kill
+from simulator.engine.state import State
 from simulator.outputs import ACCOUNT, CREATED_AT
-from tests.support import ROOT
+from tests.support import ROOT, dev_configuration, record_stack
 from tests.trn.aws.cloud import tag_list
 from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
 from tests.trn.jobs.image.images import put_base
@@ -333,6 +337,39 @@ def _moved(stage: Stage, call: Call) -> tuple[str, str]:
     return ("close" if verb == "open" else verb), which
 
 
+@cache
+def _killed() -> Engine:
+    """A stack whose first run was killed when its last add-ons were under way: two releases are installed by halves."""
+    engine, recording = Engine(World(), State()), record_stack(dev_configuration(), stack=STACK)
+    (exporter,) = [each.urn for each in recording.resources() if each.urn.endswith("Deployment::lustre-exporter")]
+    assert engine.up(recording, kill=Kill(exporter, "create", 0.5)).killed
+    return engine
+
+
+def kill_up(stage: Stage) -> None:
+    """A run of Pulumi is killed."""
+    stage.engine = _killed().copy()
+
+
+def end_install(stage: Stage) -> None:
+    """A run that lives has installed a release that was half installed."""
+    next(item for item in stage.engine.world.state.existing(kinds.RELEASE) if item.status == "failed").status = "ready"
+
+
+def make_by_hand(stage: Stage) -> None:
+    """What has a name of ours was made by somebody with kubectl."""
+    item = stage.found("kubernetes:apps/v1:Deployment", "training/lustre-exporter")
+    item.registration = replace(item.registration, urn="lustre-exporter")
+
+
+def _recovered(stage: Stage, call: Call) -> tuple[str, str]:
+    if call.way == "kubernetes":
+        return "forget", call.given["preconditions"]["uid"]
+    # What a run of our own has made of the state is what the next one goes on with.
+    first = next(each.given["serial"] for _, each in stage.changes if each.way == "pulumi")
+    return f"pulumi {call.name}", first
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -428,6 +465,15 @@ CASES: Mapping[str, Case] = {
         prepare=lambda stage: set_size(stage, 2, OTHER),
         is_long=True,
     ),
+    "recover": Case(
+        words=("recover", STACK),
+        agreed=("y",),
+        acted=_recovered,
+        differ={"another run of Pulumi": lambda stage: stage.engine.state.held.popitem(), "Helm goes on": end_install},
+        refused={"somebody else made it": make_by_hand},
+        is_own=lambda key: key == "state" or key.startswith(kinds.RELEASE),
+        prepare=kill_up,
+    ),
     "data stage": Case(
         words=("data", "stage", STACK, SOURCE, FOLDER, "--detach"),
         agreed=("y",),
@@ -454,7 +500,7 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "recover", "shell", "upgrade", "verify"}
+NOT_YET = {"destroy", "import", "shell", "upgrade", "verify"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

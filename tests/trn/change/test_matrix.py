@@ -313,11 +313,12 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
         stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
         is_over = stage.everything() == end
-        stage, ended = _run(name, stage, *CASES[name].yes, *(["--break-lock"] if stage.locks() else []))
+        broken = ["--break-lock"] if stage.locks() else []
+        stage, ended = _run(name, stage, *CASES[name].yes, *broken)
         if stage.is_locked and ended.code:
             assert "`pulumi cancel`" in ended.err, number
             stage.is_locked = False
-            stage, ended = _run(name, stage, *CASES[name].yes)
+            stage, ended = _run(name, stage, *CASES[name].yes, *(broken if stage.locks() else []))
         is_ended = CASES[name].ended
         if is_ended is not None:
             assert is_ended(stage, ended, end), (number, ended.err)
