@@ -223,7 +223,7 @@ class Change(Protocol[Seen]):
         """Pure: what has changed between two looks, beside the actions themselves."""
         ...
 
-    def result(self, seen: Seen, report: "Report", /) -> Iterable[str]:
+    def result(self, seen: Seen, report: "Report", /) -> "Iterable[RenderableType]":
         """Pure: lines of the result."""
         ...
 

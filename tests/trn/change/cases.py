@@ -68,6 +68,8 @@ class Case:
     """Stands around each run: tools of the machine."""
     is_long: bool = False
     """Whether it is walked with the mark `long` only: another way through a command that has a row."""
+    is_well: Callable[[Mapping[str, Any]], bool] = lambda report: True
+    """Whether what it has found out is well. Else its exit code says so, though all was done, and what could not be seen holds up nothing else."""
     draws: int = 120
     """How many of its calls are tried in a column of the long tier, beside those that change something."""
 
@@ -333,6 +335,24 @@ def _moved(stage: Stage, call: Call) -> tuple[str, str]:
     return ("close" if verb == "open" else verb), which
 
 
+TRIED = "training/trn-verify-gang"
+
+
+def end_job(stage: Stage) -> None:
+    """No device is held."""
+    stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)
+
+
+def _tried(stage: Stage, call: Call) -> tuple[str, str]:
+    path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/training/jobs/{TRIED.partition('/')[2]}"
+    # What an earlier run left goes before the first Job of this run.
+    is_first = next(each for _, each in stage.changes if each.name.startswith(("POST", "DELETE"))) is call
+    if call.name.startswith("DELETE") and is_first:
+        return "delete", call.given["preconditions"]["uid"]
+    assert call.name.startswith("POST") or call.given["preconditions"]["uid"] == f"uid-{JOBS}-{TRIED}"
+    return ("remove" if call.name.startswith("DELETE") else "try"), path
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -438,6 +458,18 @@ CASES: Mapping[str, Case] = {
         prepare=leave_staging,
         ended=staging_ended,
     ),
+    "verify": Case(
+        words=("verify", STACK, "--only", "queues", "--only", "gang"),
+        agreed=(),
+        acted=_tried,
+        differ={},
+        is_own=lambda key: key == f"{JOBS} {TRIED}",
+        prepare=end_job,
+        lease="trn-verify",
+        yes=(),
+        refused={"a job has the devices": lambda stage: stage.start("late")},
+        is_well=lambda report: report.get("healthy", True),
+    ),
     "capacity buy": Case(
         words=("capacity", "buy", STACK, BLOCK, "--instances", "2", "--hours", "72"),
         agreed=("y", "3094.61"),
@@ -454,7 +486,7 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "recover", "shell", "upgrade", "verify"}
+NOT_YET = {"destroy", "import", "recover", "shell", "upgrade"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

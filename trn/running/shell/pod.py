@@ -15,13 +15,11 @@ from trn.aws.api import Api
 from trn.change.clients import access
 from trn.change.kubectl import kubectl
 from trn.cli.errors import MISUSE, CommandError
-from trn.cli.output import step_line
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS
 from trn.running.subject import Subject, name_of
-from trn.running.verify.devices import whole_nodes
 from trn.running.verify.jobs import TEST_LABEL
-from trn.running.verify.stage import Stage, phase, states
+from trn.running.verify.stage import Stage, phase, states, whole_nodes
 
 SHELL_LABEL = "trn/shell"
 """Its value is the cluster's name."""
@@ -92,10 +90,11 @@ def remove_ended(kubernetes: Kubernetes, settings: Settings) -> None:
 def start(subject: Subject, body: Object) -> str:
     """Make the pod and wait until it runs. Returns its node; raises CommandError with Kubernetes' own reason."""
     name = name_of(body)
-    with step_line() as tell:
-        stage = Stage(subject, "", None, access().pause, time.monotonic, tell)
-        subject.kubernetes.create(PODS, stage.namespace, body)
-        running = stage.wait(name, START_S, lambda pods: pods[0] if pods and phase(pods[0]) != "Pending" else None)
+    stage, began, running = Stage(subject, "", None), time.monotonic(), None
+    subject.kubernetes.make(PODS, stage.namespace, body)
+    while time.monotonic() - began < START_S and running is None:
+        access().pause(3)
+        running = next((pod for pod in stage.pods(name) if phase(pod) != "Pending"), None)
     if running is None or phase(running) != "Running":
         hint = "devices are held by a job, or the image cannot be pulled: `kubectl describe pod` while it waits"
         raise CommandError(f"the shell did not start within {START_S} s: {states(stage.pods(name))}", hint)
