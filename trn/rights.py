@@ -43,6 +43,7 @@ _OWN: Mapping[str, Rules] = {
         "pods/log": ("get",),
     },
     "shell": {
+        **_LEASE,
         "nodes": ("list",),
         "pods": ("create", "delete", "get", "list"),
         "pods/exec": ("create", "get"),

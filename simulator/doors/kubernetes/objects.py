@@ -27,7 +27,7 @@ PROGRAM, USER = "pulumi-kubernetes-5f3c1a2b", "kubectl-client-side-apply"
 
 def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
     """All objects of a kind."""
-    for item in state if _key(kind) != "v1/Node" else ():
+    for item in state if _key(kind) not in ("v1/Node", "v1/Pod") else ():
         if kinds.is_kubernetes(item.registration.type) and kinds.object_kind(item.registration.type) == _key(kind):
             yield shown(item)
     if kind.group == "" and kind.kind == "Node":

@@ -14,6 +14,7 @@ from simulator.account.state import AccountState
 from simulator.doors.kubernetes.nodes import HELD, Object, closings, nodes
 from simulator.recording import Registration
 
+POD = "kubernetes:core/v1:Pod"
 LOG = "simulated account: no container runs here"
 _JOB_LABELS = {"batch.volcano.sh/Job": "volcano.sh/job-name", "batch/Job": "batch.kubernetes.io/job-name"}
 _DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
@@ -27,6 +28,7 @@ def pods(state: AccountState) -> list[Object]:
     for job in sorted(jobs(state), key=lambda item: item.registration.id):
         open_nodes = [node for node in there if _takes(job, node, closed)]
         found += _placed(job, open_nodes, held)
+    found += [_alone(item, there, held) for item in state.existing(POD)]
     for item in state.existing(kinds.DAEMON_SET):
         found += [_daemon(item, node) for node in there if _tolerated(item.registration.inputs["spec"]["template"]["spec"], node)]
     return found
@@ -116,6 +118,16 @@ def _pod(job: CloudObject, name: str, own: Mapping[str, str], spec: Mapping[str,
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": uid_of(job), "controller": True}
     labels = {**own, _label(job): metadata["name"]}
     return _standing(name, metadata.get("namespace", "default"), labels, spec, node, [owner])
+
+
+def _alone(item: CloudObject, there: list[Object], held: Counter[tuple[str, str]]) -> Object:
+    """A pod that a user made."""
+    inputs = item.registration.inputs
+    metadata, spec = inputs["metadata"], inputs["spec"]
+    node = next((node for node in there if _tolerated(spec, node) and _fits(spec, node, held)), None)
+    pod = _standing(metadata["name"], metadata["namespace"], metadata.get("labels") or {}, spec, node, [])
+    status = {**pod["status"], **(inputs.get("status") or {})}
+    return {**pod, "metadata": {**metadata, **pod["metadata"], "uid": uid_of(item)}, "status": status}
 
 
 def _daemon(item: CloudObject, node: Object) -> Object:

@@ -29,6 +29,7 @@ from trn.jobs.data.staging import STAGE_LABEL, name_of
 from trn.jobs.image.place import usual_repository
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
+from trn.running.shell.pod import SHELL_LABEL
 from trn.running.subject import NODES
 
 GROUP, OTHER, JOBS = "trn1-32xl", "trn1n-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
@@ -353,6 +354,46 @@ def _tried(stage: Stage, call: Call) -> tuple[str, str]:
     return ("remove" if call.name.startswith("DELETE") else "try"), path
 
 
+POD, PODS = "kubernetes:core/v1:Pod", "/api/v1/namespaces/training/pods"
+
+
+def leave_shell(stage: Stage) -> None:
+    """The time of an earlier shell is over, and somebody is in another."""
+    for name, status in (("over", {"phase": "Failed"}), ("busy", {})):
+        metadata = {"name": f"trn-shell-{name}", "namespace": "training", "labels": {SHELL_LABEL: CLUSTER}}
+        body = {"kind": "Pod", "metadata": metadata, "spec": {"containers": []}, "status": status}
+        assert ApiServer(stage.engine.world).answer("POST", PODS, body).status == 201
+
+
+@contextmanager
+def a_shell(stage: Stage) -> Iterator[None]:
+    """A kubectl that enters a pod. The names of pods are counted: a second run draws another."""
+    numbers = [each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)]
+
+    def run(*_: Any) -> int:
+        return stage.through(Call("tool", "kubectl", None, is_change=False), lambda: 0, lambda _: 1)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch("trn.running.shell.change.run_shell", run))
+        stack.enter_context(patch("trn.running.shell.change.secrets.token_hex", lambda _: str(sum(each.isdigit() for each in numbers))))
+        stack.enter_context(patch("trn.change.clients.Live.need_tools", lambda *_: None))
+        yield
+
+
+def _entered(_: Stage, call: Call) -> tuple[str, str]:
+    if call.name.startswith("POST"):
+        return "make", f"{PODS}/{call.given['metadata']['name']}"
+    uid, name = call.given["preconditions"]["uid"], call.name.rpartition("/")[2]
+    assert uid == f"uid-{POD}-training/{name}"
+    return "delete", uid if name == "trn-shell-over" else f"{PODS}/{name}"
+
+
+def shell_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
+    """A shell that was killed ends by itself; until then somebody may be in it."""
+    names = {each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)}
+    return (ended.code, names - {"0"}) == (0, {"busy"})
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -470,6 +511,20 @@ CASES: Mapping[str, Case] = {
         refused={"a job has the devices": lambda stage: stage.start("late")},
         is_well=lambda report: report.get("healthy", True),
     ),
+    "shell": Case(
+        words=("shell", STACK, "--node-group", GROUP),
+        agreed=(),
+        acted=_entered,
+        differ={},
+        is_own=lambda key: key.startswith(f"{POD} training/trn-shell-"),
+        prepare=leave_shell,
+        lease="trn-shell-0",
+        yes=(),
+        refused={"the group is empty": lambda stage: set_size(stage, 0)},
+        is_well=lambda report: not report.get("exitCode"),
+        ended=shell_ended,
+        around=a_shell,
+    ),
     "capacity buy": Case(
         words=("capacity", "buy", STACK, BLOCK, "--instances", "2", "--hours", "72"),
         agreed=("y", "3094.61"),
@@ -486,7 +541,7 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "recover", "shell", "upgrade"}
+NOT_YET = {"destroy", "import", "recover", "upgrade"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

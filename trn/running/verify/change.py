@@ -20,7 +20,7 @@ from trn.kubernetes.job_pods import PODS
 from trn.running.status.checks import CHECKS, findings_of, guarded
 from trn.running.subject import Subject, name_of
 from trn.running.verify import collectives, driver, file_system, gang
-from trn.running.verify.jobs import TEST_LABEL
+from trn.running.verify.jobs import TEST_LABEL, is_of, marked
 from trn.running.verify.stage import KINDS, Stage, Trial, summary
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ TRIALS: dict[str, Callable[[Stage], Iterator[Finding | Trial]]] = {
 WITHOUT_CONTAINERS = (gang.CHECK,)
 """Trials that want their pods placed, and nothing of what runs in them."""
 CLEAN_UP = "clean-up"
-RUN = "trn/run"
-"""Annotation that is another for each run: by it one knows its own Jobs."""
 POLL_S = 3
 CLEARING_S = 180
 """How long what was deleted may take to be gone: a pod on a node that is gone stays for minutes."""
@@ -142,7 +140,7 @@ class Verify:
 
         def own(site: Site) -> Kube | None:
             for item in stage.own(trial.resource):
-                if name_of(item) == trial.name and (item["metadata"].get("annotations") or {}).get(RUN) == site.token:
+                if name_of(item) == trial.name and is_of(item, site.token):
                     return Kube(which.kind, which.name, str(item["metadata"]["uid"]))
             return None
 
@@ -150,9 +148,8 @@ class Verify:
             if hindered := list(trial.hindrance()):
                 return self._note(trial.check, "refused", *hindered)
             site.tell(f"starting {trial.name}")
-            body = {**trial.body, "metadata": {**trial.body["metadata"], "annotations": {RUN: site.token}}}
             try:
-                stage.subject.kubernetes.make(trial.resource, stage.namespace, body)
+                stage.subject.kubernetes.make(trial.resource, stage.namespace, marked(trial.body, site.token))
             except AlreadyThere:
                 do = "look whose it is; what an earlier run left goes when this is run again"
                 return self._note(
