@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
-from trn.change.identity import Identity, StateId
+from trn.change.identity import File, Identity, StateId, file_id
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
+from trn.cli.text_files import write_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -101,6 +102,14 @@ def pulumi_run(
         return Outcome("held", (printed,)) if code else Outcome("done")
 
     return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
+
+
+def written(file: File, text: str, hint: str = "") -> Outcome:
+    """Writes a file, whole or not at all, where it still holds what it held when it was looked at. Raises CommandError as `write_text` does."""
+    if file_id(file.path) != file:
+        return Outcome("moved", (f"{file.path} has been edited since it was looked at",))
+    write_text(file.path, text, hint)
+    return Outcome("done")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from trn.cli.errors import CommandError
@@ -143,6 +144,40 @@ class S3:
     def within(self, confirmed: Any, /) -> bool:
         """The same objects with the same content."""
         return self == confirmed
+
+
+@dataclass(frozen=True)
+class File:
+    """What a file on this machine holds."""
+
+    path: Path
+    sha256: str
+    """Of its bytes. Empty: there was none."""
+    kind = "file"
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    @property
+    def which(self) -> str:
+        """With the hash: anybody may edit it."""
+        return f"{self.path}@sha256:{self.sha256}" if self.sha256 else str(self.path)
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same file that holds the same."""
+        return self == confirmed
+
+
+def file_id(path: Path) -> File:
+    """A file as it is now. Raises CommandError where that cannot be read."""
+    try:
+        return File(path, hashlib.sha256(path.read_bytes()).hexdigest())
+    except FileNotFoundError:
+        return File(path, "")
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}", "check that it is a file that you may read") from error
 
 
 @dataclass(frozen=True)
