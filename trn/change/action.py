@@ -61,7 +61,7 @@ class Action:
     """Whether it comes of another action, so that consent to that one is consent to this one."""
     is_change: bool = True
     """False: nothing is called, it is only waited for, and nobody is asked."""
-    undo: Callable[[Site], None] | None = field(default=None, kw_only=True)
+    undo: Callable[[Site], Any] | None = field(default=None, kw_only=True)
     """Takes back what only prepares for what follows, where that is not done. By what is found then: it may be done in part, or not at all."""
 
     def is_within(self, confirmed: "Action") -> bool:
@@ -232,7 +232,7 @@ class Change(Protocol[Seen]):
         """Pure: what has changed between two looks, beside the actions themselves."""
         ...
 
-    def result(self, seen: Seen, report: "Report", /) -> Iterable[str]:
+    def result(self, seen: Seen, report: "Report", /) -> "Iterable[RenderableType]":
         """Pure: lines of the result."""
         ...
 

@@ -27,7 +27,7 @@ PROGRAM, USER = "pulumi-kubernetes-5f3c1a2b", "kubectl-client-side-apply"
 
 def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
     """All objects of a kind."""
-    if _key(kind) != "v1/Node":
+    if _key(kind) not in ("v1/Node", "v1/Pod"):
         yield from map(shown, view.objects_of_kind(state, _key(kind)))
     if kind.group == "" and kind.kind == "Node":
         yield from nodes(state)

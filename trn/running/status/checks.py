@@ -1,6 +1,7 @@
 """All checks of a cluster that is up, and what becomes of one that cannot be made: a failure, never a pass."""
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -11,6 +12,7 @@ from trn.running.status import nodes, services
 from trn.running.subject import Subject
 
 Check = Callable[[Subject], Iterator[Finding]]
+T = TypeVar("T")
 CHECKS: dict[str, Check] = {
     "control plane": services.control_plane,
     "node groups": nodes.groups,
@@ -29,8 +31,8 @@ def findings_of(subject: Subject, name: str) -> Iterator[Finding]:
     yield from guarded(name, CHECKS[name](subject))
 
 
-def guarded(name: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a check; one that cannot be made is a failure."""
+def guarded(name: str, findings: Iterator[T]) -> Iterator[T | Finding]:
+    """The findings of a check, or what leads to them; one that cannot be made is a failure."""
     try:
         yield from findings
     except (BotoCoreError, ClientError) as error:
