@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from simulator.report.drawing.style import document
-from simulator.report.drawing.tables import tile
+from report.style import document
+from report.tables import tile
 from trn.jobs.watch.progress import Hardware, Progress
 from trn.jobs.watch.view import figures, losses, rates
 

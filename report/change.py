@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from report.runs import Run
+from report.tables import prose, table, tile, type_cell
+from report.text import escaped
 from simulator.cost_figures import Figures
-from simulator.report.drawing.runs import Run
-from simulator.report.drawing.tables import prose, table, tile, type_cell
-from simulator.report.drawing.text import duration, escaped, plural
+from simulator.report.words import duration, plural
 
 KINDS = ("replace", "delete", "update", "create")
 """What can be done to a resource, worst first."""

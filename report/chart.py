@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from simulator.report.drawing.parts import Part
-from simulator.report.drawing.rows import Rows, shapes, slot_line
-from simulator.report.drawing.runs import Run, Step
-from simulator.report.drawing.tables import table, type_cell
-from simulator.report.drawing.text import duration, escaped, plural
+from report.parts import Part
+from report.rows import Rows, shapes, slot_line
+from report.runs import Run, Step
+from report.tables import table, type_cell
+from report.text import escaped
 from simulator.report.schema import CostPoint
+from simulator.report.words import duration, plural
 
 MOST_TICKS = 6
 """Without the script, which counts by the width that there is, labels must fit a phone."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from simulator.report.drawing.text import duration
 from simulator.report.schema import CostPoint, Destroy, DestroyStep, PathStep, Report, ResourceTimes, StepTimes, Up
+from simulator.report.words import duration
 
 Phase = Literal["up", "change", "destroy"]
 Operation = Literal["create", "update", "delete"]

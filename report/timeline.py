@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulator.report.drawing.runs import DRAWN_WORDS, Run, Step, runs_of
-from simulator.report.drawing.text import FONT, duration, escaped, plural, short_type, svg_document, text_width, themed_style
+from report.runs import DRAWN_WORDS, Run, Step, runs_of
+from report.text import FONT, escaped, svg_document, text_width, themed_style
 from simulator.report.schema import Report
+from simulator.report.words import duration, plural, short_type
 
 WIDTH, MARGIN = 1160.0, 24.0
 PLOT_LEFT, PLOT_RIGHT = MARGIN, WIDTH - MARGIN

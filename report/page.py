@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
+from report.change import ChangeRun, change_section
+from report.chart import legend, run_section, slug
+from report.header import figures, header, what
+from report.parts import Linked, Part, linked, parts_of
+from report.picture import picture
+from report.runs import Run, runs_of
+from report.style import document
+from report.tables import prose, table
+from report.text import escaped
+from report.trouble import trouble_section
 from simulator.recording import Recording
-from simulator.report.drawing.change import ChangeRun, change_section
-from simulator.report.drawing.chart import legend, run_section, slug
-from simulator.report.drawing.header import figures, header, what
-from simulator.report.drawing.parts import Linked, Part, linked, parts_of
-from simulator.report.drawing.picture import picture
-from simulator.report.drawing.runs import Run, runs_of
-from simulator.report.drawing.style import document
-from simulator.report.drawing.tables import prose, table
-from simulator.report.drawing.text import duration, escaped
-from simulator.report.drawing.trouble import trouble_section
 from simulator.report.schema import CostLine, Report
+from simulator.report.words import duration
 
 MOST_BILLED = 15
 """Lines of the bill that are seen before it is unfolded."""

@@ -5,9 +5,9 @@
 
 from collections.abc import Sequence
 
+from report.inventory import Chip, Inventory, Subnet, subnet_rows
+from report.text import escaped
 from simulator.recording import Recording
-from simulator.report.drawing.inventory import Chip, Inventory, Subnet, subnet_rows
-from simulator.report.drawing.text import escaped
 
 MOST_CHIPS = 12
 """Boxes in one place that are seen before it is unfolded."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.report.drawing.parts import PARTS, Linked, linked, part_of_type, parts_of
-from tests.simulator.report.builders import CLUSTER, NODE_GROUP, VPC
+from report.parts import PARTS, Linked, linked, part_of_type, parts_of
+from tests.report.builders import CLUSTER, NODE_GROUP, VPC
 from tests.support import ROOT
 from trn.engine.program import record_stack
 from trn.engine.stack_file import read_stack_file

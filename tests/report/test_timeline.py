@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from simulator.report.drawing.text import text_width
-from simulator.report.drawing.timeline import LABEL_SIZE, MARK, PLOT_LEFT, PLOT_RIGHT, SHORTEST_BAR, timeline_svg
+from report.text import text_width
+from report.timeline import LABEL_SIZE, MARK, PLOT_LEFT, PLOT_RIGHT, SHORTEST_BAR, timeline_svg
 from simulator.report.schema import Report
-from tests.simulator.report.builders import CLUSTER, HOSTILE, NODE_GROUP, VPC, deletion, destroy_again, report, resource, up_again
+from tests.report.builders import CLUSTER, HOSTILE, NODE_GROUP, VPC, deletion, destroy_again, report, resource, up_again
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from simulator.report.drawing.runs import Phase, Run, Step, destroy_run, runs_of, up_run
+from report.runs import Phase, Run, Step, destroy_run, runs_of, up_run
 from simulator.report.schema import PathStep
-from tests.simulator.report.builders import CLUSTER, NODE_GROUP, VPC, change_run, deletion, destroy_again, report, resource, up_again, urn
+from tests.report.builders import CLUSTER, NODE_GROUP, VPC, change_run, deletion, destroy_again, report, resource, up_again, urn
 
 COMPONENT = "trn:components:Network"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from facts.catalogue import NEURON_TYPES
 from simulator.recording import Indexed, Recording, Registration
-from simulator.report.drawing.text import plural
+from simulator.report.words import plural
 
 ROLES_FIRST = ("public", "private", "node")
 """Rows of subnets from the way out inwards; other roles follow by name."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from simulator.report.drawing.parts import PARTS, Part, part_of_type
-from simulator.report.drawing.runs import Run, Step
-from simulator.report.drawing.tables import prose
-from simulator.report.drawing.text import duration, escaped, plural, short_type
+from report.parts import PARTS, Part, part_of_type
+from report.runs import Run, Step
+from report.tables import prose
+from report.text import escaped
+from simulator.report.words import duration, plural, short_type
 
 MOST_LONGEST = 6
 """Steps of a part that are shown for their length alone."""

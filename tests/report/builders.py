@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from report.runs import Run, Step
 from simulator.cost_figures import Figure
 from simulator.recording import Recording, Registration
-from simulator.report.drawing.runs import Run, Step
 from simulator.report.schema import (
     SCHEMA,
     Cost,

@@ -1,11 +1,8 @@
-"""Words and widths that the drawings share."""
-
-from xml.etree import ElementTree
+"""Words for times, types and counts."""
 
 import pytest
 
-from simulator.report.drawing.text import duration, escaped, plural, short_type, text_width
-from tests.simulator.report.builders import HOSTILE
+from simulator.report.words import duration, plural, short_type
 
 
 @pytest.mark.parametrize(
@@ -44,23 +41,7 @@ def test_a_short_type_is_the_last_word_of_its_token(token: str, word: str):
     assert short_type(token) == word
 
 
-def test_escaped_text_parses_and_keeps_what_xml_allows():
-    """A name comes from a configuration file and may hold anything; one bad character would make a picture unreadable."""
-    parsed = ElementTree.fromstring(f'<a b="{escaped(HOSTILE)}">{escaped(HOSTILE)}</a>')
-    assert parsed.text == parsed.get("b") == HOSTILE.replace("\x1b", "\ufffd").replace("\x00", "\ufffd")
-
-
-def test_a_surrogate_is_replaced():
-    """Half a character can be read from JSON but not be written as UTF-8."""
-    assert escaped("a\ud800b") == "a\ufffdb"
-
-
 @pytest.mark.parametrize(("count", "noun", "words"), [(1, "zone", "1 zone"), (0, "level", "0 levels"), (2, "registry", "2 registries")])
 def test_a_count_agrees_with_its_noun(count: int, noun: str, words: str):
     """`1 zones` on a picture looks like a mistake in the numbers as well."""
     assert plural(count, noun) == words
-
-
-def test_bold_and_wide_text_needs_more_room():
-    """Room is reserved by this estimate: bold names and capitals that it underrates would run into each other."""
-    assert text_width("MMM", 12, bold=True) > text_width("MMM", 12) > text_width("iii", 12)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from simulator.report.drawing.runs import Run, runs_of
-from simulator.report.drawing.trouble import trouble_section
+from report.runs import Run, runs_of
+from report.trouble import trouble_section
 from simulator.report.schema import CostPoint, Incident, Problem, Report
-from tests.simulator.report.builders import (
+from tests.report.builders import (
     CLUSTER,
     NODE_GROUP,
     VPC,

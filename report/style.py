@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from simulator.report.drawing.text import DARK, FONT, LIGHT, PICTURE_DARK, PICTURE_LIGHT, escaped
+from report.text import DARK, FONT, LIGHT, PICTURE_DARK, PICTURE_LIGHT, escaped
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a page may do: nothing but its own style, and its script where it has one."""
@@ -39,5 +39,5 @@ def document(title: str, body: str, *, with_script: bool = False) -> str:
 @cache
 def _asset(name: str) -> str:
     """A file beside this one, without indentation, comments and empty lines: they are for who edits it."""
-    text = (files("simulator.report.drawing") / name).read_text()
+    text = (files("report") / "templates" / f"{name}.j2").read_text()
     return re.sub(r"(?m)^\s*(//.*|/\*.*\*/)?\s*\n?", "", text)

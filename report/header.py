@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from facts.prices import HOURS_PER_MONTH
+from report.inventory import Inventory
+from report.runs import Run
+from report.tables import tile
+from report.text import escaped
 from simulator.recording import Recording
-from simulator.report.drawing.inventory import Inventory
-from simulator.report.drawing.runs import Run
-from simulator.report.drawing.tables import tile
-from simulator.report.drawing.text import duration, escaped, plural
 from simulator.report.schema import Cost, Report
+from simulator.report.words import duration, plural
 
 MOST_TYPES = 4
 """Instance types that are named."""

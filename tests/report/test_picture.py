@@ -2,9 +2,9 @@
 
 import re
 
+from report.picture import MOST_CHIPS, picture
 from simulator.recording import Recording
-from simulator.report.drawing.picture import MOST_CHIPS, picture
-from tests.simulator.report.builders import HOSTILE, recording
+from tests.report.builders import HOSTILE, recording
 
 
 def texts(drawn: str) -> list[str]:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from simulator.report.drawing.text import escaped, short_type
+from report.text import escaped
+from simulator.report.words import short_type
 
 
 def prose(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from simulator.report.drawing.chart import slug
-from simulator.report.drawing.runs import Run, Step
-from simulator.report.drawing.tables import prose
-from simulator.report.drawing.text import duration, escaped, plural, short_type
+from report.chart import slug
+from report.runs import Run, Step
+from report.tables import prose
+from report.text import escaped
 from simulator.report.schema import CostLine, Incident, Leftover, Problem, Report
+from simulator.report.words import duration, plural, short_type
 
 MOST_BILLED = 6
 """Lines of the bill that are named."""

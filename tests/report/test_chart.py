@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from simulator.report.drawing.chart import run_section
-from simulator.report.drawing.parts import Part
-from simulator.report.drawing.runs import Run, Step
+from report.chart import run_section
+from report.parts import Part
+from report.runs import Run, Step
 from simulator.report.schema import CostPoint
-from tests.simulator.report.builders import NODE_GROUP, VPC, change_run, urn
+from tests.report.builders import NODE_GROUP, VPC, change_run, urn
 
 
 def step(name: str = "train", start: float = 0.0, end: float = 10.0, **more: Any) -> Step:

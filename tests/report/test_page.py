@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from report.change import ChangeRun, NodesTouched, Side, Touched
+from report.page import page_html
 from simulator.cost_figures import Figure, Figures
-from simulator.report.drawing.change import ChangeRun, NodesTouched, Side, Touched
-from simulator.report.drawing.page import page_html
 from simulator.report.schema import Incident, Problem
-from tests.simulator.report.builders import (
+from tests.report.builders import (
     CLUSTER,
     HOSTILE,
     NODE_GROUP,
@@ -313,8 +313,7 @@ def test_the_legend_explains_the_lower_bound_where_it_is_drawn():
 
 def test_what_the_page_is_made_from_is_packaged():
     """From a checkout it works without; installed as a package, `trn rehearse` would find neither style nor script."""
-    packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["simulator"]
-    beside = {
-        f"report/drawing/{path.name}" for path in (ROOT / "simulator/report/drawing").iterdir() if path.is_file() and path.suffix != ".py"
-    }
-    assert beside <= set(packaged)
+    packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["report"]
+    beside = [path.relative_to(ROOT / "report") for path in (ROOT / "report").rglob("*.*") if path.suffix not in (".py", ".pyc")]
+    assert beside
+    assert [path for path in beside if not any(path.match(pattern) for pattern in packaged)] == []
