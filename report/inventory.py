@@ -1,13 +1,13 @@
-"""What a picture of the network and the cluster shows, read from types, ids and inputs of a recording and never from components."""
+"""The picture of a cluster as boxes, read from types, ids and inputs of a recording and never from components."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 from facts.catalogue import NEURON_TYPES
+from report.boxes import Box
 from simulator.recording import Indexed, Recording, Registration
 from simulator.report.words import plural
 
@@ -15,25 +15,7 @@ ROLES_FIRST = ("public", "private", "node")
 """Rows of subnets from the way out inwards; other roles follow by name."""
 
 SUBNET, NAT_GATEWAY, NODE_GROUP = "aws:ec2/subnet:Subnet", "aws:ec2/natGateway:NatGateway", "aws:eks/nodeGroup:NodeGroup"
-
-
-@dataclass(frozen=True)
-class Chip:
-    """A small box: one resource with a title and a few lines."""
-
-    style: str
-    title: str
-    lines: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Subnet:
-    """One subnet and the resources in it."""
-
-    role: str
-    zone_id: str
-    header: Chip
-    chips: tuple[Chip, ...]
+FILE_SYSTEM = "aws:fsx/lustreFileSystem:LustreFileSystem"
 
 
 class Inventory:
@@ -70,13 +52,7 @@ class Inventory:
     @property
     def file_systems(self) -> list[str]:
         """Size and throughput of each file system."""
-        found = []
-        for item in self.of("aws:fsx/lustreFileSystem:LustreFileSystem"):
-            throughput = item.inputs.get("perUnitStorageThroughput")
-            found.append(
-                f"Lustre, {item.inputs.get('storageCapacity', '?')} GiB" + (f" at {throughput} MB/s per TiB" if throughput else "")
-            )
-        return found
+        return [" at ".join(_file_system(item)) for item in self.of(FILE_SYSTEM)]
 
     def node_counts(self) -> Mapping[str, int]:
         """Nodes that the managed node groups start with, by instance type, those with Neuron chips first; 0 where groups are empty."""
@@ -98,45 +74,64 @@ class Inventory:
             found.append(f"up to {most} x {' or '.join(types)} by Karpenter" if types and most else "more by Karpenter")
         return list(dict.fromkeys(found))
 
-    def vpc_title(self) -> str:
+    def _vpc_title(self) -> str:
         """Names and blocks of the VPC."""
         blocks = [item.inputs.get("cidrBlock") for item in self.of("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation")]
         named = [" ".join(["VPC", _label(vpc), str(vpc.inputs.get("cidrBlock", ""))]) for vpc in self.vpcs]
         return " and ".join([*(named or ["no VPC"]), *(str(block) for block in blocks if block)])
 
-    def edge(self) -> list[Chip]:
+    def _edge(self) -> list[Box]:
         """What the VPC has as a whole: its internet gateway and its endpoints."""
         routes = [str(item.inputs.get("gatewayId")) for item in self.of("aws:ec2/route:Route")]
         gateways = [
-            Chip("gateway", "internet gateway", (f"in {plural(routes.count(item.id), 'route table')}",))
+            Box("gateway", "internet gateway", (f"in {plural(routes.count(item.id), 'route table')}",))
             for item in self.of("aws:ec2/internetGateway:InternetGateway")
         ]
-        return gateways + [Chip("gateway", f"{_service(item)} endpoint", (_endpoint_line(item),)) for item in self.endpoints]
+        return gateways + [Box("gateway", f"{_service(item)} endpoint", (_endpoint_line(item),)) for item in self.endpoints]
 
-    def subnets(self) -> list[Subnet]:
-        """Every subnet, by URN."""
-        return [self._subnet(item) for item in self.of(SUBNET)]
+    def picture(self) -> list[list[Box]]:
+        """The whole picture, row below row, boxes of a row side by side."""
+        addons = self._versions("aws:eks/addon:Addon", "addonName", "addonVersion")
+        charts = self._versions("kubernetes:helm.sh/v3:Release", "name", "version")
+        software = [Box("", title, chips=chips) for title, chips in (("Managed add-ons", addons), ("Charts", charts)) if chips]
+        return [*self.network(), *([software] if software else [])]
 
-    def _subnet(self, subnet: Registration) -> Subnet:
-        zone_id, role = _zone_id(subnet), self._role(subnet)
-        header = Chip("", f"{role}  {subnet.inputs.get('cidrBlock', '')}", (self._routes(subnet.id),))
+    def network(self) -> list[list[Box]]:
+        """The control plane, and the VPC with a column for each zone."""
+        vpc = Box("vpc", self._vpc_title(), chips=self._edge(), columns=self._zones())
+        return [*([self._control_plane(item)] for item in self.clusters), [vpc]]
+
+    def _zones(self) -> list[Box]:
+        """Subnets of one role have the same place in each zone; a second one of that role in a zone is in a further row."""
+        cells: dict[tuple[int, str, int], dict[str, Box]] = {}
+        met: Counter[tuple[str, str]] = Counter()
+        for subnet in self.of(SUBNET):
+            role, zone_id = self._role(subnet), _zone_id(subnet)
+            place = ROLES_FIRST.index(role) if role in ROLES_FIRST else len(ROLES_FIRST)
+            cells.setdefault((place, role, met[role, zone_id]), {})[zone_id] = self._subnet(subnet, role)
+            met[role, zone_id] += 1
+        rows = [cells[key] for key in sorted(cells)]
+        return [Box("zone", zone_id, cells=[row.get(zone_id) for row in rows]) for zone_id in self.zone_ids]
+
+    def _subnet(self, subnet: Registration, role: str) -> Box:
         gateways = [self._nat_gateway(item) for item in self.of(NAT_GATEWAY) if item.inputs.get("subnetId") == subnet.id]
         interfaces = [
-            Chip("control", "control plane interfaces", ("made by EKS",))
+            Box("control", "control plane interfaces", ["made by EKS"])
             for item in self.clusters
             if subnet.id in _ids((item.inputs.get("vpcConfig") or {}).get("subnetIds"))
         ]
         files = [
-            Chip("storage", "file system", (f"Lustre, {item.inputs.get('storageCapacity', '?')} GiB",))
-            for item in self.of("aws:fsx/lustreFileSystem:LustreFileSystem")
+            Box("storage", "file system", _file_system(item))
+            for item in self.of(FILE_SYSTEM)
             if subnet.id in _ids(item.inputs.get("subnetIds"))
         ]
         groups = [self._node_group(item) for item in self._groups.get(subnet.id, ())]
-        return Subnet(role, zone_id, header, (*gateways, *interfaces, *files, *groups))
+        title = f"{role}  {subnet.inputs.get('cidrBlock', '')}"
+        return Box("subnet", title, [self._routes(subnet.id)], [*gateways, *interfaces, *files, *groups])
 
-    def _nat_gateway(self, gateway: Registration) -> Chip:
+    def _nat_gateway(self, gateway: Registration) -> Box:
         addresses = [item.outputs.get("publicIp") for item in self.of("aws:ec2/eip:Eip") if item.id == gateway.inputs.get("allocationId")]
-        return Chip("gateway", "NAT gateway", (str(next(iter(addresses), None) or "no public address"),))
+        return Box("gateway", "NAT gateway", (str(next(iter(addresses), None) or "no public address"),))
 
     def _role(self, subnet: Registration) -> str:
         label = _label(subnet).removesuffix(f"-{_zone_id(subnet)}")
@@ -179,37 +174,50 @@ class Inventory:
     def _instance_types(self, group: Registration) -> list[str]:
         return _ids(group.inputs.get("instanceTypes")) or _ids(self._template(group).get("instanceType")) or ["?"]
 
-    def _node_group(self, group: Registration) -> Chip:
+    def _node_group(self, group: Registration) -> Box:
         kinds = [interface.get("interfaceType") for interface in self._template(group).get("networkInterfaces") or []]
         efa_count = kinds.count("efa") + kinds.count("efa-only")
-        count = _desired_size(group)
-        zone_count = len(_ids(group.inputs.get("subnetIds")))
-        nodes = f"{count} x {' or '.join(self._instance_types(group))}" + (f" over {plural(zone_count, 'zone')}" if zone_count > 1 else "")
+        count, most = _desired_size(group), int((group.inputs.get("scalingConfig") or {}).get("maxSize") or 0)
+        zone_count, types = len(_ids(group.inputs.get("subnetIds"))), self._instance_types(group)
+        nodes = f"{count} x {' or '.join(types)}" + (f", up to {most}" if most > count else "")
+        nodes += f" over {plural(zone_count, 'zone')}" if zone_count > 1 else ""
+        chips = [
+            f"{of.chip_count} {of.chip_name} chips, {of.logical_core_count} NeuronCores, {of.device_memory_gib} GiB per node"
+            for name in types[:1]
+            if (of := NEURON_TYPES.get(name)) is not None
+        ]
         cards = f"{plural(efa_count, 'EFA interface')} per node" if efa_count else "no EFA interfaces"
         style = ("efa" if efa_count else "plain") + ("" if count else " empty")
-        return Chip(style, str(group.inputs.get("nodeGroupName") or group.name), (nodes, cards))
+        return Box(style, str(group.inputs.get("nodeGroupName") or group.name), [nodes, *chips, cards])
 
-    def control_planes(self) -> list[Chip]:
-        """The control plane, with its version and who reaches it."""
-        return [Chip("control", f"control plane {item.id or item.name}", (_control_plane_line(item),)) for item in self.clusters]
+    def _control_plane(self, cluster: Registration) -> Box:
+        network = cluster.inputs.get("vpcConfig") or {}
+        support = "standard" if (cluster.inputs.get("upgradePolicy") or {}).get("supportType") == "STANDARD" else "extended"
+        doors = ["in the VPC"] if network.get("endpointPrivateAccess") else []
+        if network.get("endpointPublicAccess", True):
+            blocks = _ids(network.get("publicAccessCidrs"))
+            doors.append("from " + (", ".join(blocks) if 0 < len(blocks) <= 3 else plural(len(blocks), "block") if blocks else "anywhere"))
+        opened = f"open {' and '.join(doors)}" if doors else "closed"
+        line = f"Kubernetes {cluster.inputs.get('version', 'newest')}, {support} support; endpoint {opened}"
+        line += "; secrets encrypted by a KMS key" if cluster.inputs.get("encryptionConfig") else ""
+        line += "; logs in CloudWatch" if cluster.inputs.get("enabledClusterLogTypes") else ""
+        return Box("control", f"control plane {cluster.id or cluster.name}", [line])
 
-    def addons(self) -> list[Chip]:
-        """One chip with its version for each managed add-on."""
-        return self._versions("aws:eks/addon:Addon", "addonName", "addonVersion")
-
-    def charts(self) -> list[Chip]:
-        """One chip with its version for each Helm release."""
-        return self._versions("kubernetes:helm.sh/v3:Release", "name", "version")
-
-    def _versions(self, kind: str, name_key: str, version_key: str) -> list[Chip]:
+    def _versions(self, kind: str, name_key: str, version_key: str) -> list[Box]:
         return [
-            Chip("plain", str(item.inputs.get(name_key) or item.name), (str(item.inputs.get(version_key) or "newest version"),))
+            Box("plain", str(item.inputs.get(name_key) or item.name), (str(item.inputs.get(version_key) or "newest version"),))
             for item in self.of(kind)
         ]
 
 
 def _desired_size(group: Registration) -> int:
     return int((group.inputs.get("scalingConfig") or {}).get("desiredSize") or 0)
+
+
+def _file_system(item: Registration) -> list[str]:
+    """Size and throughput."""
+    throughput = item.inputs.get("perUnitStorageThroughput")
+    return [f"Lustre, {item.inputs.get('storageCapacity', '?')} GiB", *([f"{throughput} MB/s per TiB"] if throughput else [])]
 
 
 def _label(registration: Registration) -> str:
@@ -237,25 +245,3 @@ def _service(endpoint: Registration) -> str:
 def _endpoint_line(endpoint: Registration) -> str:
     subnet_ids, table_ids = (_ids(endpoint.inputs.get(key)) for key in ("subnetIds", "routeTableIds"))
     return f"in {plural(len(subnet_ids), 'subnet') if subnet_ids else plural(len(table_ids), 'route table')}"
-
-
-def _control_plane_line(cluster: Registration) -> str:
-    network = cluster.inputs.get("vpcConfig") or {}
-    support = "standard" if (cluster.inputs.get("upgradePolicy") or {}).get("supportType") == "STANDARD" else "extended"
-    doors = ["in the VPC"] if network.get("endpointPrivateAccess") else []
-    if network.get("endpointPublicAccess", True):
-        blocks = _ids(network.get("publicAccessCidrs"))
-        doors.append("from " + (", ".join(blocks) if 0 < len(blocks) <= 3 else plural(len(blocks), "block") if blocks else "anywhere"))
-    opened = f"open {' and '.join(doors)}" if doors else "closed"
-    return f"Kubernetes {cluster.inputs.get('version', 'newest')}, {support} support; endpoint {opened}"
-
-
-def subnet_rows(subnets: Sequence[Subnet]) -> list[list[Subnet]]:
-    """Subnets of one role side by side; a second one of that role in a zone is in a further row."""
-    rows: dict[tuple[int, str, int], list[Subnet]] = {}
-    met: Counter[tuple[str, str]] = Counter()
-    for subnet in subnets:
-        place = ROLES_FIRST.index(subnet.role) if subnet.role in ROLES_FIRST else len(ROLES_FIRST)
-        rows.setdefault((place, subnet.role, met[subnet.role, subnet.zone_id]), []).append(subnet)
-        met[subnet.role, subnet.zone_id] += 1
-    return [rows[key] for key in sorted(rows)]

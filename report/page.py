@@ -1,62 +1,45 @@
-"""One page about a rehearsal that needs no other file: what it was, what a reader judges it by, the cluster, every run, the bill."""
+"""One page about a rehearsal or a change that needs no other file: what it was, what a reader judges it by, the cluster, every run, the bill."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
-from report.change import ChangeRun, change_section
-from report.chart import legend, run_section, slug
-from report.header import figures, header, what
+from facts.prices import HOURS_PER_MONTH
+from report.change import ChangeRun
+from report.chart import Chart
+from report.inventory import Inventory
 from report.parts import Linked, Part, linked, parts_of
-from report.picture import picture
-from report.runs import Run, runs_of
-from report.style import document
-from report.tables import prose, table
-from report.text import escaped
-from report.trouble import trouble_section
+from report.runs import Run, legend, runs_of
+from report.templating import Tile, rendered
+from report.trouble import trouble_of
 from simulator.recording import Recording
-from simulator.report.schema import CostLine, Report
-from simulator.report.words import duration
+from simulator.report.schema import Cost, Report
+from simulator.report.words import duration, plural
 
-MOST_BILLED = 15
-"""Lines of the bill that are seen before it is unfolded."""
-_AFTER = '<h2 id="after">The cluster after the change</h2>'
-_SEARCH = (
-    '<div class="search"><input id="search" type="search" placeholder="Search steps by name or type" '
-    'aria-label="Search steps by name or type" autocomplete="off"><span class="muted found" role="status"></span></div>'
-)
+MOST_CHIPS = 12
+"""Boxes in one place of the picture that are seen before it is unfolded."""
+MOST_TYPES = 4
+"""Instance types that are named."""
 
 
 def page_html(report: Report, recording: Recording, change: ChangeRun | None = None) -> str:
-    """The whole page as HTML; it loads nothing, and shows every run without its script, which searches, zooms and switches.
-
-    Of a change, `recording` is the cluster as it is after it.
-    """
-    found = runs_of(report)
+    """The whole page; of a change, `recording` is the cluster as it is after it."""
     # A change is what its reader came for: its runs are before those of the cluster that it is tried on.
-    runs = [*(change.runs if change is not None else ()), *found]
-    parts = _parts(report, recording)
-    if change is None:
-        title = f"Rehearsal of {report.stack}"
-        said = f'<p class="scenario">Scenario {"; ".join(escaped(words) for words in report.scenario)}</p>' if report.scenario else ""
-        head = [header(title, said), "<main>", what(report, recording), trouble_section(report, runs), figures(report, runs)]
-    else:
-        title = f"Change of {report.stack}"
-        asked = f'<p class="asked"><code>{escaped(change.words)}</code></p>'
-        head = [header(title, asked), "<main>", change_section(change), trouble_section(report, runs), _AFTER, what(report, recording)]
-    body = [
-        *head,
-        _notices(report),
-        picture(recording),
-        '<section class="runs" aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>',
-        _tabs(runs),
-        _SEARCH,
-        legend(runs),
-        *(run_section(run, parts) for run in runs),
-        "</section>",
-        _cost(report),
-        "</main>",
-        f'<footer class="muted">Seed {report.seed}. The program itself would take {duration(report.program.seconds)}.</footer>',
-    ]
-    return document(title, "\n".join(body), with_script=True)
+    runs = [*(change.runs if change is not None else ()), *runs_of(report)]
+    parts, inventory = _parts(report, recording), Inventory(recording)
+    return rendered(
+        "page.html",
+        title=f"{'Rehearsal' if change is None else 'Change'} of {report.stack}",
+        report=report,
+        change=change,
+        what=_what(report, inventory),
+        figures=_figures(report, runs) if change is None else (),
+        trouble=trouble_of(report, runs),
+        picture=inventory.picture(),
+        most_chips=MOST_CHIPS,
+        legend=legend(runs),
+        charts=[Chart(run, parts) for run in runs],
+        totals=_totals(report.cost),
+    )
 
 
 def _parts(report: Report, recording: Recording) -> Mapping[str, Part]:
@@ -67,50 +50,69 @@ def _parts(report: Report, recording: Recording) -> Mapping[str, Part]:
     return parts_of([*before, *(linked(item) for item in recording)])
 
 
-def _tabs(runs: Sequence[Run]) -> str:
-    """Buttons that choose one run; without the script all runs are shown below each other, and there is nothing to choose."""
-    buttons = "".join(
-        f'<button type="button" role="tab" id="{slug(run.title)}-tab" aria-controls="{slug(run.title)}"{" class=failed" if run.failed else ""}>'
-        f"{escaped(run.title)} <small>{escaped(_tab_words(run))}</small></button>"
-        for run in runs
-    )
-    return f'<div class="tabs" role="tablist" aria-label="Runs">{buttons}</div>'
-
-
-def _tab_words(run: Run) -> str:
-    ending = {"well": "", "refused": "\u2715 ", "killed": "\u2715 "}[run.ended]
-    return f"{ending}{duration(run.seconds)}"
-
-
-def _notices(report: Report) -> str:
-    if not report.notices:
-        return ""
-    return f'<ul class="notices">{"".join(f"<li>{prose(notice)}</li>" for notice in report.notices)}</ul>'
-
-
-def _cost(report: Report) -> str:
-    rows = [
-        [_cost_item(line), escaped(line.name), _usd(line.usd_per_hour), _usd(line.full_size_usd_per_hour), _usd(line.idle_usd_per_hour)]
-        for line in report.cost.items
+def _what(report: Report, inventory: Inventory) -> list[tuple[str, str]]:
+    """What was rehearsed: where, which versions, how many nodes of which type, and how old its prices are."""
+    # Sources differ in age: what was read first is what a reader must doubt first.
+    return [
+        ("Region", " ".join([inventory.region, *([f"({', '.join(inventory.zone_ids)})"] if inventory.zone_ids else [])])),
+        ("Kubernetes", inventory.kubernetes_version),
+        ("Nodes", _nodes(inventory)),
+        *([("Storage", ", ".join(inventory.file_systems))] if inventory.file_systems else []),
+        ("Resources", f"{report.program.resources:,}"),
+        ("Prices", _dates(line.price_source for line in report.cost.items)),
     ]
-    sums = (report.cost.now, report.cost.full_size, report.cost.idle)
-    total = ["Total", "", *(f"{found.usd_per_hour:,.4f}{' + what has no known price' * bool(found.without)}" for found in sums)]
-    words = (
-        '<p class="muted">USD an hour. At full size: every autoscaled group at its maximum, and every pool of Karpenter at its limit. '
-        "Idle: all Neuron node groups at zero nodes. Nothing that bills by use is counted.</p>"
-    )
-    heads = ("Item", "Name", "Now", "At full size", "Idle")
-    numbers = (2, 3, 4)
-    folded = rows[MOST_BILLED:]
-    rest = f'<details class="fold"><summary>{len(folded)} more</summary>{table(heads, folded, numbers=numbers)}</details>' if folded else ""
-    return f'<h2 id="cost">Cost</h2>{words}{table(heads, rows[:MOST_BILLED], numbers=numbers, total=total)}{rest}'
 
 
-def _cost_item(line: CostLine) -> str:
-    # A price that does not exist cannot be unverified.
-    is_doubtful = line.usd_per_hour is not None and not line.price_verified
-    return escaped(line.what) + (' <span class="muted">(price not verified)</span>' if is_doubtful else "")
+def _nodes(inventory: Inventory) -> str:
+    # A count stays with its type where the line is broken.
+    counts = [f"{count} x {name}".replace(" ", "\u00a0") for name, count in inventory.node_counts().items()]
+    more = [f"{len(counts) - MOST_TYPES} types more"] if len(counts) > MOST_TYPES else []
+    return ", ".join([*counts[:MOST_TYPES], *more, *inventory.pools()]) or "none"
 
 
-def _usd(price: float | None) -> str:
-    return '<span class="bad">no known price</span>' if price is None else f"{price:,.4f}"
+def _dates(sources: Iterable[str]) -> str:
+    """When the oldest and the newest of the prices were read: `read 2026-07 to 2026-11`."""
+    dates = sorted({date[:7] for source in sources for date in re.findall(r"\d{4}-\d{2}(?:-\d{2})?", source)})
+    if not dates:
+        return "none read"
+    return f"read {dates[0]} to {dates[-1]}" if dates[0] != dates[-1] else f"read {dates[0]}"
+
+
+def _figures(report: Report, runs: Sequence[Run]) -> list[Tile]:
+    """The four answers: ready when, what it costs, gone when, what stays."""
+    ups, destroys = ([run for run in runs if run.phase == phase] for phase in ("up", "destroy"))
+    cost = report.cost
+    # All three sums: one alone would be taken for what the month costs.
+    sums = [
+        f"an hour, {cost.now.usd_per_hour * 24:,.0f} a day",
+        f"at full size: {cost.full_size.words()} an hour",
+        f"idle: {cost.idle.words()} an hour, {cost.idle.usd_per_hour * HOURS_PER_MONTH:,.0f} a month",
+    ]
+    left = [report.destroy, *report.destroy_reruns][-1].leftovers
+    return [
+        _time("Time to ready", ups, "not ready"),
+        Tile("Cost now", f"USD {cost.now.words()}", sums),
+        _time("Time to destroy", destroys, "not gone"),
+        Tile("Left behind", plural(len(left), "object"), ["named above"], bad=True)
+        if left
+        else Tile("Left behind", "nothing", ["no resource, backup or namespace remains"]),
+    ]
+
+
+def _time(name: str, runs: Sequence[Run], never: str) -> Tile:
+    """The time of all runs together, where the last one ended well."""
+    first, last = runs[0], runs[-1]
+    if last.ended != "well":
+        stopped = "killed" if last.ended == "killed" else "stopped by a refusal"
+        return Tile(name, never, [f"{stopped} after {duration(last.seconds)}"], bad=True)
+    beside = ""
+    if len(runs) > 1:
+        beside = f"in {len(runs)} runs: {', '.join(duration(run.seconds) for run in runs)}"
+    elif first.lower_bound_s:
+        beside = f"{100 * (first.seconds / first.lower_bound_s - 1):.1f} % above the lower bound of {duration(first.lower_bound_s)}"
+    return Tile(name, duration(sum(run.seconds for run in runs)), [beside])
+
+
+def _totals(cost: Cost) -> list[str]:
+    sums = (cost.now, cost.full_size, cost.idle)
+    return ["Total", "", *(f"{found.usd_per_hour:,.4f}{' + what has no known price' * bool(found.without)}" for found in sums)]

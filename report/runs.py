@@ -1,5 +1,6 @@
 """What pictures show of a run, whichever it was: `up`, a change, `destroy`, and each of them again."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,16 @@ Phase = Literal["up", "change", "destroy"]
 Operation = Literal["create", "update", "delete"]
 SHORTEST_DRAWN_S = 3.0
 """Quicker operations are left out at first, unless they lie on the critical path or met trouble."""
+LEGEND = (
+    ("critical", "critical path"),
+    ("", "others"),
+    ("slot", "waits for a free slot"),
+    ("refused", "refused"),
+    ("retried", "retried until it worked"),
+    ("cut", "cut: the run was killed"),
+    ("bound", "lower bound: the shortest time that AWS's own chains allow"),
+)
+"""What colours, patterns and marks of a chart mean."""
 DRAWN_WORDS = f"{SHORTEST_DRAWN_S:g} s and longer, the critical path, and trouble"
 
 
@@ -75,6 +86,11 @@ class Run:
     left: int = 0
     """How many objects are there when the last destroy has ended."""
 
+    @property
+    def id(self) -> str:
+        """Its title, as an address within the page."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
     @cached_property
     def axis_s(self) -> float:
         """Where its time axis ends; never 0."""
@@ -129,6 +145,16 @@ def runs_of(report: Report) -> list[Run]:
         *(up_run(up, _title("up", index)) for index, up in enumerate(ups)),
         *(destroy_run(destroy, engine_only, _title("destroy", index)) for index, destroy in enumerate(destroys)),
     ]
+
+
+def legend(runs: Iterable[Run]) -> list[tuple[str, str]]:
+    """What occurs in the charts, in the order of `LEGEND`: red that is always there is not read."""
+    found = {"critical", ""}
+    for run in runs:
+        found |= {"bound"} if run.lower_bound_s is not None else set()
+        found |= {"slot"} if any(step.slot_wait_seconds for step in run.steps) else set()
+        found |= {step.trouble for step in run.steps if step.trouble is not None}
+    return [(style, words) for style, words in LEGEND if style in found]
 
 
 def up_run(up: Up, title: str = "up") -> Run:

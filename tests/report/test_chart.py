@@ -1,16 +1,22 @@
 """A run's chart: every step in it, trouble in shapes and words, and all of it on one axis."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from report.chart import run_section
+from report.chart import Chart
 from report.parts import Part
 from report.runs import Run, Step
+from report.templating import rendered
 from simulator.report.schema import CostPoint
 from tests.report.builders import NODE_GROUP, VPC, change_run, urn
+
+
+def run_section(run: Run, parts: Mapping[str, Part] | None = None) -> str:
+    """The section of a run."""
+    return rendered("run.html", chart=Chart(run, parts))
 
 
 def step(name: str = "train", start: float = 0.0, end: float = 10.0, **more: Any) -> Step:

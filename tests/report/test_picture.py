@@ -2,9 +2,16 @@
 
 import re
 
-from report.picture import MOST_CHIPS, picture
+from report.inventory import Inventory
+from report.page import MOST_CHIPS
+from report.templating import rendered
 from simulator.recording import Recording
 from tests.report.builders import HOSTILE, recording
+
+
+def picture(made: Recording) -> str:
+    """The section of the page."""
+    return rendered("cluster.html", picture=Inventory(made).picture(), most_chips=MOST_CHIPS)
 
 
 def texts(drawn: str) -> list[str]:

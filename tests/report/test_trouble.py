@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from report.runs import Run, runs_of
-from report.trouble import trouble_section
+from report.templating import rendered
+from report.trouble import trouble_of
 from simulator.report.schema import CostPoint, Incident, Problem, Report
 from tests.report.builders import (
     CLUSTER,
@@ -28,7 +29,7 @@ REFUSED = resource(
 
 def section(made: Report, runs: Sequence[Run] | None = None) -> str:
     """The section; `runs` stand for those of the report."""
-    return trouble_section(made, runs or runs_of(made))
+    return rendered("trouble.html", report=made, trouble=trouble_of(made, runs or runs_of(made)))
 
 
 def missing(words: tuple[str, ...], text: str) -> list[str]:
