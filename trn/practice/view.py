@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.engine.state import Pending
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from trn.practice.run import Outcome
 
 

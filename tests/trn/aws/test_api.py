@@ -230,7 +230,7 @@ def test_help_loads_no_sdk_and_every_command_has_an_example():
             help = CliRunner().invoke(app, [name.replace("_", "-"), "--help"]).output
             # The engine passes its arguments on, and with them Pulumi's own --json.
             assert "Example" in help and ("--json" in help or name == "engine"), name
-        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "yaml", "rich"}
+        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "jinja2", "yaml", "rich"}
         print(len(names) > 0, sorted(loaded))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -244,7 +244,7 @@ def test_the_list_of_commands_loads_neither_rich_nor_pydantic():
         from typer.testing import CliRunner
         from trn.app import app
         assert "verify" in CliRunner().invoke(app, ["--help"]).output
-        print(sorted({module.split(".")[0] for module in sys.modules} & {"boto3", "pulumi", "pydantic", "rich", "yaml"}))
+        print(sorted({module.split(".")[0] for module in sys.modules} & {"boto3", "jinja2", "pulumi", "pydantic", "rich", "yaml"}))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
