@@ -107,7 +107,7 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
 
 def group_of(commands: Sequence[Callable[..., int]] = (), **settings: Any) -> typer.Typer:
     """A group with its commands. Plain help: rich's takes longer to load than all commands together."""
-    group = typer.Typer(cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, **settings)
+    group = typer.Typer(cls=CommandGroup, rich_markup_mode=None, **settings)
     for command in commands:
         add(group, command)
     return group

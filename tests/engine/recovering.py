@@ -1,9 +1,13 @@
 """`trn recover` with the real engine: its plan and what it tells Pulumi, with the simulated cloud looked into instead of an account."""
 
+from types import SimpleNamespace
+from typing import Any
+
 from tests.engine.cli import Engine
 from trn.aws.sighting import Sighting
+from trn.change.identity import state_id
+from trn.ending.recover.change import actions_of, exported, with_orphans
 from trn.ending.recover.plan import Plan, plan_recovery
-from trn.ending.recover.pulumi import exported, import_and_refresh, with_orphans
 
 
 def recover(engine: Engine, *, orphans: bool = False) -> Plan:
@@ -16,13 +20,16 @@ def recover(engine: Engine, *, orphans: bool = False) -> Plan:
         assert environment == {}
         return 0, engine.run(*_arguments(command))
 
-    state = exported("dev", asked)
+    pulumi: Any = SimpleNamespace(ask=asked, run=run)
+    state = exported(pulumi, "dev")
     if orphans:
-        state = with_orphans(state, "dev", asked)
+        state = with_orphans(state, pulumi, "dev")
     there = [(item.urn, Sighting(item.id)) for item in engine.world.values()]
     made = {pending.urn: tuple(sighting for urn, sighting in there if urn == pending.urn) for pending in state.pending}
     plan = plan_recovery(state, made)
-    assert import_and_refresh(plan, "dev", asked, run)
+    site: Any = SimpleNamespace(pulumi=pulumi)
+    for action in actions_of(plan, "dev", state_id(pulumi, "dev")):
+        assert action.do(site, action.object).kind == "done"
     return plan
 
 

@@ -15,8 +15,8 @@ from trn.cli.usage import EXIT_CODES
 from trn.ending.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from trn.kubernetes.kinds import KINDS as KINDS_DRAINED
 from trn.rights import DRAIN, RIGHTS, Rules, drain_rights
-from trn.running.verify import bandwidth, file_system
-from trn.running.verify.trials import TRIALS
+from trn.running.verify import collectives, file_system
+from trn.running.verify.change import TRIALS
 
 _BEFORE = """# Operations
 
@@ -181,7 +181,7 @@ def _verification() -> Iterator[str]:
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
     yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
-    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
-    yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
+    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in collectives.EXAMPLES_GB_PER_S.items())
+    yield f"- collectives warns below {collectives.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
     yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
     yield from ("  published for other types.", "")

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
-from trn.change.identity import Identity, StateId
+from trn.change.identity import File, Identity, StateId, file_id
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
+from trn.cli.text_files import write_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,7 +62,7 @@ class Action:
     """Whether it comes of another action, so that consent to that one is consent to this one."""
     is_change: bool = True
     """False: nothing is called, it is only waited for, and nobody is asked."""
-    undo: Callable[[Site], None] | None = field(default=None, kw_only=True)
+    undo: Callable[[Site], Any] | None = field(default=None, kw_only=True)
     """Takes back what only prepares for what follows, where that is not done. By what is found then: it may be done in part, or not at all."""
 
     def is_within(self, confirmed: "Action") -> bool:
@@ -102,6 +103,14 @@ def pulumi_run(
         return Outcome("held", (printed,)) if code else Outcome("done")
 
     return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
+
+
+def written(file: File, text: str, hint: str = "") -> Outcome:
+    """Writes a file, whole or not at all, where it still holds what it held when it was looked at. Raises CommandError as `write_text` does."""
+    if file_id(file.path) != file:
+        return Outcome("moved", (f"{file.path} has been edited since it was looked at",))
+    write_text(file.path, text, hint)
+    return Outcome("done")
 
 
 @dataclass(frozen=True)
@@ -224,7 +233,7 @@ class Change(Protocol[Seen]):
         """Pure: what has changed between two looks, beside the actions themselves."""
         ...
 
-    def result(self, seen: Seen, report: "Report", /) -> Iterable[str]:
+    def result(self, seen: Seen, report: "Report", /) -> "Iterable[RenderableType]":
         """Pure: lines of the result."""
         ...
 

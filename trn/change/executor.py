@@ -127,7 +127,7 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             guard.check()
         plan = change.actions(seen)
         strange = [action for action in plan if not confirmed.covers(action)]
-        for action in plan:
+        for place, action in enumerate(plan, 1):
             if action in strange:
                 report.note(action, NOT_CONFIRMED)
             elif report.has_ended(action):
@@ -139,6 +139,8 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             else:
                 guard.check_run(action, each=pace.in_order)
                 _settle(change, action, guard, report)
+                if report.is_over(action):
+                    guard.note_run(action, plan[place:])
             if pace.in_order and not report.is_over(action):
                 break
         site.show(len(report.done), len(report.outcomes))

@@ -1,13 +1,13 @@
 """The lock of a change, and the check that is made under it before each round and each run of Pulumi."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trn.aws.lock import NO_ANSWER, Lock, this_run
 from trn.change.action import Action, Change, Ended, Hold, PulumiRun
-from trn.change.identity import state_id
+from trn.change.identity import StateId, state_id
 from trn.change.report import Report, understood
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
@@ -22,6 +22,8 @@ class Guard:
     site: Site
     whose: Whose
     lock: Hold
+    after: dict[Any, StateId] = field(default_factory=dict[Any, StateId])
+    """What each state that was confirmed has become by runs of Pulumi of our own."""
 
     def check(self) -> None:
         """Before each round. Raises OwnershipError where the lock is not this run's, or account or cluster are others."""
@@ -35,9 +37,14 @@ class Guard:
         if not isinstance(action, PulumiRun):
             return
         now = state_id(self.site.pulumi, self.site.subject.stack)
-        if not action.allows(now):
+        if not action.allows(now) and now != self.after.get(action.object):
             wrong = f"the state of stack `{self.site.subject.stack}` has changed since it was confirmed"
             raise Ended("stopped", wrong, "nothing more was changed; another run of Pulumi may be at it: look, and run it again")
+
+    def note_run(self, action: Action, later: Iterable[Action]) -> None:
+        """After a run of Pulumi that others follow: what it made of the state is what they are to find."""
+        if isinstance(action, PulumiRun) and any(isinstance(each, PulumiRun) and each.object == action.object for each in later):
+            self.after[action.object] = state_id(self.site.pulumi, self.site.subject.stack)
 
 
 def cluster_lock(name: str, site: Site, whose: Whose) -> Lock:

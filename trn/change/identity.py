@@ -3,10 +3,12 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from trn.cli.errors import CommandError
 from trn.engine.pulumi import Pulumi
+from trn.engine.recovery import refuse_misuse
 from trn.engine.stack_state import parse_state
 
 
@@ -146,6 +148,40 @@ class S3:
 
 
 @dataclass(frozen=True)
+class File:
+    """What a file on this machine holds."""
+
+    path: Path
+    sha256: str
+    """Of its bytes. Empty: there was none."""
+    kind = "file"
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    @property
+    def which(self) -> str:
+        """With the hash: anybody may edit it."""
+        return f"{self.path}@sha256:{self.sha256}" if self.sha256 else str(self.path)
+
+    def within(self, confirmed: Any, /) -> bool:
+        """The same file that holds the same."""
+        return self == confirmed
+
+
+def file_id(path: Path) -> File:
+    """A file as it is now. Raises CommandError where that cannot be read."""
+    try:
+        return File(path, hashlib.sha256(path.read_bytes()).hexdigest())
+    except FileNotFoundError:
+        return File(path, "")
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}", "check that it is a file that you may read") from error
+
+
+@dataclass(frozen=True)
 class StateId:
     """What Pulumi's state held at one look. Pulumi names neither lineage nor serial, so both are read from what it writes."""
 
@@ -173,6 +209,7 @@ def state_id(pulumi: Pulumi, stack: str) -> StateId:
     command = ("pulumi", "stack", "export", "--stack", stack)
     code, printed = pulumi.ask(command)
     if code:
+        refuse_misuse(stack, printed)
         raise CommandError(f"`{' '.join(command)}` failed, so that it is not known what the state holds", "what it printed says why")
     try:
         found = parse_state(json.loads(printed), "")

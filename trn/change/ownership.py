@@ -39,6 +39,8 @@ class StackCluster:
     """All that the stack file names and others keep."""
     may_be_absent: bool = False
     """Whether the command is about the account and the stack, and may come before the cluster."""
+    may_be_unfinished: bool = False
+    """Whether the command ends what a killed run began, the cluster's creation among it: the state need not know the end of that."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Site:
     pause: Callable[[float], None]
     tell: "Callable[[RenderableType], None]"
     """Shows something on standard error."""
-    say: Callable[[str], None]
+    say: "Callable[[RenderableType], None]"
     """Prints a line of the result."""
     show: Callable[[int, int], None] = lambda done, total: None
     """Shows how long something is waited for."""
@@ -57,7 +57,8 @@ class Whose:
     @property
     def is_known(self) -> bool:
         """Whether nobody need name the cluster: the state proves whose it is, or there is none to be mistaken for another."""
-        return self.ownership.is_proven or self.is_absent
+        is_begun = self.ownership.subject.may_be_unfinished and not self.ownership.status
+        return self.ownership.is_proven or self.is_absent or is_begun
 
     def lines(self) -> list[str]:
         """As users read it."""
@@ -74,5 +75,5 @@ class Whose:
 def read_whose(site: Site) -> Whose:
     """By Pulumi's state and by the account. Reads only. Raises OwnershipError where the two differ, CommandError where the state cannot be read."""
     ownership = read_ownership(site.api, site.pulumi, site.subject, site.state_file)
-    refuse_mismatch(ownership)
+    refuse_mismatch(ownership, unfinished=site.subject.may_be_unfinished)
     return Whose(ownership)

@@ -71,8 +71,9 @@ def _scenario(name: str, _given: Mapping[str, Any], _command: str) -> None:
     path_of(name)
 
 
-def _file(path: Path, _given: Mapping[str, Any], command: str) -> None:
-    if str(path) != "-" and not path.exists():
+def _file(path: Path | str, _given: Mapping[str, Any], command: str) -> None:
+    # typer before 0.29 has text here.
+    if str(path) != "-" and not Path(path).exists():
         raise CommandError(f"cannot read {path}: No such file or directory", _FILE_HINTS[command], code=MISUSE)
 
 

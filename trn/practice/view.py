@@ -5,7 +5,7 @@ from typing import Literal
 
 from facts.document import Document, Part
 from simulator.engine.state import Pending
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from trn.practice.engines import EngineName
 from trn.practice.run import Outcome
 

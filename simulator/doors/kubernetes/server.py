@@ -10,7 +10,7 @@ from simulator.account import kinds, view
 from simulator.account.objects import CloudObject, Stray
 from simulator.account.world import World
 from simulator.doors.kubernetes.nodes import HELD, Object, nodes
-from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown, uid_of_release
+from simulator.doors.kubernetes.objects import find, objects, release_of_secret, shown
 from simulator.doors.kubernetes.pods import LOG, is_stopped, metrics, pods, uid_of
 from simulator.doors.kubernetes.resources import ServedKind, served_kinds
 from simulator.recording import Registration
@@ -222,18 +222,16 @@ class ApiServer:
         if place.kind.kind == "Secret" and place.kind.group == "":
             release = release_of_secret(state, place.namespace, place.name)
             if release is not None:
-                wanted, there = options.get("preconditions", {}).get("uid", ""), uid_of_release(state, release)
-                if wanted not in ("", there):
-                    return _conflict(wanted, there)
-                state.remove(release)
+                made, metadata = release
+                if moved := _moved(options, metadata):
+                    return moved
+                state.remove(made)
                 return _json({})
         item = find(state, place.kind, place.namespace, place.name)
         if item is None:
             return _NOT_FOUND
-        for key, there in shown(item)["metadata"].items():
-            wanted = options.get("preconditions", {}).get(key, there)
-            if wanted != there:
-                return _conflict(wanted, there, key)
+        if moved := _moved(options, shown(item)["metadata"]):
+            return moved
         made = item.registration
         for stray in strays_of(self.world, made):
             state.drop_stray(stray)
@@ -243,6 +241,14 @@ class ApiServer:
             return _json({"kind": "Status", "reason": refusal.code, "message": refusal.text}, 422)
         self.world.finish_delete(made)
         return _json({})
+
+
+def _moved(options: Object, metadata: Object) -> Answer | None:
+    """The answer where the object is not the one that a request to delete names."""
+    for key, wanted in options.get("preconditions", {}).items():
+        if wanted != metadata[key]:
+            return _conflict(wanted, metadata[key], key)
+    return None
 
 
 def _conflict(wanted: str, there: str, key: str = "uid") -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -13,12 +14,15 @@ from addons import volcano
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
 from facts.resources.fsx import FILE_SYSTEM
 from simulator.account import kinds
+from simulator.account.world import World
 from simulator.doors.kubernetes.server import ApiServer
 from simulator.doors.wire.capacity import BOUGHT, OFFER
 from simulator.doors.wire.entries import made_id
 from simulator.doors.wire.repository_tasks import OBJECT, TASK
+from simulator.engine.run import Engine, Kill
+from simulator.engine.state import State
 from simulator.outputs import ACCOUNT, CREATED_AT
-from tests.support import ROOT
+from tests.support import ROOT, dev_configuration, record_stack
 from tests.trn.aws.cloud import tag_list
 from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
 from tests.trn.jobs.image.images import put_base
@@ -29,6 +33,7 @@ from trn.jobs.data.staging import STAGE_LABEL, name_of
 from trn.jobs.image.place import usual_repository
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
+from trn.running.shell.pod import SHELL_LABEL
 from trn.running.subject import NODES
 
 GROUP, OTHER, JOBS = "trn1-32xl", "trn1n-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
@@ -68,6 +73,8 @@ class Case:
     """Stands around each run: tools of the machine."""
     is_long: bool = False
     """Whether it is walked with the mark `long` only: another way through a command that has a row."""
+    is_well: Callable[[Mapping[str, Any]], bool] = lambda report: True
+    """Whether what it has found out is well. Else its exit code says so, though all was done, and what could not be seen holds up nothing else."""
     draws: int = 120
     """How many of its calls are tried in a column of the long tier, beside those that change something."""
 
@@ -333,6 +340,97 @@ def _moved(stage: Stage, call: Call) -> tuple[str, str]:
     return ("close" if verb == "open" else verb), which
 
 
+@cache
+def _killed() -> Engine:
+    """A stack whose first run was killed when its last add-ons were under way: two releases are installed by halves."""
+    engine, recording = Engine(World(), State()), record_stack(dev_configuration(), stack=STACK)
+    (exporter,) = [each.urn for each in recording.resources() if each.urn.endswith("Deployment::lustre-exporter")]
+    assert engine.up(recording, kill=Kill(exporter, "create", 0.5)).killed
+    return engine
+
+
+def kill_up(stage: Stage) -> None:
+    """A run of Pulumi is killed."""
+    stage.engine = _killed().copy()
+
+
+def end_install(stage: Stage) -> None:
+    """A run that lives has installed a release that was half installed."""
+    next(item for item in stage.engine.world.state.existing(kinds.RELEASE) if item.status == "failed").status = "ready"
+
+
+def make_by_hand(stage: Stage) -> None:
+    """What has a name of ours was made by somebody with kubectl."""
+    item = stage.found("kubernetes:apps/v1:Deployment", "training/lustre-exporter")
+    item.registration = replace(item.registration, urn="lustre-exporter")
+
+
+def _recovered(stage: Stage, call: Call) -> tuple[str, str]:
+    if call.way == "kubernetes":
+        return "forget", call.given["preconditions"]["uid"]
+    # What a run of our own has made of the state is what the next one goes on with.
+    first = next(each.given["serial"] for _, each in stage.changes if each.way == "pulumi")
+    return f"pulumi {call.name}", first
+
+
+TRIED = "training/trn-verify-gang"
+
+
+def end_job(stage: Stage) -> None:
+    """No device is held."""
+    stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)
+
+
+def _tried(stage: Stage, call: Call) -> tuple[str, str]:
+    path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/training/jobs/{TRIED.partition('/')[2]}"
+    # What an earlier run left goes before the first Job of this run.
+    is_first = next(each for _, each in stage.changes if each.name.startswith(("POST", "DELETE"))) is call
+    if call.name.startswith("DELETE") and is_first:
+        return "delete", call.given["preconditions"]["uid"]
+    assert call.name.startswith("POST") or call.given["preconditions"]["uid"] == f"uid-{JOBS}-{TRIED}"
+    return ("remove" if call.name.startswith("DELETE") else "try"), path
+
+
+POD, PODS = "kubernetes:core/v1:Pod", "/api/v1/namespaces/training/pods"
+
+
+def leave_shell(stage: Stage) -> None:
+    """The time of an earlier shell is over, and somebody is in another."""
+    for name, status in (("over", {"phase": "Failed"}), ("busy", {})):
+        metadata = {"name": f"trn-shell-{name}", "namespace": "training", "labels": {SHELL_LABEL: CLUSTER}}
+        body = {"kind": "Pod", "metadata": metadata, "spec": {"containers": []}, "status": status}
+        assert ApiServer(stage.engine.world).answer("POST", PODS, body).status == 201
+
+
+@contextmanager
+def a_shell(stage: Stage) -> Iterator[None]:
+    """A kubectl that enters a pod. The names of pods are counted: a second run draws another."""
+    numbers = [each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)]
+
+    def run(*_: Any) -> int:
+        return stage.through(Call("tool", "kubectl", None, is_change=False), lambda: 0, lambda _: 1)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch("trn.running.shell.change.run_shell", run))
+        stack.enter_context(patch("trn.running.shell.change.secrets.token_hex", lambda _: str(sum(each.isdigit() for each in numbers))))
+        stack.enter_context(patch("trn.change.clients.Live.need_tools", lambda *_: None))
+        yield
+
+
+def _entered(_: Stage, call: Call) -> tuple[str, str]:
+    if call.name.startswith("POST"):
+        return "make", f"{PODS}/{call.given['metadata']['name']}"
+    uid, name = call.given["preconditions"]["uid"], call.name.rpartition("/")[2]
+    assert uid == f"uid-{POD}-training/{name}"
+    return "delete", uid if name == "trn-shell-over" else f"{PODS}/{name}"
+
+
+def shell_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
+    """A shell that was killed ends by itself; until then somebody may be in it."""
+    names = {each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)}
+    return (ended.code, names - {"0"}) == (0, {"busy"})
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -428,6 +526,15 @@ CASES: Mapping[str, Case] = {
         prepare=lambda stage: set_size(stage, 2, OTHER),
         is_long=True,
     ),
+    "recover": Case(
+        words=("recover", STACK),
+        agreed=("y",),
+        acted=_recovered,
+        differ={"another run of Pulumi": lambda stage: stage.engine.state.held.popitem(), "Helm goes on": end_install},
+        refused={"somebody else made it": make_by_hand},
+        is_own=lambda key: key == "state" or key.startswith(kinds.RELEASE),
+        prepare=kill_up,
+    ),
     "data stage": Case(
         words=("data", "stage", STACK, SOURCE, FOLDER, "--detach"),
         agreed=("y",),
@@ -437,6 +544,32 @@ CASES: Mapping[str, Case] = {
         is_own=lambda key: key.endswith(f"/{STAGING}"),
         prepare=leave_staging,
         ended=staging_ended,
+    ),
+    "verify": Case(
+        words=("verify", STACK, "--only", "queues", "--only", "gang"),
+        agreed=(),
+        acted=_tried,
+        differ={},
+        is_own=lambda key: key == f"{JOBS} {TRIED}",
+        prepare=end_job,
+        lease="trn-verify",
+        yes=(),
+        refused={"a job has the devices": lambda stage: stage.start("late")},
+        is_well=lambda report: report.get("healthy", True),
+    ),
+    "shell": Case(
+        words=("shell", STACK, "--node-group", GROUP),
+        agreed=(),
+        acted=_entered,
+        differ={},
+        is_own=lambda key: key.startswith(f"{POD} training/trn-shell-"),
+        prepare=leave_shell,
+        lease="trn-shell-0",
+        yes=(),
+        refused={"the group is empty": lambda stage: set_size(stage, 0)},
+        is_well=lambda report: not report.get("exitCode"),
+        ended=shell_ended,
+        around=a_shell,
     ),
     "capacity buy": Case(
         words=("capacity", "buy", STACK, BLOCK, "--instances", "2", "--hours", "72"),
@@ -454,7 +587,7 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "recover", "shell", "upgrade", "verify"}
+NOT_YET = {"destroy", "import", "upgrade"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
 READS = {
     "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",

@@ -3,9 +3,9 @@
 All calls are counted, reads too, whichever way they take. Any one may fail, be the last, or have something happen before it.
 """
 
-import copy
 import io
 import json
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -343,7 +343,8 @@ class Stage:
             if item.registration.type != LEASE_TYPE
         }
         others |= dict(self.registries.everything())
-        return copy.deepcopy({**others, **own, "state": exported(self.engine.state), "file": self.stack_file})
+        # A copy of what calls change in place; registrations are replaced.
+        return {**pickle.loads(pickle.dumps(others)), **own, "state": exported(self.engine.state), "file": self.stack_file}
 
     # What happens meanwhile
 

@@ -17,7 +17,7 @@ from tests.trn.change.invented import CLUSTER, Books, Library, NoError, Remove
 from tests.trn.change.owned import EMPTY, FakePulumi, put_lock, state, subject
 from trn.aws.lock import Holder
 from trn.change import executor
-from trn.change.action import Action, Difference, End, Ended, Outcome, Pace, Question, Refusal, Typed
+from trn.change.action import Action, Difference, End, Ended, Outcome, Pace, Question, Refusal, Typed, pulumi_run
 from trn.change.consent import Confirmed
 from trn.change.executor import carry_out, show
 from trn.change.identity import Aws, Kube, state_id
@@ -507,6 +507,28 @@ def test_a_run_of_pulumi_on_more_than_was_confirmed_is_left_alone(library: Libra
     library.run(Remove(library, Pace(rounds=2), runs="within"), library.person(yes=True))
     assert library.removed.count("destroy") == look - 2
     assert library.report["left"][-1]["outcome"] == "not confirmed"
+
+
+class Twice(Remove):
+    """Pulumi runs before the books and after them."""
+
+    def actions(self, seen: Any) -> list[Action]:
+        """Of one look."""
+        up, refresh = (pulumi_run(seen.state, ("pulumi", word), "it must", expects="same") for word in ("up", "refresh"))
+        return [up, *super().actions(seen)[:-1], refresh]
+
+
+@pytest.mark.parametrize("is_at_it", [False, True])
+def test_what_a_run_of_ours_made_of_the_state_is_what_the_next_one_finds(library: Library, is_at_it: bool):
+    """And nothing that another one has made of it since."""
+    library.pulumi.on_run = lambda command: (library.removed.append(command[1]), library.grow(), (0, ""))[-1]
+    change = Twice(library, IN_ORDER, runs="same")
+    if is_at_it:
+        library.before_removal[2] = library.shrink
+        assert "has changed since it was confirmed" in library.ends(change, library.person(yes=True))
+    else:
+        assert library.run(change, library.person(yes=True)) == 0
+    assert library.removed == ["up", "uid-a", "uid-b", *([] if is_at_it else ["refresh"])]
 
 
 def test_a_run_of_pulumi_that_failed_is_tried_again_with_what_is_left(library: Library):

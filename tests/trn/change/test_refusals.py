@@ -15,6 +15,7 @@ from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.before.test_cost import product
 from tests.trn.change.owned import EMPTY, hold
+from tests.trn.cli.lines import taken
 from tests.trn.jobs.test_logs import put
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
 from trn.app import app
@@ -164,9 +165,7 @@ def test_every_command_has_help_with_an_example_that_it_takes(path: tuple[str, .
     for example in written.replace(", then: ", "|").replace(", or: ", "|").split("|"):
         words = example.partition(" > ")[0].split()
         if words[:1] == ["trn"]:
-            assert tuple(words[1 : 1 + len(path)]) == path
-            plain = [word for word in words[1 + len(path) :] if path != ("rehearse",) or word != "dev"]
-            command.make_context(path[-1], [word.strip("'") for word in plain])
+            assert taken([word.strip("'") for word in words[1:]])[0][: len(path)] == path
 
 
 def stack_of(command: Any) -> Any:

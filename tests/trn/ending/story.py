@@ -10,7 +10,8 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
@@ -37,11 +38,11 @@ from trn.aws.control_plane import described
 from trn.aws.leftovers import CLUSTERS, Found, Place, kind_named
 from trn.aws.network import cluster_vpcs
 from trn.aws.owner_tags import Owner
+from trn.change.identity import state_id
 from trn.change.sweep_plan import DATA_NAMES, Keeping, is_up
-from trn.ending.recover.look import Recovery
-from trn.ending.recover.objects import Objects
+from trn.ending.recover.change import actions_of
+from trn.ending.recover.look import Objects, Recovery
 from trn.ending.recover.plan import Plan
-from trn.ending.recover.pulumi import import_and_refresh
 from trn.ending.sweep.run import Sweep
 from trn.engine.assumed_account import put_missing
 from trn.engine.interrupted import Pending, read_state
@@ -107,17 +108,20 @@ class Story:
         found = {(item.pending.urn, self._id(item.pending, held)) for item in (*plan.imports, *plan.uninstalls)}
         assert found == there, found ^ there
         assert {pending.urn for pending in plan.never_made} == before - {urn for urn, _ in there}
-        recovery.uninstall(plan)
-        assert import_and_refresh(plan, "dev", lambda _command: (0, json.dumps(exported(state))), self._run)
+        pulumi = SimpleNamespace(ask=lambda _command: (0, json.dumps(exported(state))), run=self._run)
+        site: Any = SimpleNamespace(pulumi=pulumi, kubernetes=self._kubernetes, tell=lambda _: None)
+        for action in actions_of(plan, "dev", state_id(site.pulumi, "dev")):
+            assert action.do(site, action.object).kind == "done"
         known = state.known()
         unknown = [item.what for item in self.world.state if object_key(item.registration) not in known]
         assert unknown == []
         return plan
 
     def _objects(self, api: BotoApi) -> Objects | None:
-        if described(api, self.cluster) is None:
-            return None
-        return Objects(KubernetesClient(SimulatedClient(ApiServer(self.world), lambda: None), lambda: "practice"))
+        return None if described(api, self.cluster) is None else Objects(self._kubernetes())
+
+    def _kubernetes(self) -> KubernetesClient:
+        return KubernetesClient(SimulatedClient(ApiServer(self.world), lambda: None), lambda: "practice")
 
     def _id(self, pending: Pending, held: Container[tuple[str, str, str]]) -> str:
         """The id that Pulumi has for what the state did not know."""

@@ -10,6 +10,7 @@ import pytest
 from addons import volcano
 from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
+from tests.sharing import mostly_long
 from tests.trn.change.owned import locks_of, resource, state
 from tests.trn.change.test_ownership import CLUSTER, NAMED, QUIET, YES, World
 from trn.change.ownership import Consent
@@ -87,10 +88,13 @@ def looks_of_a_drain(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("before", [0, ONE_LOOK])
-def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(monkeypatch: pytest.MonkeyPatch, error: str, before: int):
+@pytest.mark.parametrize("every", mostly_long([11, 1]))
+def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(
+    monkeypatch: pytest.MonkeyPatch, error: str, before: int, every: int
+):
     """At any look: Pulumi is not run, and what the last whole look saw is in the report. `before`: requests from the job to the error."""
     whole, seen = looks_of_a_drain(monkeypatch), 0
-    for after in range(ONE_LOOK + before + 1, whole):
+    for after in range(ONE_LOOK + before + 1, whole, every):
         world = World(monkeypatch)
         failing(world, after, ERRORS[error], job_at=after - before)
         report, ended = report_of(world)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,17 +14,16 @@ from typer.testing import CliRunner
 from tests.support import copy_project
 from tests.trn.aws.cloud import Cloud, tag_list
 from tests.trn.aws.leftovers import leave_control_plane
-from tests.trn.change.owned import locks_of, put_lock, state
+from tests.trn.change.owned import locks_of, state
 from tests.trn.ending.test_recover_finds import secret
 from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
 from trn.app import app
-from trn.aws.lock import this_run
 from trn.aws.sighting import Sighting
+from trn.change.identity import StateId, state_id
 from trn.cli.errors import CommandError
-from trn.ending.recover.look import PAUSE_S, ROUNDS, Recovery
-from trn.ending.recover.objects import SECRETS, Objects
-from trn.ending.recover.plan import MADE_TWICE, Plan, import_file, plan_recovery, taken_over
-from trn.ending.recover.pulumi import import_and_refresh
+from trn.ending.recover.change import actions_of
+from trn.ending.recover.look import PAUSE_S, ROUNDS, SECRETS, Recovery
+from trn.ending.recover.plan import MADE_TWICE, Import, Plan, import_file, plan_recovery, taken_over
 from trn.engine.interrupted import UNKNOWN, Pending, State, read_preview, read_state
 from trn.engine.pulumi import PulumiCli
 from trn.kubernetes.client import KubernetesClient
@@ -389,7 +389,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, Kuber
 
 def trn(*arguments: str, answer: str = "") -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, ["recover", "dev", *arguments], input=answer)
+    result = CliRunner().invoke(app, ["recover", "dev", "--name", "trainium-dev", *arguments], input=answer)
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -408,22 +408,14 @@ def test_it_imports_uninstalls_and_refreshes(world: Any):
     assert (data["recovered"], data["imports"][0]["id"], len(data["neverMade"])) == (True, "vpc-1", 1)
 
 
-def test_no_means_that_nothing_happens(world: Any):
-    """The plan was shown."""
-    _, cluster, engine = world
-    code, _, err = trn(answer="n\n")
-    assert (code, engine.ran, cluster.server.changes) == (1, [], [])
-    assert "Import 1, uninstall 1, then refresh dev?" in err
-
-
 def test_while_anything_is_unclear_nothing_is_changed(world: Any):
     """A refresh would clear what tells of it."""
     cloud, cluster, engine = world
     cloud.put("vpc", "vpc-2", {**cloud.of("vpc")["vpc-1"], "VpcId": "vpc-2"})
     code, out, err = trn("--yes")
-    assert (code, engine.ran, cluster.server.changes) == (1, [], [])
+    assert (code, engine.ran, cluster.server.changes, out) == (1, [], [], "")
     assert "unclear    Vpc network: there are 2: vpc-1, vpc-2" in err
-    assert out.startswith("1 unclear: nothing was changed")
+    assert "1 unclear: nothing was changed" in err
 
 
 def test_a_first_vpc_that_was_made_again_is_left_to_the_sweep(world: Any):
@@ -509,38 +501,18 @@ def test_questions_go_to_pulumi_itself():
 def test_without_imports_only_the_refresh_is_run():
     """An empty import file is an error to Pulumi."""
     ran: list[str] = []
-    assert import_and_refresh(Plan(), "dev", lambda _: (1, ""), lambda arguments, _: (ran.append(" ".join(arguments)), (0, ""))[1])
-    assert ran == [REFRESH]
+
+    def run(arguments: tuple[str, ...], _: Any) -> tuple[int, str]:
+        ran.append(" ".join(arguments))
+        return 0, ""
+
+    pulumi: Any = SimpleNamespace(run=run, ask=lambda _: (0, exported()))
+    site: Any = SimpleNamespace(pulumi=pulumi)
+    (action,) = actions_of(Plan(), "dev", state_id(pulumi, "dev"))
+    assert (action.do(site, action.object).kind, ran) == ("done", [REFRESH])
 
 
 # Whose it is
-
-
-def second_look(engine: Engine, act: Any) -> None:
-    """Something happens between the question and the look under the lock: the fourth time that the state is read."""
-    real, asked = engine.ask, list[str]()
-
-    def ask(arguments: tuple[str, ...]) -> tuple[int, str]:
-        asked.append(arguments[1])
-        if asked.count("stack") == 4 and arguments[1] == "stack":
-            act()
-        return real(arguments)
-
-    engine.ask = ask  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_a_release_that_a_living_run_goes_on_with_is_not_forgotten(world: Any):
-    """It was installed to its end while the question stood: its Secret is Helm's, and stays."""
-    _, cluster, engine = world
-
-    def deployed() -> None:
-        cluster.client.delete(SECRETS, "sh.helm.release.v1.volcano.v1", "volcano-system")
-        secret(cluster, "volcano", "deployed")
-
-    second_look(engine, deployed)
-    code, _, err = trn("--yes")
-    assert (code, engine.ran, cluster.names(SECRETS)) == (1, [], {"sh.helm.release.v1.volcano.v1"})
-    assert "that were not when it was confirmed: nothing was changed" in err
 
 
 def test_a_secret_that_changes_after_the_second_look_stays(world: Any, monkeypatch: pytest.MonkeyPatch):
@@ -553,12 +525,12 @@ def test_a_secret_that_changes_after_the_second_look_stays(world: Any, monkeypat
         real(resource, name, namespace, uid="uid-of-another")
 
     monkeypatch.setattr(cluster.client, "delete", delete)
-    code, _, err = trn("--yes", "--json", "recover.json")
+    code, out, _ = trn("--yes", "--json", "recover.json")
     assert (code, engine.ran, cluster.names(SECRETS)) == (1, [], {"sh.helm.release.v1.volcano.v1"})
     assert sent[0]["uid"]
-    assert "409 Conflict" in err
+    assert "Helm is at the release" in out
     data = json.loads(Path("recover.json").read_text())
-    assert (data["recovered"], "409 Conflict" in data["ended"], data["uninstalls"][0]["id"]) == (False, True, "volcano-system/volcano")
+    assert (data["recovered"], data["end"], data["uninstalls"][0]["id"]) == (False, "left", "volcano-system/volcano")
 
 
 def test_a_request_to_delete_has_uid_and_resource_version():
@@ -572,38 +544,16 @@ def test_a_request_to_delete_has_uid_and_resource_version():
             sent.append(body)
             return type("Answer", (), {"status": 200, "read": lambda self: b"{}"})()
 
-    Objects(KubernetesClient(Client(), None)).uninstall("n", [("a", "uid-a", "7")])
+    item = Import(creating(RELEASE), Sighting("n/a", "half", parts=(("a", "uid-a", "7"),)))
+    forget, _ = actions_of(Plan(uninstalls=(item,)), "dev", StateId("dev", "", "", frozenset()))
+    site: Any = SimpleNamespace(kubernetes=lambda: KubernetesClient(Client(), None), tell=lambda _: None)
+    assert forget.do(site, forget.object).kind == "done"
     assert sent[0]["preconditions"] == {"uid": "uid-a", "resourceVersion": "7"}
 
 
-def test_what_appears_after_the_question_is_asked_about(world: Any):
-    """A run that was killed meanwhile has begun one more: with `--yes` it is left, on a terminal it is asked about."""
-    cloud, _, engine = world
-    more = creating(VPC, "second", tags={"Name": "second"})
-    cloud.put("vpc", "vpc-9", {"VpcId": "vpc-9", "State": "available", "Tags": tag_list({"trn:cluster": "trainium-dev", "trn:stack": OWNER, "Name": "second"})})  # fmt: skip
-    before = engine.export
-
-    def killed_again() -> None:
-        document = json.loads(engine.export)
-        document["deployment"]["pending_operations"] += json.loads(exported(more))["deployment"]["pending_operations"]
-        engine.export = json.dumps(document)
-
-    second_look(engine, killed_again)
-    code, _, err = trn("--yes")
-    assert (code, engine.ran, "nothing was changed" in err) == (1, [], True)
-    engine.export = before
-    del engine.ask
-    second_look(engine, killed_again)
-    code, _, err = trn(answer="y\ny\n")
-    assert (code, engine.ran, "1 of these were not there" in err) == (0, [IMPORT, REFRESH], True)
-
-
-def test_two_operators_do_not_recover_one_cluster(world: Any):
-    """The lock of `trn` and Pulumi's own."""
+def test_what_a_living_run_of_pulumi_is_making_is_not_ours(world: Any):
+    """It holds Pulumi's own lock, which `--break-lock` does not take."""
     cloud, cluster, engine = world
-    put_lock(cloud, "trainium-dev", this_run("berta", "drain dev"))
-    code, _, err = trn("--yes")
-    assert (code, engine.ran, "the cluster is locked by berta" in err) == (1, [], True)
     document = json.loads(engine.export)
     document["deployment"]["resources"].append({"urn": STACK, "type": "pulumi:pulumi:Stack"})
     engine.export = json.dumps(document)
@@ -669,3 +619,11 @@ def test_a_mark_that_is_missing_is_a_persons_to_judge(world: Any):
     code, _, err = trn("--yes")
     assert (code, engine.ran) == (1, [])
     assert f"vpc-1: it lacks the tag trn:stack={OWNER}: somebody else may have made it" in err
+
+
+def test_a_cluster_that_the_state_does_not_hold_is_named(world: Any):
+    """Its tags name this stack, and the state says nothing of it: `--yes` alone is not enough."""
+    result = CliRunner().invoke(app, ["recover", "dev", "--yes"])
+    assert (result.exit_code, world[2].ran, "add --name trainium-dev" in result.stderr) == (1, [], True)
+    world[0].of("cluster").clear()
+    assert CliRunner().invoke(app, ["recover", "dev", "--yes"]).exit_code == 0

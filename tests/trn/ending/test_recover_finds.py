@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,8 +27,11 @@ from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
 from trn.aws.api import BotoApi
 from trn.aws.objects import asked
 from trn.aws.sighting import Sighting, sightings
-from trn.ending.recover.look import LOOKUPS, NAMED
-from trn.ending.recover.objects import RELEASE, RELEASE_TYPE, SECRETS, Objects
+from trn.change.identity import StateId
+from trn.ending.recover.change import actions_of
+from trn.ending.recover.look import LOOKUPS, NAMED, RELEASE, RELEASE_TYPE, SECRETS, Objects
+from trn.ending.recover.plan import Import, Plan
+from trn.engine.interrupted import Pending
 
 CLUSTER, REGION = "trainium-dev", "us-west-2"
 OTHERS = ("trainium-dev-2", "my-trainium-dev", "trainium-de")
@@ -281,8 +285,9 @@ def test_a_half_installed_release_is_forgotten_whole():
     secret(cluster, "volcano", "failed", 10)
     secret(cluster, "volcano", "pending-install", 9)
     secret(cluster, "volcano-2", "deployed")
-    names = ["sh.helm.release.v1.volcano.v9", "sh.helm.release.v1.volcano.v10"]
-    objects = Objects(cluster.client)
-    (found,) = objects.find(RELEASE, {"name": "volcano", "namespace": "volcano-system"})
-    assert objects.uninstall("volcano-system", found.parts) == names
+    (found,) = Objects(cluster.client).find(RELEASE, {"name": "volcano", "namespace": "volcano-system"})
+    plan = Plan(uninstalls=(Import(Pending("::::::volcano", RELEASE, "creating", {}), found),))
+    *forgets, _ = actions_of(plan, "dev", StateId("dev", "", "", frozenset()))
+    site: Any = SimpleNamespace(kubernetes=lambda: cluster.client, tell=lambda _: None)
+    assert [action.do(site, action.object).kind for action in forgets] == ["done", "done"]
     assert cluster.names(SECRETS) == {"sh.helm.release.v1.volcano-2.v1"}

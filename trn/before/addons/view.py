@@ -8,7 +8,7 @@ from rich.table import Table
 
 from facts.document import Document, Part
 from facts.yaml_text import write_yaml
-from simulator.report.drawing.text import plural
+from simulator.report.words import plural
 from stacks.addon_table import Row, addon_rows, mirror_list, mirror_values, without_image
 from stacks.settings import Settings
 from trn.cli.output import STANDARD_OUTPUT, errors, results, write_json

@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from simulator.recording import Recording
-from simulator.report.drawing.text import plural
+from simulator.report.words import plural
 from trn.aws.other_cluster import OtherCluster
 from trn.before.import_cluster.draft import Draft, used_file_system
 from trn.before.import_cluster.makers import Maker, forgetting, outside, removal

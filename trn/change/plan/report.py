@@ -9,7 +9,7 @@ from rich.text import Text
 
 from facts.document import Document, Part
 from simulator.cost_figures import Figures
-from simulator.report.drawing.text import duration, plural, short_type
+from simulator.report.words import duration, plural, short_type
 from trn.change.plan.stopped import StoppedJob
 from trn.cli.lines import Line
 from trn.engine.effects import CLASSES, Class, Effect

@@ -1,10 +1,10 @@
 """`trn recover`: read the state, look, show, ask, import, refresh."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from trn.cli.options import BreakLock, JsonFile, Stack, Yes
+from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, Yes
 
 
 def recover(
@@ -14,6 +14,7 @@ def recover(
         typer.Option("--orphans", help="Without unfinished operations: import what `pulumi up` would make and is there already."),
     ] = False,
     yes: Yes = False,
+    name: ClusterName = "",
     break_lock: BreakLock = False,
     json_file: JsonFile = None,
 ) -> int:
@@ -24,40 +25,17 @@ def recover(
 
     Example: trn recover dev, or: trn recover dev --orphans
     """
-    from trn.change.asking import consent
-    from trn.change.clients import access
-    from trn.change.ownership import Ownership, StackCluster
-    from trn.cli.output import errors, reported, results
-    from trn.cli.watching import Watching
-    from trn.ending.recover.plan import Plan
-    from trn.ending.recover.stack import Report, recover_stack
-    from trn.ending.recover.view import as_data, print_plan, report_lines
-    from trn.ending.sweep.view import print_ownership
+    from trn.change.executor import carry_out
+    from trn.change.ownership import StackCluster
+    from trn.change.terminal import terminal
+    from trn.ending.recover.change import Recover
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
-    progress, console = errors(), results(json_file)
-    report = Report()
-
-    def tell(line: str) -> None:
-        progress.print(line, markup=False, soft_wrap=True)
-
-    def shown(plan: Plan) -> None:
-        print_plan(progress, plan, orphans=orphans)
-
-    def owned(ownership: Ownership) -> None:
-        print_ownership(progress, ownership)
-
-    def said(ended: str) -> dict[str, Any]:
-        return {"stack": stack, "recovered": report.done, "ended": ended, **as_data(report.plan, orphans=orphans)}
-
-    with reported(said, json_file):
-        recover_stack(
-            access().aws(stack, settings.region), access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name),
-            consent(yes), Watching(tell, access().pause), report, shown, owned, orphans=orphans, break_lock=break_lock,
-        )  # fmt: skip
-    for line in report_lines(report.plan, stack, orphans=orphans, done=report.done):
-        console.print(line, markup=False, soft_wrap=True)
-    return 0 if report.done else 1
+    subject = StackCluster(stack_file.project, stack, settings.name, may_be_unfinished=True)
+    with terminal(
+        subject, settings.region, "recovering", json_file, None, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return carry_out(Recover(stack, stack_file.project, orphans), site, person)

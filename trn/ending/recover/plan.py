@@ -66,7 +66,7 @@ class Plan:
     def deeds(self) -> frozenset[tuple[str, ...]]:
         """All that would be changed, each with what tells its object from every other."""
         imports = {("import", item.pending.urn, item.sighting.id, item.sighting.born) for item in self.imports}
-        secrets = {("uninstall", *part[:2]) for item in self.uninstalls for part in item.sighting.parts}
+        secrets = {("uninstall", *part) for item in self.uninstalls for part in item.sighting.parts}
         cleared = {("clear", item.urn) for item in (*self.never_made, *self.settled, *self.refreshed)}
         return frozenset(imports | secrets | cleared)
 

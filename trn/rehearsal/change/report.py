@@ -10,8 +10,8 @@ from simulator.cost_figures import Figures
 from simulator.engine.change import Changed
 from simulator.engine.plan import Change, counts
 from simulator.report.assemble import both, cost_points, ending, times
-from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import CostPoint, StepTimes
+from simulator.report.words import duration, plural, short_type
 from trn.cli.lines import Line
 
 MOST_SHOWN = 12

@@ -10,7 +10,7 @@ from facts.resources.eks_nodes import NEURON_NODE_UPDATE
 from simulator import costs, latencies
 from simulator.account import kinds
 from simulator.recording import Recording
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from training.duration import seconds
 from training.job import Checkpoints
 from trn.cli.lines import Line

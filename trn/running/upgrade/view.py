@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from trn.cli.output import print_table
 from trn.running.upgrade.run import Outcome
 from trn.running.upgrade.timed import Timed

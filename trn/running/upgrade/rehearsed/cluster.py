@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from simulator.account.charts import chart_of
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from trn.cli.lines import Line
 from trn.engine.program import record_stack
 from trn.engine.stack_file import StackFile
