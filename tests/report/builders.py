@@ -7,7 +7,6 @@ from report.runs import Run, Step
 from simulator.cost_figures import Figure
 from simulator.recording import Recording, Registration
 from simulator.report.schema import (
-    SCHEMA,
     Cost,
     CostLine,
     CostPoint,
@@ -174,7 +173,6 @@ def report(
 
     seconds = max((item.end for item in resources), default=0.0)
     made = Report(
-        schema=SCHEMA,
         stack=stack,
         seed=0,
         notices=list(notices),

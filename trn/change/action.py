@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Seen = TypeVar("Seen")
 End = Literal["done", "nothing", "shown", "left", "refused", "declined", "unknown", "stopped", "interrupted", "failed"]
+OutcomeKind = Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed", "taken back"]
 
 
 class Ended(CommandError):
@@ -30,7 +31,7 @@ class Ended(CommandError):
 class Outcome:
     """What became of an action."""
 
-    kind: Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed", "taken back"]
+    kind: OutcomeKind
     """going: sent once, and waited for until a look does not see it. gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
     refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it.
     taken back: it was done, and what it was for was not."""
@@ -237,7 +238,7 @@ class Change(Protocol[Seen]):
         ...
 
     def data(self, seen: Seen, report: "Report", /) -> Mapping[str, Any]:
-        """Pure: the command's own keys of `--json`, after whatever end."""
+        """Pure: the command's own keys of `--json`, after whatever end, by their names in the model."""
         ...
 
 

@@ -97,7 +97,7 @@ def write_json(value: Any, json_file: Path | None) -> None:
     """
     if json_file is None:
         return
-    text = voice.words(json.dumps(value, indent=2, default=_plain)) + "\n"
+    text = voice.words(value.as_json() if hasattr(value, "as_json") else json.dumps(value, indent=2, default=_plain) + "\n")
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return

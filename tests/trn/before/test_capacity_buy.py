@@ -175,7 +175,7 @@ def test_a_refusal_names_the_right_that_is_missing(regions: Regions):
     code, _, err = buy()
     assert (code, "`trn iam dev --buyer`" in err, records()) == (1, True, [])
     made = json.loads(CliRunner().invoke(app, ["iam", "dev", "--buyer", "--json", "-"]).stdout)
-    (document,) = made.values()
+    (document,) = made["policies"].values()
     assert {action for statement in document["Statement"] for action in statement["Action"]} == {
         "ec2:PurchaseCapacityBlock",
         "ec2:CreateTags",
@@ -650,7 +650,7 @@ def test_the_report_is_written_whatever_ends_it(
     assert buy("--json", "report.json", said=said)[0] == code
     made = report()
     assert (made["schema"], made["end"], error in (made["error"] or ""), bool(made["error"])) == (
-        "trn-capacity-purchase/1", end, True, end != "done",
+        "trn-capacity-buy", end, True, end != "done",
     )  # fmt: skip
     assert (made["isBought"], made["capacityReservationId"]) == (code == 0, next(iter(bought(regions)), None))
 

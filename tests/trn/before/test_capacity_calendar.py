@@ -17,7 +17,7 @@ from tests.trn.running.test_scale import NODES, bert, made_cluster
 from trn.app import app
 from trn.aws.zones import Reservation
 from trn.before.capacity.calendar import Calendar, RunningJob, calendar, running_jobs
-from trn.before.capacity.timeline import BAR, LABEL, as_data, lines
+from trn.before.capacity.timeline import BAR, LABEL, lines, report_of
 from trn.kubernetes.jobs.look import look
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
@@ -93,7 +93,7 @@ def test_a_block_of_another_cluster_is_not_offered_to_this_one():
     made = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "other"}))
     assert said(made, "not in the stack file") == []
     assert any(line.endswith("of cluster other") for line in lines(made))
-    assert [each["otherCluster"] for each in as_data(made, "dev")["reservations"]] == [None, "other"]
+    assert [each.other_cluster for each in report_of(made, "dev").reservations] == [None, "other"]
     mine = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "trainium-dev"}))
     assert len(said(mine, "not in the stack file")) == 1
 
@@ -207,7 +207,7 @@ def test_a_job_on_a_pool_is_held_against_the_pools_block():
     made = calendar(settings, {FIRST: block(FIRST, 1, 2)}, [long], "", NOW)
     ((verdict, what),) = said(made, "job")
     assert (verdict, "emptied at 2026-12-02 10:50" in what) == ("fail", True)
-    assert [each["pool"] for each in as_data(made, "dev")["jobs"]] == ["spare"]
+    assert [each.pool for each in report_of(made, "dev").jobs] == ["spare"]
     assert [line.strip() for line in lines(made)][-1].startswith("bert")
 
 

@@ -85,4 +85,4 @@ class Sweeping:
     @property
     def left(self) -> list[tuple[Any, str]]:
         """What is still there, with what AWS said last."""
-        return [(SimpleNamespace(**entry), entry["said"]) for entry in self.report["left"]]
+        return [(SimpleNamespace(**entry), "; ".join(entry["said"])) for entry in self.report["left"]]

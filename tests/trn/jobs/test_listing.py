@@ -57,7 +57,7 @@ def test_nodes_of_every_kind_are_counted(resource: Resource):
     cluster = FakeCluster()
     cluster.put(resource, "bert", kind=resource.kind, spec=SPECS[resource])
     (row,) = rows(seen(cluster))
-    assert (row.name, row.kind, row.wanted, row.running, row.phase) == ("bert", resource.kind, 2, 0, Phase.WAITING)
+    assert (row.name, row.kind, row.nodes_wanted, row.nodes_running, row.state) == ("bert", resource.kind, 2, 0, Phase.WAITING)
 
 
 def test_every_kind_that_a_launcher_makes_is_listed():
@@ -110,7 +110,7 @@ def test_running_nodes_and_since_when():
         made["status"] |= {"phase": "Running", "startTime": f"2026-11-22T11:0{number}:00Z"}
         cluster.objects[PODS].append(made)
     (row,) = rows(seen(cluster))
-    assert (row.wanted, row.running, row.since, row.phase, row.cause) == (2, 2, "2026-11-22T11:00:00Z", Phase.RUNNING, None)
+    assert (row.nodes_wanted, row.nodes_running, row.since, row.state, row.cause) == (2, 2, "2026-11-22T11:00:00Z", Phase.RUNNING, None)
 
 
 def test_pods_of_a_ray_job_are_found_by_their_cluster():
@@ -122,7 +122,7 @@ def test_pods_of_a_ray_job_are_found_by_their_cluster():
     cluster.put(kuberay.CLUSTERS, "bert-x", metadata={"labels": labels, "ownerReferences": [{"kind": "RayJob", "name": "bert"}]})
     cluster.put(PODS, "bert-x-worker-1", metadata={"labels": {"ray.io/cluster": "bert-x"}}, status={"phase": "Running"})
     (row,) = rows(seen(cluster))
-    assert (row.name, row.running) == ("bert", 1)
+    assert (row.name, row.nodes_running) == ("bert", 1)
 
 
 def test_two_jobs_of_one_name_must_be_named_in_full():
@@ -171,7 +171,7 @@ def test_the_table_says_why_a_job_waits(healthy: Healthy):
     assert result.exit_code == 0
     assert line.split()[:8] == ["bert", "Volcano", "Job", "0", "of", "2", "2026-11-22T10:00:00Z", "waiting"]
     assert "the webhook mutatepod.volcano.sh does not answer" in line
-    said = {row["name"]: row for row in json.loads(trn("jobs", "--json", "-").stdout)}
+    said = {row["name"]: row for row in json.loads(trn("jobs", "--json", "-").stdout)["jobs"]}
     assert (said["bert"]["cause"], said["bert"]["nodesWanted"], said["bert"]["state"]) == ("webhook", 2, "waiting")
     assert trn("jobs", "-n", "empty").stdout == "there are no jobs in empty\n"
 

@@ -103,8 +103,8 @@ def test_each_line_bears_its_pod(cluster: FakeCluster):
         "bert-worker-2 worker on node-1: running", "bert-worker-2 | bert-worker-2 step 1", "bert-worker-2 | [b]step 2[/b]",
     ]  # fmt: skip
     code, out, _ = trn("bert", "--tail", "2", "--json", "-")
-    assert (code, json.loads(out)[0]["lines"][1]) == (0, "[b]step 2[/b]")
-    assert len(json.loads(trn("bert", "--namespace", "other", "--json", "-")[1])) == 1
+    assert (code, json.loads(out)["containers"][0]["lines"][1]) == (0, "[b]step 2[/b]")
+    assert len(json.loads(trn("bert", "--namespace", "other", "--json", "-")[1])["containers"]) == 1
 
 
 def test_a_job_that_is_not_there_is_misuse(cluster: FakeCluster):

@@ -147,7 +147,7 @@ def test_a_log_on_disk_needs_no_cluster(tmp_path: Path):
     assert "share of peak: 1.6% (samples per second x FLOPs per sample / (chips x peak BF16 FLOPS of a chip))" in result.stdout
     assert "time left: 0:15:00" in result.stdout
     assert "cost so far: 2.39 USD" in result.stdout
-    assert json.loads((tmp_path / "out.json").read_text())["goodput"] == pytest.approx(0.5)
+    assert json.loads((tmp_path / "out.json").read_text())["goodputShare"] == pytest.approx(0.5)
     assert made.read_text().startswith("<!doctype html>")
     log.write_text("nothing of it")
     assert trn("--log", str(log)).exit_code == 1
@@ -239,15 +239,14 @@ def test_a_line_that_no_training_writes_is_left_out(what: str):
 def test_a_line_of_brackets_is_left_out():
     """The JSON reader calls itself for each of them."""
     assert read([*LOG, '{"trn":' + "[" * 100_000]) == read(LOG)
-    assert read([*LOG, '{"trn": "step", "step": 11, "time": 1300, "rank": 0, "loss": ' + "9" * 400 + "}"]).as_data(ON)["loss"] is None
+    assert read([*LOG, '{"trn": "step", "step": 11, "time": 1300, "rank": 0, "loss": ' + "9" * 400 + "}"]).report(ON).loss is None
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf, 1.7e308, -1.7e308])
 def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
     """Curves and page have the steps before it; JSON has no word for it."""
     found = read([*LOG, step(11, 1210, loss), step(12, 1220, -loss)])
-    said = json.dumps(found.as_data(ON), allow_nan=False)
-    assert json.loads(said)["loss"] is None
+    assert json.loads(found.report(ON).as_json())["loss"] is None
     assert dict(figures(found, ON))["loss"] in ("nan", "inf", "-inf")
     assert "nan" not in page("x", found, ON).partition("Loss</h2>")[2]
     assert len(curve([value for _, value in losses(found)])) == HEIGHT
@@ -259,7 +258,7 @@ def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
 def test_what_a_line_says_of_the_whole_job_has_bounds(key: str, value: Any):
     """Else a product of it is beyond every float."""
     found = read([*LOG, line("event", 1300, event="saved", rank=0, **{key: value})])
-    assert json.dumps(found.as_data(ON), allow_nan=False)
+    assert json.dumps(found.report(ON).model_dump(), allow_nan=False)
     assert figures(found, hardware(NEURON_TYPES["trn1.32xlarge"], found.node_count))
 
 

@@ -226,7 +226,7 @@ def test_kubeconfig_asks_for_tokens_and_is_the_callers_alone(healthy: Healthy, t
     assert (code, out, err) == (0, "", f"export KUBECONFIG={file}\n")
     assert (json.loads(file.read_text()), stat.S_IMODE(file.stat().st_mode)) == (made, 0o600)
     code, out, _ = trn("kubeconfig", "dev", "--json", "-")
-    assert (code, json.loads(out)) == (0, made)
+    assert (code, json.loads(out)["kubeconfig"]) == (0, made)
     assert trn("kubeconfig", "dev", "--output", "/proc/x/y")[0] == 1
 
 

@@ -1,18 +1,17 @@
 """How an upgrade walks its steps: what comes before each, what ends it, and what Pulumi is asked."""
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
 
 import pytest
 
 from tests.trn.change.owned import FakePulumi
+from training.phase import Phase
 from trn.change.occupants import Occupants
 from trn.change.ownership import Consent
 from trn.cli.errors import CommandError, OwnershipError
 from trn.cli.watching import Watching
 from trn.engine.stack_edit import Edit
-from trn.kubernetes.jobs.table import Row
+from trn.kubernetes.jobs.table import JobRow
 from trn.running.upgrade.run import Choices, Outcome, Ways, run, up_command
 from trn.running.upgrade.steps import Group, Step
 from trn.running.upgrade.timed import Timed
@@ -66,10 +65,10 @@ class Walk:
         return run("dev", steps, ways, choices, consent, watching, is_resumed=is_resumed)
 
 
-def row() -> Row:
+def row() -> JobRow:
     """A job as `trn jobs` shows it."""
-    values: dict[str, Any] = {item.name: "bert" if item.name == "name" else "Job" if item.name == "kind" else None for item in fields(Row)}
-    return Row(**values)
+    unheld: dict[str, None] = {"cause": None, "why": None, "do": None}
+    return JobRow(name="bert", kind="Job", nodes_wanted=1, nodes_running=1, since="", state=Phase.RUNNING, **unheld)
 
 
 def test_keys_are_written_before_pulumi_runs_and_the_lock_is_looked_at_before_both():

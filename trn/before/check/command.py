@@ -28,7 +28,7 @@ def check(stack: Stack, block_hours: BlockHours = 24, pick: PickGroup = None, ye
     """
     from trn.aws.capacity_blocks import refuse_hours
     from trn.before.check.account import credentials
-    from trn.before.check.run import CHECKS, findings_of
+    from trn.before.check.run import CHECKS, CheckReport, findings_of
     from trn.before.check.subject import Subject
     from trn.before.check.tools import tool_answer
     from trn.change.clients import access
@@ -67,6 +67,6 @@ def check(stack: Stack, block_hours: BlockHours = 24, pick: PickGroup = None, ye
     # Bad credentials end it here, with exit code 2: twenty findings that all say so do not help.
     findings = [*credentials(subject)]
     findings += [finding for name in tracked(list(CHECKS), "checking") for finding in findings_of(subject, [name])]
-    write_json({"stack": stack, "findings": findings}, json_file)
+    write_json(CheckReport(stack=stack, findings=tuple(findings)), json_file)
     print_findings(results(json_file), findings)
     return exit_code(findings)

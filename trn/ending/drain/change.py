@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import DrainStage
 from trn.aws.cluster_identity import ClusterIdentity
@@ -10,7 +10,7 @@ from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, 
 from trn.change.hold import cluster_lock
 from trn.change.identity import Kube
 from trn.change.known import Unknown, known, unknowns
-from trn.change.report import Report, entry
+from trn.change.report import ChangeDocument, EndedEntry, Report, entry
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.ending.drain.plan import DrainPlan, Step, plan_drain
@@ -22,6 +22,29 @@ PATIENCE = 30
 """Rounds after which nodes go although something else has stayed: it may stay for ever, and they bill."""
 UNTOUCHED = Outcome("held", ("nothing was done to it",))
 _DOING = {"close": "closing", "empty": "emptying", "delete": "deleting", "wait for": "waiting for"}
+
+
+class LeftInside(EndedEntry, frozen=True):
+    """What stays in the cluster."""
+
+    object: str
+    """Kind and name."""
+    finalizers: tuple[str, ...]
+    is_new: bool
+    """Whether it appeared after the plan was confirmed."""
+
+
+class DrainReport(ChangeDocument, frozen=True):
+    """What `trn drain` did."""
+
+    schema_: Literal["trn-drain"] = "trn-drain"
+    left: tuple[LeftInside, ...] = ()
+    closed: tuple[str, ...] | None = None
+    """Queues, as KIND NAME; so are those below."""
+    emptied: tuple[str, ...] | None = None
+    deleted: tuple[str, ...] | None = None
+    missing: tuple[str, ...] | None = None
+    """Add-ons that are not installed."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +78,7 @@ class Drain:
     stack: str
     told: set[str] = field(default_factory=set, compare=False)
     """What the API server refuses for a while, each once."""
+    document = DrainReport
     pace = Pace(ROUNDS, PAUSE_S, patience=(PATIENCE,))
 
     @property
@@ -138,13 +162,12 @@ class Drain:
         left = [
             {
                 **entry(action, outcome), "object": f"{action.object.kind} {action.object.name}", "finalizers": _finalizers(step),
-                "isNew": outcome == NOT_CONFIRMED,
+                "is_new": outcome == NOT_CONFIRMED,
             }
             for action, outcome, step in self._left(seen, report)
         ]  # fmt: skip
         return {
             "closed": done["close"], "emptied": done["empty"], "deleted": done["delete"], "left": left, "missing": list(seen.known.missing),
-            "ended": report.error,
         }  # fmt: skip
 
     def _left(self, seen: Inside, report: Report) -> list[tuple[Action, Outcome, Step | None]]:

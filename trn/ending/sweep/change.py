@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from botocore.exceptions import ClientError
 
@@ -14,14 +14,14 @@ from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, 
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
 from trn.change.ownership import Ownership, chosen_stack
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, EndedEntry, Report, entry
 from trn.change.sweep_plan import INSTANCE_TAG, Keeping, SweepPlan
 from trn.change.whose import Site, Whose
 from trn.ending.sweep import run
 from trn.ending.sweep.holders import holder_of
 from trn.ending.sweep.stack import Choices, refuse_living, today_of
 from trn.ending.sweep.state_file import Today
-from trn.ending.sweep.view import as_data, entry_of, lines_of
+from trn.ending.sweep.view import FoundEntry, KeptEntry, entry_of, lines_of, plan_fields
 from trn.engine.recovery import refuse_locked
 from trn.engine.stack_state import ask_state
 
@@ -31,6 +31,26 @@ if TYPE_CHECKING:
 TIME_UP = "still held, or still going, when the time was up"
 _BY_PULUMI_LOCK = 2
 """Looks before which Pulumi's own lock is tried: before the question, and under the lock."""
+
+
+class LeftInAccount(EndedEntry, frozen=True):
+    """What stays in the account."""
+
+    usd_per_day: float | None
+    """Null where no price is known."""
+
+
+class SweepReport(ChangeDocument, frozen=True):
+    """What `trn sweep --delete` did."""
+
+    schema_: Literal["trn-sweep"] = "trn-sweep"
+    left: tuple[LeftInAccount, ...] = ()
+    cluster: str | None = None
+    usd_per_day: float | None = None
+    found: tuple[FoundEntry, ...] | None = None
+    """The plan that was shown."""
+    kept: tuple[KeptEntry, ...] | None = None
+    deleted: tuple[FoundEntry, ...] | None = None
 
 
 @dataclass
@@ -89,6 +109,8 @@ class Sweep:
     def name(self) -> str:
         """As it is typed."""
         return f"sweep {self.stack}"
+
+    document = SweepReport
 
     @property
     def pace(self) -> Pace:
@@ -234,9 +256,12 @@ class Sweep:
     def data(self, seen: Leftovers, report: Report) -> dict[str, Any]:
         """For `--json`: the plan that was shown, and what became of it."""
         return {
-            **as_data(seen.ownership.subject.cluster, self.rounds.shown, ownership=seen.ownership),
+            **plan_fields(seen.ownership.subject.cluster, self.rounds.shown),
             "deleted": [entry_of(item) for item in self._deleted(seen, report)],
-            "left": [{**entry_of(self._found(action)), "said": said_of(outcome)} for action, outcome in report.left],
+            "left": [
+                {**entry(action, outcome), "said": [said_of(outcome)], "usd_per_day": self._found(action).usd_per_day}
+                for action, outcome in report.left
+            ],
         }
 
 

@@ -38,7 +38,7 @@ def sweep(
     from trn.cli.watching import Watching
     from trn.ending.sweep.change import Sweep
     from trn.ending.sweep.stack import Choices, planned, refuse_data, today_of
-    from trn.ending.sweep.view import as_data, print_living, print_ownership, print_plan, print_stacks
+    from trn.ending.sweep.view import SweepListReport, plan_fields, print_living, print_ownership, print_plan, print_stacks
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 
@@ -55,7 +55,7 @@ def sweep(
     if state is None:
         found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
         plan = plan_sweep(found, Keeping(data=chosen.data))
-        write_json(as_data(settings.name, plan), json_file)
+        write_json(SweepListReport(**plan_fields(settings.name, plan), identity=None), json_file)
         print_plan(console, settings.name, plan)
         print_stacks(console, plan.deletions)
         print_living(console, plan.deletions)
@@ -65,7 +65,7 @@ def sweep(
     refuse_mismatch(ownership)
     watching = Watching(lambda line: None, access().pause)
     plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
-    write_json(as_data(settings.name, plan, ownership), json_file)
+    write_json(SweepListReport(**plan_fields(settings.name, plan), identity=ownership.identity), json_file)
     print_ownership(console, ownership)
     print_plan(console, settings.name, plan)
     return 0

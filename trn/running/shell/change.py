@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
 from stacks.settings import Settings
@@ -17,7 +17,7 @@ from trn.change.action import Action, Difference, Hold, Outcome, Pace, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube, New
 from trn.change.kubectl import kubectl
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.kubernetes.client import AlreadyThere, Conflict, Object
@@ -30,6 +30,19 @@ from trn.running.verify.stage import Stage, phase, states
 
 START_S, POLL_S = 900, 3
 """A Neuron image has more than 10 GB."""
+
+
+class ShellReport(ChangeDocument, frozen=True):
+    """What `trn shell` did."""
+
+    schema_: Literal["trn-shell"] = "trn-shell"
+    pod: str | None = None
+    namespace: str | None = None
+    image: str | None = None
+    node: str | None = None
+    """Null where the pod did not come to run."""
+    exit_code: int | None = None
+    """Of the command; null where it was not run to its end."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,7 @@ class Shell:
     """No second run draws the same."""
     said: dict[str, Any] = field(default_factory=dict[str, Any])
     """The node, and the exit code of the command."""
+    document = ShellReport
     pace = Pace(pause_s=POLL_S, waits=START_S // POLL_S + 2, in_order=True)
 
     @property
@@ -102,7 +116,7 @@ class Shell:
             has_file_system = self.settings.storage.lustre.enabled
             mounted = f", the file system at {SHARED_PATH}" if has_file_system else "; there is no file system in this stack"
             site.tell(f"{self.pod} on {self.said['node']}{mounted}; the pod is deleted when the shell ends")
-            self.said["exitCode"] = run_shell(site.api, self.settings, self.pod, self.command)
+            self.said["exit_code"] = run_shell(site.api, self.settings, self.pod, self.command)
             return Outcome("done")
 
         def delete(site: Site, _: Any = None) -> Outcome:

@@ -1,10 +1,11 @@
 """All checks of a cluster that is up, and what becomes of one that cannot be made: a failure, never a pass."""
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from facts.document import Document
 from trn.aws.errors import command_error
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding, failed
@@ -24,6 +25,15 @@ CHECKS: dict[str, Check] = {
     "etcd": services.etcd,
     "file system": services.file_system,
 }
+
+
+class StatusReport(Document, frozen=True):
+    """What `trn status` found."""
+
+    schema_: Literal["trn-status"] = "trn-status"
+    stack: str
+    healthy: bool
+    findings: tuple[Finding, ...]
 
 
 def findings_of(subject: Subject, name: str) -> Iterator[Finding]:

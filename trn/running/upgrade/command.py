@@ -47,7 +47,7 @@ def upgrade(
     from trn.running.upgrade.path import refuse_unknown
     from trn.running.upgrade.run import Choices
     from trn.running.upgrade.stack import Upgrade, look_before
-    from trn.running.upgrade.view import as_data, print_plan
+    from trn.running.upgrade.view import print_plan, report_of
 
     refuse_unknown(to)
     if wait and interrupt:
@@ -60,21 +60,21 @@ def upgrade(
         watching = Watching(lambda line: progress.print(line, markup=False, soft_wrap=True), access().pause, show)
         before = look_before(api, stack_file, settings, to, frozenset(accept or ()), watching)
     if not before.steps:
-        write_json(as_data(stack, ()), json_file)
+        write_json(report_of(stack, ()), json_file)
         console.print(f"{settings.name} is of {to}: control plane, add-ons and nodes; nothing to do", markup=False, soft_wrap=True)
         return 0
     print_findings(progress, before.findings)
     print_plan(console, before.steps)
     refused = exit_code(before.findings) or any(timed.errors for timed in before.steps)
     if check or refused:
-        write_json(as_data(stack, before.steps, before.findings), json_file)
+        write_json(report_of(stack, before.steps, before.findings), json_file)
         if refused:
             progress.print("nothing was changed: first what failed above", markup=False)
         return int(bool(refused))
     choices = Choices(wait, interrupt, 3) if access().is_practice else Choices(wait, interrupt)
     shown = partial(print_occupants, progress)
     outcome = Upgrade(api, stack_file, before, consent(yes, name), watching).run(choices, shown, break_lock=break_lock)
-    write_json(as_data(stack, before.steps, before.findings, outcome), json_file)
+    write_json(report_of(stack, before.steps, before.findings, outcome), json_file)
     if outcome.stopped_at is not None:
         console.print(f"stopped at {outcome.stopped_at.title}: {outcome.why}", markup=False, soft_wrap=True)
         console.print(f"put it right, then `trn upgrade {stack} --to {to}` goes on there", markup=False, soft_wrap=True)

@@ -11,7 +11,7 @@ from stacks.settings import Settings
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube, New
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.findings import Finding, exit_code, failed, finding_lines
@@ -53,6 +53,16 @@ def chosen(only: Sequence[str]) -> list[str]:
     return list(only) or known
 
 
+class VerifyReport(ChangeDocument, frozen=True):
+    """What `trn verify` found."""
+
+    schema_: Literal["trn-verify"] = "trn-verify"
+    healthy: bool | None = None
+    verdict: str | None = None
+    """Whether one can train on it, in a sentence."""
+    findings: tuple[Finding, ...] | None = None
+
+
 @dataclass(frozen=True)
 class Seen:
     """What is there, and what is to be tried."""
@@ -81,6 +91,7 @@ class Verify:
     planned: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
     """Of trials that were not begun, by the last look."""
     tried: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
+    document = VerifyReport
     pace = Pace(pause_s=POLL_S, in_order=True)
 
     @property

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
+from tests.documents import checked
 from tests.support import ROOT
 from tests.training.file_server import Server, serving
 from tests.trn.jobs.data.linked import BUCKET, NAME, Linked, reached, trn
@@ -111,7 +112,8 @@ def test_a_file_is_staged_and_verified(linked: Linked, pod: Pod, server: Server,
     digest = hashlib.sha256(server.files["tokens.npy"]).hexdigest()
     result = from_server(server, *sums(tmp_path, f"{digest.upper()} *tokens.npy"), "--json", "-")
     assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
+    said = checked(result.stdout)
+    assert said["schema"] == "trn-data-stage"
     assert (said["files"], said["staged"], said["verified"], said["failed"]) == (1, 1, {"sha256": 1}, {})
     assert (pod.folder / "tokens.npy").read_bytes() == server.files["tokens.npy"]
 
@@ -234,8 +236,8 @@ def test_a_dry_run_starts_nothing(linked: Linked):
     """It lists, and says the Job's name."""
     linked.store("tokens/a", 100)
     result = trn("stage", f"s3://{BUCKET}/tokens/", INTO, "--dry-run", "--json", "-")
-    said = json.loads(result.stdout)
-    assert (result.exit_code, said["files"], said["bytes"], said["started"]) == (0, 1, 100, False)
+    said = checked(result.stdout)
+    assert (result.exit_code, said["schema"], said["files"], said["bytes"]) == (0, "trn-data-stage-plan", 1, 100)
     assert changes(linked) == []
 
 

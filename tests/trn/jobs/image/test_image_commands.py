@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from facts import forms
 from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.toolchains import TOOLCHAINS
+from tests.documents import checked
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.trn.change.owned import EMPTY, hold
@@ -148,8 +149,8 @@ def test_a_second_push_changes_nothing(healthy: Healthy, registry: StrictRegistr
     first = push(registry, files(tmp_path, train="1"), "--yes")
     registry.asked.clear()
     again = push(registry, tmp_path, "--json", "-")
-    assert (again.exit_code, json.loads(again.stdout)["bytes"]) == (0, 0)
-    assert json.loads(again.stdout)["image"] in first.stdout
+    said = checked(again.stdout)
+    assert (again.exit_code, said["schema"], said["bytes"], said["image"] in first.stdout) == (0, "trn-image-push", 0, True)
     assert [line for line in registry.asked if not line.startswith(("GET", "HEAD"))] == []
 
 
@@ -343,9 +344,11 @@ def test_a_built_image_is_pushed_by_its_tool(
 
     monkeypatch.setattr(change, "run", run)
     words = ["build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes"]
-    result = trn(*words)
+    result = trn(*words, "--json", str(tmp_path / "report"))
     assert result.exit_code == 0, result.output
     assert f"image: {registry.host}/{REPOSITORY}:1.0\ndigest: sha256:" in result.stdout
+    said = checked((tmp_path / "report").read_text())
+    assert (said["schema"], said["digest"] in result.stdout, said["pushed"]) == ("trn-image-build-push", True, True)
     asked = (docker / "asked").read_text().splitlines()
     assert [line.split()[0] for line in asked] == ["build", "login", "tag", "push"]
     assert (docker / "password").read_text() == "simulated"

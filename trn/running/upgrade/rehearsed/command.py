@@ -35,7 +35,7 @@ def upgrade(
     from trn.running.upgrade.releases import groups_at, release_for
     from trn.running.upgrade.steps import Standing, steps
     from trn.running.upgrade.timed import timed
-    from trn.running.upgrade.view import as_data, print_plan
+    from trn.running.upgrade.view import RehearsedUpgradeReport, print_plan, walk_part
 
     refuse_unknown(to)
     stack_file = read_stack_file(stack)
@@ -47,7 +47,7 @@ def upgrade(
     refuse_unknown_charts(record_stack(standing_file(stack_file, standing)), accept or ())
     planned = timed(stack_file, standing, steps(standing, to, lambda group, minor: release_for(group, minor, settings)), seed=seed)
     charts = blocking(stack_file, standing, minors)
-    write_json({**as_data(stack, planned), "charts": charts}, json_file)
+    write_json(RehearsedUpgradeReport(**dict(walk_part(stack, planned)), charts=dict(charts)), json_file)
     console = screen(json_file)
     print_plan(console, planned)
     print_lines(console, list(summary(planned, charts, frozenset(accept or ()))))
