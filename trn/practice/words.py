@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable
 
-_AROUND = "check|cost|plan|upgrade|iam|status|verify|kubeconfig|shell|top|logs|scale|roll|drain|recover|destroy|sweep|submit|jobs|why|watch|cancel|precompile|data|bundle|capacity"
-"""Commands of `trn` that act on a cluster, and take `--practice`."""
+from trn.table import ENTRIES, InPractice
+
+_AROUND = "|".join(sorted({entry.place.split()[0] for entry in ENTRIES.values() if entry.in_practice is InPractice.SIMULATED}))
+"""Commands of `trn` that act on a cluster, and take `--practice`; for those of a group its word."""
 _OF_A_STACK = "check|plan|status|verify|drain|recover|destroy|sweep|bundle"
 """Those of them whose only argument is the stack."""
 _STACK = r"(?: --stack [\w.-]*[\w-])?"
