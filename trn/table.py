@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
+
+from typer.models import ArgumentInfo
 
 from trn.cli.placement import StackUse
 
@@ -53,6 +55,12 @@ class CommandEntry:
     def name(self) -> str:
         """Its last word."""
         return self.place.rpartition(" ")[2]
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether it has arguments beside the stack."""
+        hints = get_type_hints(self.function, include_extras=True).values()
+        return any(isinstance(note, ArgumentInfo) for hint in hints for note in getattr(hint, "__metadata__", ()))
 
     def skips(self, what: str, given: Mapping[str, Any]) -> bool:
         """Whether a name is not looked up, with these options."""

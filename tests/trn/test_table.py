@@ -14,6 +14,7 @@ from trn.app import app
 from trn.cli.placement import StackUse
 from trn.cli.reading import Grammar
 from trn.commands import grammar_of
+from trn.engine.early import refuse_early
 from trn.rights import RIGHTS
 from trn.table import ENTRIES, CommandEntry, InPractice
 
@@ -79,6 +80,21 @@ def test_a_name_is_looked_up_unless_the_row_says_otherwise():
     assert [entry.skips("stack", {"log": "a"}), entry.skips("stack", {"log": None}), entry.skips("fault", {}), entry.skips("group", {})] == [
         True, False, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("place", "given"),
+    [
+        ("capacity buy", {"stack": "dev", "group": "nosuch", "instance_type": "trn1.32xlarge"}),
+        ("engine", {"stack": "dev", "fault": ["of-the-engine@x"]}),
+    ],
+)
+def test_what_may_be_new_is_not_refused_early(place: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    """A group that is made for a block, and faults that the engine alone has; of any other command they are names that there are not."""
+    monkeypatch.chdir(ROOT)
+    refuse_early(ENTRIES[place], given)
+    with pytest.raises(Exception, match=r"nosuch|of-the-engine"):
+        refuse_early(CommandEntry("x", "x:x"), given)
 
 
 def test_the_table_loads_no_command():

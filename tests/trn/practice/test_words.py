@@ -25,6 +25,9 @@ SENTENCES = {
     "`pulumi cancel --stack dev`, then": "`trn engine dev -- cancel`, then",
     "pulumi up --replace '**::trn1-32xl'": "trn engine dev -- up --replace '**::trn1-32xl'",
     "trn --practice recover dev; trn practice up dev": "trn --practice recover dev; trn practice up dev",
+    "`trn capacity find --hours 24` lists them, and `trn logs` says why": (
+        "`trn --practice capacity find dev --hours 24` lists them, and `trn --practice logs` says why"
+    ),
     "`trn data status dev` follows it": "`trn --practice data status dev` follows it",
     "pulumi config set --stack dev --path 'trn:name' x": "pulumi config set --stack dev --path 'trn:name' x",
 }
