@@ -135,8 +135,10 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             elif _is_behind(action, plan) and number < pace.patience[action.phase - 1]:
                 report.note(action, WAITS)
             else:
-                guard.check_run(action, each=pace.in_order)
-                _settle(change, action, guard, report)
+                moved = guard.check_run(action, each=pace.in_order)
+                report.note(action, moved) if moved else _settle(change, action, guard, report)
+                if any(outcome.is_last for _, outcome in report.outcomes):
+                    return seen
             if pace.in_order and not report.is_over(action):
                 break
         site.show(len(report.done), len(report.outcomes))
