@@ -65,7 +65,12 @@ class World:
 
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         if command[1] == "destroy":
-            for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
+            self.cloud.of("instance").clear()
+        return self._destroyed_but_instances(command)
+
+    def _destroyed_but_instances(self, command: tuple[str, ...]) -> tuple[int, str]:
+        if command[1] == "destroy":
+            for kind in ("cluster", "node group", "access entry", "nat", "fsx"):
                 self.cloud.of(kind).clear()
             self.pulumi.export = EMPTY
         return 0, ""

@@ -271,6 +271,44 @@ def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
     assert world.destroy().destroyed
 
 
+# What hangs
+
+
+def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
+    """The first try fails, with the cluster gone by then or not; the instances that each command of Pulumi finds."""
+    found = list[set[str]]()
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        found.append(set(world.cloud.of("instance")))
+        if len(found) > 1:
+            world.cloud.wire.denied.clear()
+            return world._destroyed_but_instances(command)
+        if not with_cluster:
+            for kind in ("cluster", "node group", "access entry", "nat"):
+                world.cloud.of(kind).clear()
+            world.pulumi.export = state(CLUSTER, with_cluster=False)
+        return 1, "error: DependencyViolation"
+
+    world.pulumi.on_run = run
+    return found
+
+
+@pytest.mark.parametrize("with_cluster", [True, False])
+def test_what_hangs_on_a_cluster_that_is_gone_is_deleted_before_the_next_try(world: World, with_cluster: bool):
+    """An instance in a subnet that Pulumi deletes. While there is a cluster its controllers do it."""
+    found, ended = fails_at_first(world, with_cluster=with_cluster), report_of(world)[1]
+    assert (ended, world.cloud.of("instance")) == (None, {})
+    assert [bool(instances) for instances in found] == [True, with_cluster, with_cluster]
+
+
+def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
+    """What refuses it may be Pulumi's own; the try waits for it, and not for ever."""
+    world.cloud.wire.denied.add("ec2.TerminateInstances")
+    found, (report, ended) = fails_at_first(world, with_cluster=False), report_of(world)
+    assert (ended, report.end, report.tries, world.cloud.of("instance")) == (None, "done", 2, {})
+    assert [bool(instances) for instances in found] == [True, True, True]
+
+
 # A backup that will not be made
 
 
