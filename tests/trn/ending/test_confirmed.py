@@ -309,6 +309,13 @@ def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
     assert [bool(instances) for instances in found] == [True, True, True]
 
 
+def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(world: World):
+    """A signal stopped the CLI half-way, and it ended with 0."""
+    world.pulumi.on_run = lambda command: world._destroyed(command) if destroys(world) > 1 else (0, "")
+    report, ended = report_of(world)
+    assert (ended, report.end, report.tries, report.destroyed) == (None, "done", 2, True)
+
+
 # A backup that will not be made
 
 

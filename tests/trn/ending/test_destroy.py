@@ -48,7 +48,9 @@ class Pulumi:
 def tried(*answers: tuple[int, str], status: str = "") -> tuple[tuple[int, bool], list[str], Pulumi]:
     """Number of tries and success; the subcommands that ran."""
     pulumi, change = Pulumi(*answers), Destroy("dev", Drain("dev"), Sweep("dev"), is_protected=False)
-    site: Any = SimpleNamespace(pulumi=SimpleNamespace(run=pulumi), api=None, subject=subject("train"), tell=lambda _: None)
+    site: Any = SimpleNamespace(
+        pulumi=SimpleNamespace(run=pulumi, ask=lambda _: (0, json.dumps(EMPTY))), api=None, subject=subject("train"), tell=lambda _: None
+    )
     with patch("trn.ending.destroy.change.status_of", lambda *_: status):
         while change._run(site, NO_STATE).kind == "held":
             pass

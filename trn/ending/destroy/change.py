@@ -255,9 +255,12 @@ class Destroy:
                 site.tell(f"try {len(rounds.tried)}: {attempt.why}")
         attempt = rounds.tried[-1]
         code, printed = site.pulumi.run(rounds.commands.pop(0), dict(attempt.environment))
-        if code == 0:
-            rounds.is_destroyed = not rounds.commands
-            return Outcome("going") if rounds.is_destroyed else Outcome("held", (attempt.why,))
+        if code == 0 and rounds.commands:
+            return Outcome("held", (attempt.why,))
+        # The CLI ends well, too, where a signal has stopped it half-way: the state tells.
+        if code == 0 and ask_state(site.pulumi, self.stack, site.subject.cluster).is_gone:
+            rounds.is_destroyed = True
+            return Outcome("going")
         rounds.commands, rounds.clears = [], 0
         rounds.following = following(self.stack, printed, rounds.tried, lambda: status_of(site.api, site.subject.cluster))
         if rounds.following is None:
