@@ -146,8 +146,8 @@ def _owned() -> Iterator[str]:
         "Each object is looked at again right before it is deleted. It stays if its tags name another owner or another stack, if its ARN is of",
     )
     yield "another account or region, if an object of its name was made later, or if it was not in the plan that was confirmed: what appears"
-    yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy`, `--yes` covers the"
-    yield "one plan that is shown. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
+    yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy` too: what was"
+    yield "there at the question is swept, and no more. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
     yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything. Right before each run of Pulumi the state is"
     yield "read again: what came into it since the question is asked about, and with `--yes` the destroy ends there. What comes into it between that"
     yield "and Pulumi's own lock is not seen."
@@ -155,8 +155,8 @@ def _owned() -> Iterator[str]:
         "",
         "What cannot be seen is not nothing: where the API server does not answer, or may not be asked for a kind of object (401, 403), drain",
     )
-    yield "wants the cluster's name typed, which no option replaces, and destroy wants it typed or given with `--name`; an error in the midst of its"
-    yield "drain ends it before Pulumi."
+    yield "wants the cluster's name typed, which no option replaces, and destroy wants it typed or given with `--name`. In the midst of a drain the name"
+    yield "has to be typed; with `--yes` a destroy ends there, before Pulumi."
     yield "`finalBackup: true` that is in the file and not yet in the state is a question of its own, which no option covers."
     yield from (
         "",

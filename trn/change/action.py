@@ -42,6 +42,8 @@ class Outcome:
     """Pauses for that; 0: as many as the change has for any action."""
     gave: Any = None
     """What the command says of it beside."""
+    is_last: bool = False
+    """Nothing more is done, and nothing more is waited for."""
 
 
 NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
@@ -152,6 +154,10 @@ class Question:
     """Why the cluster's name is typed too, or given with `--name`; empty where it need not be."""
     typed: Typed | None = None
     """`--yes` takes the place of this too: what limits it then is for the command to refuse."""
+    apart: tuple[str, str] | None = None
+    """What is asked about by itself, which no option covers, and what would make that question needless."""
+    is_named_blindly: bool = False
+    """Whether `--name` covers what the look did not see: the command is for a cluster that may not answer any more."""
 
 
 @dataclass(frozen=True)

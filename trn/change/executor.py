@@ -137,10 +137,15 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             elif _is_behind(action, plan) and number < pace.patience[action.phase - 1]:
                 report.note(action, WAITS)
             else:
-                guard.check_run(action, each=pace.in_order)
-                _settle(change, action, guard, report)
-                if report.is_over(action):
-                    guard.note_run(action, plan[place:])
+                moved = guard.check_run(action, each=pace.in_order)
+                if moved:
+                    report.note(action, moved)
+                else:
+                    _settle(change, action, guard, report)
+                    if report.is_over(action):
+                        guard.note_run(action, plan[place:])
+                if any(outcome.is_last for _, outcome in report.outcomes):
+                    return seen
             if pace.in_order and not report.is_over(action):
                 break
         site.show(len(report.done), len(report.outcomes))

@@ -63,6 +63,8 @@ class Case:
     """The Lease that it holds; empty: the cluster's lock."""
     yes: tuple[str, ...] = ("--yes",)
     """What agrees in advance; nothing for a command that has no question."""
+    next_yes: tuple[str, ...] = ()
+    """What agrees beside it to a run after one that was stopped: by then the state may not say any more whose the cluster is."""
     refused: Mapping[str, Act] = field(default_factory=dict[str, Act])
     """What makes the second look refuse."""
     again: int = 0
@@ -431,6 +433,16 @@ def shell_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
     return (ended.code, names - {"0"}) == (0, {"busy"})
 
 
+def _destroyed(stage: Stage, call: Call) -> tuple[str, str]:
+    """Of Pulumi's runs each is of a state that was confirmed, or of what is left of one."""
+    if call.way == "kubernetes":
+        return _drained(stage, call)
+    if call.way == "pulumi":
+        states = [each.given for each in stage.calls if each.way == "pulumi" and each.given["held"] >= call.given["held"]]
+        return "pulumi destroy", states[0]["serial"]
+    return _swept(stage, call)
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -459,6 +471,21 @@ CASES: Mapping[str, Case] = {
         is_own=lambda key: key.endswith(("-old", "-late")),
         prepare=lambda stage: leave(stage, "old"),
         goes_on=True,
+    ),
+    "destroy": Case(
+        words=("destroy", STACK),
+        agreed=("y",),
+        acted=_destroyed,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "another run of Pulumi": Stage.grow,
+            "more is left over": lambda stage: leave(stage, "late"),
+        },
+        is_own=lambda key: ":" in key.partition(" ")[0] or key.startswith("state") or key.endswith(("-old", "-late")),
+        prepare=lambda stage: leave(stage, "old"),
+        goes_on=True,
+        next_yes=("--name", CLUSTER),
+        draws=30,
     ),
     "cancel": Case(
         words=("cancel", STACK, JOB, "--now"),
@@ -587,5 +614,5 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "upgrade"}
+NOT_YET = {"import", "upgrade"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""

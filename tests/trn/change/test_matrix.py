@@ -292,6 +292,10 @@ def test_an_error_of_any_kind_at_any_call_is_no_answer(name: str):
     _failed(name, LONG)
 
 
+def _next(name: str, stage: Stage) -> tuple[Stage, Ended]:
+    return _run(name, stage, *CASES[name].yes, *CASES[name].next_yes, *(["--break-lock"] if stage.locks() else []))
+
+
 def _stopped(name: str, by: Signals | None, count: int) -> None:
     end = whole(name).everything()
     for number in _numbers(name, count=count):
@@ -305,12 +309,11 @@ def _stopped(name: str, by: Signals | None, count: int) -> None:
             assert ended.report["end"] == ("interrupted" if ended.code else "done"), number
         stage.is_dead, stage.stop_at, stage.asked_at = False, 0, []
         is_over = stage.everything() == end
-        broken = ["--break-lock"] if stage.locks() else []
-        stage, ended = _run(name, stage, *CASES[name].yes, *broken)
+        stage, ended = _next(name, stage)
         if stage.is_locked and ended.code:
             assert "`pulumi cancel`" in ended.err, number
             stage.is_locked = False
-            stage, ended = _run(name, stage, *CASES[name].yes, *(broken if stage.locks() else []))
+            stage, ended = _next(name, stage)
         is_ended = CASES[name].ended
         if is_ended is not None:
             assert is_ended(stage, ended, end), (number, ended.err)

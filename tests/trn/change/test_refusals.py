@@ -106,7 +106,7 @@ def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, na
         trn(*COMMANDS["sweep"])
         shared = sorted(asked & set(swept.cloud.wire.count()))
         asked -= set(shared) - set(shared[::12])
-    project.setattr("trn.ending.sweep.run.STALLED_ROUNDS", 2)
+    project.setattr("trn.ending.sweep.change.STALLED_ROUNDS", 2)
     for operation in sorted(asked):
         world = World(project, name)
         # Half the calls: what is asked, and denied, is the same on longer pages.

@@ -57,7 +57,7 @@ def test_queues_close_first_then_jobs_balancers_claims_and_nodes_go():
 
 def test_what_pulumi_or_an_owner_looks_after_is_left_to_them():
     """The stack's claim, its StatefulSet's, system namespaces, and what a controller would only make again."""
-    names = {target.name for target in plan_drain(busy()).targets("delete")}
+    names = {step.target.name for step in plan_drain(busy()).steps if step.kind.verb == "delete"}
     assert not names & {"fsx-claim", "data-etcd-0", "volcano-admission-init", "of-a-cron-job", "etcd-server", "default", "root"}
 
 
@@ -91,7 +91,7 @@ def test_a_kind_that_an_installed_add_on_lacks_is_left_out_without_a_word():
 def test_karpenters_instances_are_waited_for():
     """A NodePool is gone before its instances are."""
     cluster = busy()
-    assert [str(target) for target in plan_drain(cluster).targets("wait for")] == ["NodeClaim trn-abc"]
+    assert [str(step.target) for step in plan_drain(cluster).steps if step.kind.verb == "wait for"] == ["NodeClaim trn-abc"]
     cluster.stuck.add("trn")
     assert drain(cluster) == ["NodePool trn", "NodeClaim trn-abc"]
 
@@ -186,7 +186,7 @@ def test_bindings_that_the_controller_made_go_with_what_it_made_them_for():
     cluster = FakeCluster()
     for name, label in (("k8s-a", "service.k8s.aws/stack-name"), ("k8s-b", "ingress.k8s.aws/stack"), ("mine", "team")):
         cluster.put(load_balancer_controller.TARGET_GROUP_BINDINGS, name, metadata={"labels": {label: "x"}})
-    assert [target.name for target in plan_drain(cluster).targets("delete")] == ["mine"]
+    assert [step.target.name for step in plan_drain(cluster).steps if step.kind.verb == "delete"] == ["mine"]
 
 
 def test_what_the_server_refuses_for_now_is_tried_again_and_reported_once():

@@ -41,7 +41,7 @@ from trn.change.sweep_plan import (
     plan_sweep,
 )
 from trn.cli.errors import CommandError
-from trn.ending.sweep.run import NOT_CONFIRMED, STALLED_ROUNDS
+from trn.ending.sweep.change import NOT_DELETED, STALLED_ROUNDS
 from trn.ending.sweep.view import print_plan
 
 LOOK_ALIKES = ("train-2", "my-train", "trai", "Train", "train2", "train-", "xtrain", "train-us-west-2")
@@ -359,7 +359,7 @@ DELETIONS = sorted(
 @pytest.mark.parametrize("operation", DELETIONS)
 def test_one_denied_deletion_is_reported_and_the_rest_goes_on(operation: str, monkeypatch: pytest.MonkeyPatch):
     """A missing permission must not hide behind a traceback, nor keep the expensive things alive."""
-    monkeypatch.setattr("trn.ending.sweep.run.STALLED_ROUNDS", 2)
+    monkeypatch.setattr("trn.ending.sweep.change.STALLED_ROUNDS", 2)
     cloud = full()
     leave_failed(cloud)
     cloud.wire.denied.add(operation)
@@ -819,7 +819,7 @@ def test_a_sweep_deletes_nothing_that_was_not_confirmed(part: int):
     follows = {which for which in ids if which.startswith("eni") and "i-a" in confirmed}
     assert {found.id for found in swept.deleted} <= confirmed | follows
     assert ids & cloud.ids() >= ids - follows
-    assert any(why == NOT_CONFIRMED for _, why in swept.left)
+    assert any(why == NOT_DELETED for _, why in swept.left)
     assert len(pauses) < 2 * STALLED_ROUNDS
 
 

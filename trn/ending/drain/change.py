@@ -53,7 +53,8 @@ class Inside:
 
     cluster: str
     identity: ClusterIdentity
-    kubernetes: Kubernetes = field(compare=False)
+    kubernetes: Kubernetes | None = field(compare=False)
+    """None where it could not be reached: then nothing of the plan is known."""
     plan: DrainPlan | Unknown
     unlisted: tuple[Unknown, ...] = ()
     """Kinds of which it is not known what there is."""
@@ -102,10 +103,11 @@ class Drain:
         """One for each object; nodes go when all else is gone."""
         return [self._action(seen.kubernetes, step) for step in seen.known.steps]
 
-    def _action(self, kubernetes: Kubernetes, step: Step) -> Action:
+    def _action(self, kubernetes: Kubernetes | None, step: Step) -> Action:
         verb, target, is_change = step.kind.verb, step.target, step.kind.verb != "wait for"
 
         def do(site: Site, _: Kube) -> Outcome:
+            assert kubernetes is not None
             try:
                 step.kind.act(kubernetes, step.item)
             except CommandError as error:

@@ -70,18 +70,17 @@ def print_ownership(console: Console, ownership: Ownership) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def print_leftovers(console: Console, plan: SweepPlan) -> None:
+def leftover_lines(plan: SweepPlan) -> Iterator[str]:
     """What is there beside what Pulumi's state holds, before the stack is destroyed: what goes, and what is kept."""
     for item in plan.deletions:
-        console.print(f"  beside the stack: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+        yield f"  beside the stack: {item.kind} {item.id} ({item.because})"
     for item, why in plan.kept:
         if kind_named(item.kind).leftover.is_data:
-            text = f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
-            console.print(text, markup=False, soft_wrap=True)
+            yield f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
         elif why in WITH_CLUSTER:
-            console.print(f"  goes with the cluster: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+            yield f"  goes with the cluster: {item.kind} {item.id} ({item.because})"
         elif why != IN_STATE:
-            console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+            yield f"  kept {item.kind} {item.id}: {why}"
 
 
 def print_stacks(console: Console, found: Sequence[Found]) -> None:
