@@ -13,6 +13,7 @@ from addons import volcano
 from stacks.config import parse_settings
 from tests.support import copy_project, dev_configuration, merged
 from tests.trn.aws.regions import Regions
+from tests.trn.given import Given
 from tests.trn.running.test_scale import NODES, bert, made_cluster
 from trn.app import app
 from trn.aws.zones import Reservation
@@ -211,18 +212,18 @@ def test_a_job_on_a_pool_is_held_against_the_pools_block():
     assert [line.strip() for line in lines(made)][-1].startswith("bert")
 
 
-def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given):
     """Before the stack is up there is no cluster; the blocks are shown all the same."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     regions = Regions(NOW)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: regions.api(region))
+    given.api = regions.api
     path = tmp_path / "Pulumi.dev.yaml"
     loaded = yaml.safe_load(path.read_text())
     loaded["config"]["trn:nodeGroups"][GROUP] |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": FIRST}
     path.write_text(yaml.safe_dump(loaded))
-    given = ["capacity", "calendar", "dev", "--json", "-"]
-    result = CliRunner().invoke(app, given, catch_exceptions=False)
+    words = ["capacity", "calendar", "dev", "--json", "-"]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
     data = json.loads(result.stdout)
     assert (result.exit_code, data["findings"][0]["verdict"]) == (1, "fail")
     later = datetime.now(UTC) + timedelta(days=9)
@@ -230,7 +231,7 @@ def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_
         "CapacityReservationId": FIRST, "InstanceType": "trn1.32xlarge", "AvailabilityZoneId": "usw2-az4", "State": "active",
         "TotalInstanceCount": 2, "AvailableInstanceCount": 2, "ReservationType": "capacity-block", "EndDate": f"{later:%Y-%m-%dT%H:%M:%SZ}",
     }  # fmt: skip
-    result = CliRunner().invoke(app, given, catch_exceptions=False)
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
     data = json.loads(result.stdout)
     assert (result.exit_code, [one["id"] for one in data["reservations"]], data["findings"]) == (0, [FIRST], [])
     assert "there is no cluster `trainium-dev`" in data["jobsUnknown"]

@@ -15,6 +15,7 @@ from simulator.doors.wire.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.support import copy_project
 from tests.trn.aws.regions import Regions
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws.zones import Zone
 from trn.before.capacity.region import RegionView
@@ -53,12 +54,12 @@ def reservation(which: str, zone_id: str, idle: int, **changes: Any) -> dict[str
 
 
 @pytest.fixture
-def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
+def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Regions:
     """The shipped stack, and an account with nothing on offer."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     made = Regions(NOW)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: made.api(region))
+    given.api = made.api
     return made
 
 

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from simulator.doors.wire import door
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT
-from tests.trn.change.owned import FakePulumi, hold, resource, state, subject
+from tests.trn.change.owned import FakePulumi, resource, stack_of, state, subject
 from tests.trn.change.test_ownership import CLUSTER, COMMANDS, NAMED, World
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws.api import BotoApi
 from trn.change.ownership import Consent
@@ -42,16 +43,15 @@ CHANGING: dict[str, list[str]] = {
 
 
 @pytest.fixture
-def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[World, FakePulumi]:
+def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> tuple[World, FakePulumi]:
     """The shipped stack, up, and its file edited since."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_text(file.read_text().replace(f"trn:name: {UP}", "trn:name: renamed"))
     assert "trn:name: renamed" in file.read_text()
-    world, pulumi = World(monkeypatch), hold(monkeypatch, UP)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: world.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.need_tools", lambda _, *tools: None)
+    world, pulumi = World(monkeypatch), stack_of(UP)
+    given.api, given.cluster, given.engine, given.has_tools = world.cloud.api, world.kubernetes, pulumi, True
     return world, pulumi
 
 

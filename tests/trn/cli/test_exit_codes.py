@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from tests.support import ROOT, copy_project
 from tests.trn.cli.test_placement import COMMANDS
+from tests.trn.given import Given
 from trn.app import app
 from trn.cli.errors import INTERRUPTION, CommandError
 from trn.cli.usage import EXIT_CODES
@@ -136,11 +137,11 @@ def test_a_stack_without_a_file_is_misuse(name: str):
 
 @pytest.mark.parametrize("name", READ_A_STACK)
 @pytest.mark.parametrize("text", ["config:\n\t- x", "config: {}"], ids=["no YAML", "nothing set"])
-def test_a_stack_file_with_a_mistake_is_misuse(name: str, text: str, project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_stack_file_with_a_mistake_is_misuse(name: str, text: str, project: Path, given: Given):
     """One that is no YAML, and one that the settings refuse."""
     (project / "Pulumi.dev.yaml").write_text(text)
     (project / "job.yaml").write_text((ROOT / "docs/samples/jobs/bert.yaml").read_text())
-    monkeypatch.setattr("trn.change.clients.Live.need_tools", lambda *_: None)
+    given.has_tools = True
     if name == "trn bundle":
         pytest.skip("a bundle is made of what can be read")
     result = trn(*line(name))

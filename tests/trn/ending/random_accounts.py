@@ -309,7 +309,8 @@ def run(made: RandomAccount, command: str, said: list[str] | None = None, *, bre
         with using(_Doors(made)):
             site = Site(
                 made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
-                *(lambda line: said.append(str(line)),) * 2, break_lock=break_lock,
+                lambda line: said.append(str(line)),
+            lambda line: said.append(str(line)), break_lock=break_lock,
             )  # fmt: skip
             if command == "sweep":
                 carry_out(Sweep(about.stack, DATA_NAMES, named=consent.identity), site, Person(consent, said.append))

@@ -153,7 +153,8 @@ class Stage:
         about = StackCluster(recording().project, recording().stack, CLUSTER)
         consent = Consent(yes=True, name=CLUSTER)
         site = Site(
-            self.aws(), self, about, self.kubernetes, lambda _: None, *(lambda line: said.append(str(line)),) * 2, break_lock=break_lock,
+            self.aws(), self, about, self.kubernetes, lambda _: None, lambda line: said.append(str(line)),
+            lambda line: said.append(str(line)), break_lock=break_lock,
         )  # fmt: skip
         try:
             if command == "drain":

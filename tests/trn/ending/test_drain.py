@@ -31,8 +31,9 @@ from simulator.doors.wire.wire import Wire
 from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, Cloud
 from tests.trn.aws.leftovers import leave_control_plane
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
 from tests.trn.ending.draining import Drained, drain
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
 from tests.trn.stops import stop_after
@@ -551,15 +552,13 @@ def test_a_cluster_is_reached_by_what_eks_says_of_it():
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+def cluster(monkeypatch: pytest.MonkeyPatch, given: Given) -> FakeCluster:
     """The shipped stack's cluster, at work."""
     monkeypatch.chdir(ROOT)
     made, cloud = busy(), Cloud()
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.cluster, given.engine = cloud.api, made, stack_of("trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -637,10 +636,9 @@ def test_what_stays_makes_the_exit_code_1(cluster: FakeCluster):
     assert json.loads(out)["left"][1]["finalizers"] == ["kubernetes.io/pvc-protection"]
 
 
-def test_no_cluster_is_misuse(monkeypatch: pytest.MonkeyPatch):
+def test_no_cluster_is_misuse(monkeypatch: pytest.MonkeyPatch, given: Given):
     """One line, and where to look."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: Cloud().api)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.engine = Cloud().api, stack_of("trainium-dev")
     code, _, err = trn("dev")
     assert (code, "error: there is no cluster `trainium-dev` in us-west-2" in err) == (2, True)

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from addons import kuberay, mpi_operator, trainer, training_operator, volcano
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.situations import event, item, pod
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from tests.trn.kubernetes.healthy_cluster import Healthy
@@ -144,7 +145,7 @@ def test_two_jobs_of_one_name_must_be_named_in_full():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack with a Volcano Job that a webhook keeps from having pods."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
@@ -153,9 +154,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
         node["status"]["allocatable"] |= {"cpu": "127610m", "memory": "500Gi"}
     made.cluster.objects[EVENTS] = [event("FailedCreate", 'failed calling webhook "mutatepod.volcano.sh": no endpoints')]
     made.cluster.objects[EVENTS][0]["metadata"] = {"namespace": "training"}
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of("trainium-dev")
     return made
 
 

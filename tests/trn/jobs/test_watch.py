@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from addons import volcano
 from facts.catalogue import NEURON_TYPES
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.situations import item, pod
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
@@ -163,7 +164,7 @@ def test_a_loss_that_is_no_number_is_data_all_the_same(tmp_path: Path):
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """bert runs on two nodes; at the second look it has done more."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
@@ -173,9 +174,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
         each = pod(bert, number, at=f"node-{number}")
         each["status"] = {"phase": "Running"}
         made.cluster.objects[PODS].append(each)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of("trainium-dev")
     path = "/api/v1/namespaces/training/pods/bert-worker-0/log?container=work"
     made.cluster.texts[path] = "\n".join(LOG)
     made.cluster.texts[f"{path}&sinceSeconds=60"] = "\n".join(
@@ -184,10 +185,10 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     return made
 
 
-def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, given: Given):
     """Once, also where a look reads it again; it ends with the training, and needs no terminal."""
     waited = list[float]()
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: waited.append(seconds))
+    given.on_pause = lambda seconds: waited.append(seconds)
     result = trn("bert")
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
@@ -199,13 +200,13 @@ def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, monkeypatch: pytest.Mon
     assert waited == [5]
 
 
-def test_ctrl_c_ends_it_with_the_figures(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_ctrl_c_ends_it_with_the_figures(healthy: Healthy, given: Given):
     """It is the way to end it."""
 
-    def interrupt(_: object, seconds: float) -> None:
+    def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trn.change.clients.Live.pause", interrupt)
+    given.on_pause = interrupt
     result = trn("bert")
     assert (result.exit_code, "step: 10 of 100" in result.stdout) == (0, True)
 

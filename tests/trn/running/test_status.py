@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from addons import volcano
 from tests.support import ROOT, dev_configuration, merged
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, Healthy
 from trn.app import app
 from trn.cli.errors import CommandError
@@ -177,12 +178,12 @@ def test_findings_are_written_as_junit():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
     return made
 
 

@@ -15,6 +15,7 @@ from addons import neuron_monitor
 from addons.manifests import own_labels
 from tests.support import ROOT
 from tests.terminal import terminal
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
 from trn.kubernetes.job_pods import PODS
@@ -215,12 +216,12 @@ def test_every_chip_has_a_sign():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack, up, with its exporter and two jobs, one on each node."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
     for number, job in ((1, "bert"), (2, "llama")):
         named = {"metadata": {"labels": own_labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
         made.cluster.put(PODS, f"monitor-{number}", neuron_monitor.NAME, **named)

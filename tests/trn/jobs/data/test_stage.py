@@ -19,6 +19,7 @@ from simulator.doors.wire.wire import Refused
 from tests.documents import checked
 from tests.support import ROOT
 from tests.training.file_server import Server, serving
+from tests.trn.given import Given
 from tests.trn.jobs.data.linked import BUCKET, NAME, Linked, reached, trn
 from tests.trn.test_kube_rights import resource
 from training.staging import stage
@@ -77,16 +78,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def linked(monkeypatch: pytest.MonkeyPatch) -> Linked:
+def linked(monkeypatch: pytest.MonkeyPatch, given: Given) -> Linked:
     """Commands reach it."""
-    return reached(monkeypatch, Linked())
+    return reached(monkeypatch, Linked(), given)
 
 
 @pytest.fixture
-def pod(linked: Linked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pod:
+def pod(linked: Linked, given: Given, tmp_path: Path) -> Pod:
     """It runs when the command waits."""
     made = Pod(linked, tmp_path / "fsx")
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: made())
+    given.on_pause = lambda _: made()
     return made
 
 
@@ -203,9 +204,9 @@ def test_an_ended_job_that_was_made_again_is_not_deleted(linked: Linked, pod: Po
     assert (result.exit_code, "409 Conflict" in result.stderr, changes(linked)) == (1, True, []), result.output
 
 
-def test_a_job_that_is_gone_ends_the_wait(linked: Linked, pod: Pod, server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_a_job_that_is_gone_ends_the_wait(linked: Linked, pod: Pod, server: Server, given: Given):
     """It was deleted; what is on the file system stays."""
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: linked.cluster.served.clear())
+    given.on_pause = lambda _: linked.cluster.served.clear()
     result = from_server(server)
     assert (result.exit_code, "is gone" in result.stdout, "run it again" in result.stdout) == (1, True, True)
 

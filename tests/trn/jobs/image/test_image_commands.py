@@ -15,7 +15,8 @@ from facts.toolchains import TOOLCHAINS
 from tests.documents import checked
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT, STACK, tag_list
-from tests.trn.change.owned import EMPTY, hold
+from tests.trn.change.owned import EMPTY, FakePulumi, stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.image.images import files, put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry, serving
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
@@ -38,12 +39,12 @@ def registry() -> Iterator[StrictRegistry]:
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch, registry: StrictRegistry) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, registry: StrictRegistry, given: Given) -> Healthy:
     """The shipped stack, up, whose account has that registry."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    hold(monkeypatch, NAME)
+    given.api = made.cloud.api
+    given.engine = stack_of(NAME)
     monkeypatch.setattr("trn.aws.ecr.registry_host", lambda account, region: registry.host)
     made.cloud.put("repository", "mirror/base", {})
     real = ecr.make_repository
@@ -132,11 +133,9 @@ def test_a_repository_that_others_made_meanwhile_gets_no_layer(
     assert [line for line in registry.asked if not line.startswith(("GET", "HEAD"))] == []
 
 
-def test_an_image_is_pushed_before_the_cluster_is_there(
-    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_image_is_pushed_before_the_cluster_is_there(healthy: Healthy, registry: StrictRegistry, tmp_path: Path, given: Given):
     """It is told so, and no name of a cluster is asked for; one that is there and that the state does not hold is named first."""
-    hold(monkeypatch, NAME).export = EMPTY
+    given.engine = FakePulumi(EMPTY)
     refused = push(registry, files(tmp_path, train="1"), "--yes")
     assert (refused.exit_code, "--yes alone is not enough" in refused.stderr) == (1, True)
     healthy.cloud.of("cluster").clear()
