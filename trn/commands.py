@@ -12,11 +12,12 @@ from trn.cli.errors import MISUSE, CommandError
 from trn.cli.help import arguments_of, choices_of, is_argument, name_of, options_of, sections_of, types_of
 from trn.cli.placement import Line, Slot, StackUse, Unplaced
 from trn.cli.reading import Grammar, Option, Reading, read
-from trn.cli.slots import ANY, EXISTS, FITS, NEED_MARK, STACK_USES, UNNEEDED_WITH
+from trn.cli.slots import ANY, EXISTS, FITS, NEED_MARK
 from trn.cli.usage import Stopped, ended
 from trn.engine.early import refuse_early
 from trn.engine.stack_names import stack_path, stacks_here
 from trn.run_command import run_command
+from trn.table import ENTRIES, CommandEntry, titles
 
 PRACTICE, READING = "trn.practice", "trn.reading"
 """Keys of the context's notes: whether the command acts on practice accounts, and how the line was read."""
@@ -37,10 +38,9 @@ def grammar_of(command: Any, path: str = "trn") -> Grammar:
 
 def line_of(command: Any, path: str) -> Line:
     """Stack and arguments of a command."""
-    has_stack = any(param.name == "stack" for param in command.params)
-    use = STACK_USES.get(str(command.name), StackUse.NEEDED) if has_stack else StackUse.NONE
     types = types_of(command)
-    return Line(path, tuple(_slot(param, choices_of(types.get(param.name))) for param in command.params if is_argument(param)), use)
+    slots = tuple(_slot(param, choices_of(types.get(param.name))) for param in command.params if is_argument(param))
+    return Line(path, slots, command.entry.stack)
 
 
 def _option(param: Any) -> Option:
@@ -57,6 +57,9 @@ def _slot(param: Any, choices: tuple[str, ...]) -> Slot:
 class Command(TyperCommand):
     """A command whose stack may be its first word, an option, or left out. What its function returns is the exit code."""
 
+    entry: CommandEntry
+    """Its row."""
+
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.stack = next((param for param in self.params if param.name == "stack"), None)
@@ -72,7 +75,7 @@ class Command(TyperCommand):
     @property
     def writes_stack(self) -> bool:
         """Whether its stack is a new one."""
-        return STACK_USES.get(str(self.name)) is StackUse.NEW
+        return self.entry.stack is StackUse.NEW
 
     def get_help_option_names(self, ctx: Any) -> list[str]:  # noqa: ARG002 (the base class names it)
         """The same everywhere."""
@@ -89,7 +92,7 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> int:
         """The exit code."""
-        return carried_out(ctx, str(self.name), lambda: TyperCommand.invoke(self, ctx))
+        return carried_out(ctx, self.entry, lambda: TyperCommand.invoke(self, ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 (the base class names it)
         """`[OPTIONS] [STACK] JOB`."""
@@ -140,7 +143,7 @@ class CommandGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Each with the first sentence of its help."""
-        for title, names in sections_of(self.list_commands(ctx)):
+        for title, names in sections_of(self.list_commands(ctx), titles() if ctx.parent is None else {}):
             rows = [
                 (name, str(self.commands[name].short_help or self.commands[name].help).partition(". ")[0].rstrip(".")) for name in names
             ]
@@ -177,7 +180,17 @@ class StackGroup(CommandGroup):
         """The exit code, of its own or of the command below it."""
         if ctx.meta[READING].path != f"trn {self.name}":
             return super().invoke(ctx)
-        return carried_out(ctx, str(self.name), lambda: TyperGroup.invoke(self, ctx))
+        return carried_out(ctx, self.entry, lambda: TyperGroup.invoke(self, ctx))
+
+    @property
+    def entry(self) -> CommandEntry:
+        """Its row."""
+        return ENTRIES[str(self.name)]
+
+
+def command_of(entry: CommandEntry) -> type[Command]:
+    """The class of a row's command."""
+    return type("Command", (Command,), {"entry": entry})
 
 
 def _read(group: Any, args: list[str], *, is_whole: bool) -> Reading:
@@ -187,20 +200,21 @@ def _read(group: Any, args: list[str], *, is_whole: bool) -> Reading:
         raise CommandError(str(problem), problem.hint, code=MISUSE) from problem
 
 
-def carried_out(context: Any, name: str, act: Callable[[], Any]) -> int:
+def carried_out(context: Any, entry: CommandEntry, act: Callable[[], Any]) -> int:
     """Exit code of a command. A stack that has no file is refused before anything is loaded; practice begins and ends around the rest."""
     stack = context.params.get("stack")
 
     def refuse_unknown() -> int:
-        is_needed = context.meta[READING].is_named or not context.params.get(UNNEEDED_WITH.get(name, ""))
-        if stack is not None and is_needed and STACK_USES.get(name) is not StackUse.NEW:
+        is_needed = context.meta[READING].is_named or not entry.skips("stack", context.params)
+        if stack is not None and is_needed and entry.stack is not StackUse.NEW:
             stack_path(stack)
-        refuse_early(name, context.params)
+        refuse_early(entry, context.params)
         return 0
 
     if code := run_command(refuse_unknown):
         return code
-    with _practising(stack) if context.meta.get(PRACTICE) else nullcontext() as practice:
+    is_practice = context.meta.get(PRACTICE) or entry.place.startswith("practice ")
+    with _practising(stack) if is_practice else nullcontext() as practice:
 
         def announced() -> int:
             try:

@@ -1,6 +1,7 @@
 """Makes docs/operations.md: every command of `trn` with its options and its example, from the command line itself."""
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import typer.main
@@ -11,12 +12,14 @@ from trn.aws.leftovers import KINDS
 from trn.aws.owner_tags import NAME_TAGS, owned_key
 from trn.before.check.run import CHECKS
 from trn.cli.help import name_of
+from trn.cli.placement import StackUse
 from trn.cli.usage import EXIT_CODES
 from trn.ending.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from trn.kubernetes.kinds import KINDS as KINDS_DRAINED
 from trn.rights import DRAIN, RIGHTS, Rules, drain_rights
 from trn.running.verify import collectives, file_system
 from trn.running.verify.change import TRIALS
+from trn.table import ENTRIES, CommandEntry, InPractice
 
 _BEFORE = """# Operations
 
@@ -37,7 +40,33 @@ def operations_page() -> str:
     lines = [line for name, entry in _all(command) for line in _command(name, entry)]
     codes = ["| exit code | cause |", "| --- | --- |", *(f"| {code} | {cause} |" for code, cause in EXIT_CODES), ""]
     codes += ["`trn shell` and `trn engine` end with the exit code of what they ran.", ""]
-    return "\n".join([_BEFORE, *codes, *lines, *_details()]) + "\n"
+    return "\n".join([_BEFORE, *codes, *_table(), *lines, *_details()]) + "\n"
+
+
+_STACKS = {StackUse.NEEDED: "its file is read", StackUse.OPTIONAL: "may be named", StackUse.NEW: "its file is written", StackUse.NONE: ""}
+_PRACTICE = {
+    InPractice.SIMULATED: "`trn --practice`", InPractice.OWN: "acts on it alone", InPractice.SAME: "needs no account", InPractice.NONE: "AWS alone",
+}  # fmt: skip
+
+
+def _table() -> Iterator[str]:
+    """What each command is, in a line."""
+    yield from (
+        "## All commands",
+        "",
+        "| command | stack | changes a cluster or an account | simulated account | what follows |",
+        "| --- | --- | --- | --- | --- |",
+    )
+    for place, entry in ENTRIES.items():
+        follows = ", ".join(f"`trn {name}`" for name in entry.next)
+        yield f"| `trn {place}` | {_STACKS[entry.stack]} | {_consent(entry)} | {_PRACTICE[entry.in_practice]} | {follows} |"
+    yield ""
+
+
+def _consent(entry: CommandEntry) -> str:
+    if not entry.changes:
+        return ""
+    return "yes; `--yes` answers its question" if "yes" in signature(entry.function).parameters else "yes"
 
 
 def _all(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:

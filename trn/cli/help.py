@@ -6,29 +6,6 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "Every day": ("rehearse", "init", "cost", "check", "status", "submit", "jobs", "why", "watch", "logs", "cancel"),
-    "Jobs and data": ("lint", "precompile", "image", "data"),
-    "The cluster": (
-        "import",
-        "network",
-        "capacity",
-        "plan",
-        "upgrade",
-        "verify",
-        "top",
-        "scale",
-        "roll",
-        "shell",
-        "kubeconfig",
-        "iam",
-        "addons",
-        "images",
-    ),
-    "Its end, and what went wrong": ("drain", "destroy", "recover", "sweep", "bundle"),
-    "Without an account": ("practice", "engine"),
-}
-"""Commands of `trn` as its help shows them. What is in none comes last."""
 _FOLDERS = ("folder", "output")
 _OF_TYPES: Mapping[type, str] = {str: "TEXT", int: "N", float: "NUMBER", Path: "FILE"}
 
@@ -93,14 +70,7 @@ def options_of(command: Any, context: Any) -> list[tuple[str, str]]:
     return rows
 
 
-def sections_of(names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Titles with the commands of a group below them, in order; one section where the group is none of `SECTIONS`."""
-    listed = {name for section in SECTIONS.values() for name in section}
-    if not listed.issuperset(names[:1]):
-        yield "Commands", names
-        return
-    for title, section in SECTIONS.items():
-        if found := [name for name in section if name in names]:
-            yield title, found
-    if rest := [name for name in names if name not in listed]:
-        yield "Other commands", rest
+def sections_of(names: list[str], titles: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, list[str]]]:
+    """Titles with the commands of a group below them, in order; one section where there are no titles."""
+    for title, section in (titles or {"Commands": tuple(names)}).items():
+        yield title, [name for name in section if name in names]

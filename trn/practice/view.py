@@ -8,6 +8,7 @@ from simulator.engine.state import Pending
 from simulator.report.words import duration
 from trn.practice.engines import EngineName
 from trn.practice.run import Outcome
+from trn.table import ENTRIES
 
 
 class UnderWay(Part, frozen=True):
@@ -89,7 +90,7 @@ def lines(stack: str, outcome: Outcome, left: int, *, down: bool) -> Iterator[st
     elif not outcome.ended_well:
         yield f"next     trn practice {word} {stack}" + ("" if outcome.interrupted else ", once the cause is gone")
     elif not down:
-        yield f"next     trn --practice status {stack}"
+        yield f"next     trn --practice {ENTRIES['practice up'].next[0]} {stack}"
     else:
         yield f"left     {left} objects in the account" + (f": trn --practice sweep {stack} lists them" if left else "")
 

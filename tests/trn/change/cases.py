@@ -589,11 +589,3 @@ CASES: Mapping[str, Case] = {
 }
 NOT_YET = {"destroy", "import", "upgrade"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
-READS = {
-    "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",
-    "lint", "logs", "network describe", "plan", "status", "top", "watch", "why",
-    "rehearse", "rehearse calendar", "rehearse change", "rehearse chaos", "rehearse crash", "rehearse rules", "rehearse upgrade",
-}  # fmt: skip
-"""Commands that read, or write files of the caller only."""
-PRACTICE = {"engine", "practice down", "practice event", "practice export", "practice job", "practice up"}
-"""Commands that act on practice accounts only."""

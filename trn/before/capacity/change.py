@@ -25,6 +25,7 @@ from trn.cli.errors import MISUSE
 from trn.cli.interruption import signals_kept
 from trn.engine.stack_edit import Edit, as_yaml
 from trn.engine.stack_file import changed_keys, read_stack_file, refuse_edited
+from trn.table import ENTRIES
 
 CENT = 0.005
 _SUM = re.compile(r"\$?\s*([0-9][0-9,]*(?:\.[0-9]{1,2})?)\s*(?:USD)?", re.IGNORECASE)
@@ -256,7 +257,7 @@ class Buy:
             yield f"{self.file} has {progress.reservation_id} for `nodeGroups.{self.order.wanted.group}`"
         else:
             yield f"{progress.reservation_id} is for `nodeGroups.{self.order.wanted.group}`; {self.file} was not changed"
-        yield f"next     trn capacity calendar {stack}; trn check {stack}; trn plan {stack}; pulumi up"
+        yield f"next     {'; '.join(f'trn {place} {stack}' for place in ENTRIES['capacity buy'].next)}; pulumi up"
 
     @property
     def always(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from trn.jobs.rendering import Rendered
 from trn.jobs.submit import apply, preflight
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
+from trn.table import ENTRIES
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -162,7 +163,7 @@ class Submit:
             return
         name, place = self.found.plan.job.name, self.found.plan.site
         yield f"{name} is submitted to {place.cluster}; to follow it:"
-        yield from (f"  trn {command} {place.stack} {name}" for command in ("watch", "why", "logs", "cancel"))
+        yield from (f"  trn {command} {place.stack} {name}" for command in ENTRIES["submit"].next)
 
     def data(self, seen: Around, report: Report) -> Mapping[str, Any]:
         """For `--json`."""
