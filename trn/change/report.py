@@ -67,6 +67,7 @@ class OtherChange(ChangeDocument, frozen=True, extra="allow"):
     """What a changing command did that has no `document` of its own: its own keys are as it gives them."""
 
     schema_: Literal["trn-change"] = "trn-change"
+    left: Any
 
 
 @dataclass

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from tests.documents import checked
 from tests.support import ROOT
 from tests.trn.change.owned import hold
 from tests.trn.kubernetes.healthy_cluster import GROUP, NAME, Healthy
@@ -66,10 +67,11 @@ def deleted(healthy: Healthy) -> list[str]:
 def test_a_shell_gets_its_pod_and_the_pod_goes_with_it(healthy: Healthy, tmp_path: Path):
     """The exit code is the shell's own."""
     code, out, err = trn("dev", "--json", str(tmp_path / "shell.json"))
-    record, made = json.loads((tmp_path / "record").read_text()), json.loads((tmp_path / "shell.json").read_text())
+    record, made = json.loads((tmp_path / "record").read_text()), checked((tmp_path / "shell.json").read_text())
     assert (code, out) == (7, "")
     assert f"{made['pod']} on node-1, the file system at /fsx; the pod is deleted when the shell ends" in err
     assert made.items() >= {
+        "schema": "trn-shell",
         "namespace": "training", "node": "node-1", "image": "public.ecr.aws/docker/library/python:3.13.7-alpine3.22", "exitCode": 7,
         "command": "shell dev", "end": "done", "left": [],
     }.items()  # fmt: skip

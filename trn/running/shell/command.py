@@ -49,4 +49,4 @@ def shell(
     subject = StackCluster(stack_file.project, stack, settings.name)
     # A bar would be drawn over the shell.
     with terminal(subject, settings.region, "", json_file, state, yes=False, name=name, break_lock=break_lock) as (site, person):
-        return carry_out(change, site, person) or change.said["exitCode"]
+        return carry_out(change, site, person) or change.said["exit_code"]
