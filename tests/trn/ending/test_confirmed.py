@@ -1,6 +1,7 @@
 """What a destroy does is no more than what was confirmed, and what it could not see is no nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from addons import volcano
 from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
 from tests.trn.change.owned import locks_of, resource, state
-from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World
+from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags
 from tests.trn.ending.destroying import reported
 from trn.change.ownership import Consent
 from trn.cli.errors import CommandError, OwnershipError
@@ -271,15 +272,28 @@ def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
     assert world.destroy().destroyed
 
 
+def test_three_tries_that_fail_are_the_end(world: World):
+    """What a sweep would delete is not waited for: it comes after Pulumi, or not at all."""
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
+    world.pulumi.on_run = lambda command: (1, "error: DependencyViolation") if command[1] == "destroy" else (0, "")
+    pauses = list[float]()
+    report, ended = reported(replace(world.site(), pause=pauses.append), YES)
+    assert (ended, report["tries"], destroys(world), report["destroyed"]) == (None, 3, 3, False)
+    assert [entry["kind"] for entry in report["left"]] == ["VPC", "state"]
+    assert "vpc-old" in world.ids()
+    assert len(pauses) < 10
+
+
 # What hangs
 
 
 def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
-    """The first try fails, with the cluster gone by then or not; the instances that each command of Pulumi finds."""
+    """The first try fails, with the cluster gone by then or not; what each command of Pulumi finds of the instances and of an old network."""
     found = list[set[str]]()
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
 
     def run(command: tuple[str, ...]) -> tuple[int, str]:
-        found.append(set(world.cloud.of("instance")))
+        found.append({*world.cloud.of("instance"), *({"vpc-old"} & set(world.cloud.of("vpc")))})
         if len(found) > 1:
             world.cloud.wire.denied.clear()
             return world._destroyed_but_instances(command)
@@ -298,7 +312,7 @@ def test_what_hangs_on_a_cluster_that_is_gone_is_deleted_before_the_next_try(wor
     """An instance in a subnet that Pulumi deletes. While there is a cluster its controllers do it."""
     found, ended = fails_at_first(world, with_cluster=with_cluster), report_of(world)[1]
     assert (ended, world.cloud.of("instance")) == (None, {})
-    assert [bool(instances) for instances in found] == [True, with_cluster, with_cluster]
+    assert ["i-a" in there for there in found] == ["vpc-old" in there for there in found] == [True, with_cluster, with_cluster]
 
 
 def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
@@ -306,7 +320,7 @@ def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
     world.cloud.wire.denied.add("ec2.TerminateInstances")
     found, (report, ended) = fails_at_first(world, with_cluster=False), report_of(world)
     assert (ended, report.end, report.tries, world.cloud.of("instance")) == (None, "done", 2, {})
-    assert [bool(instances) for instances in found] == [True, True, True]
+    assert ["i-a" in there for there in found] == [True, True, True]
 
 
 def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(world: World):
@@ -345,6 +359,16 @@ def test_a_backup_that_both_want_or_none_is_not_asked_about(world: World, wanted
     """File and state say the same."""
     with_file_system(world, **made)
     assert world.destroy(final_backup=wanted).destroyed
+
+
+def test_a_backup_that_is_not_made_any_more_is_no_longer_what_was_confirmed(world: World):
+    """A run of `pulumi up` wrote so into the state while the question stood."""
+    with_file_system(world, skipFinalBackup=False)
+    world.pulumi.ask = _after_the_first(world, lambda _: with_file_system(world, skipFinalBackup=True))  # pyright: ignore[reportAttributeAccessIssue]
+    report, ended = report_of(world, final_backup=True)
+    assert (report.end, destroys(world)) == ("stopped", 0)
+    assert "no backup will be made of fs-1" in str(ended)
+    assert not world.kubernetes.log
 
 
 # The report
