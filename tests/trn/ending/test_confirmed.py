@@ -169,8 +169,10 @@ def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyP
 def test_a_cluster_that_is_being_changed_is_drained_too(world: World, status: str, is_drained: bool):
     """Its jobs run on while EKS changes it."""
     world.cluster["status"] = status
+    real, asked = world.kubernetes.list, list[Resource]()
+    world.kubernetes.list = lambda resource, **more: asked.append(resource) or real(resource, **more)  # pyright: ignore[reportAttributeAccessIssue]
     world.destroy()
-    assert ("delete Volcano Job bert" in world.kubernetes.log) is is_drained
+    assert ("delete Volcano Job bert" in world.kubernetes.log, bool(asked)) == (is_drained, is_drained)
 
 
 def test_what_eks_does_not_answer_is_no_cluster_that_is_gone(world: World):
@@ -272,6 +274,21 @@ def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
     assert world.destroy().destroyed
 
 
+def test_a_try_that_ends_while_eks_deletes_the_cluster_is_followed_by_another(world: World):
+    """The state does not hold it any more: before Pulumi has begun that would be another stack's cluster."""
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        if destroys(world) > 1:
+            return world._destroyed(command)
+        world.cluster["status"] = "DELETING"
+        world.pulumi.export = state(CLUSTER, with_cluster=False)
+        return (1, "error: timeout") if command[1] == "destroy" else (0, "")
+
+    world.pulumi.on_run = run
+    report, ended = report_of(world)
+    assert (ended, report.end, report.tries) == (None, "done", 2)
+
+
 def test_three_tries_that_fail_are_the_end(world: World):
     """What a sweep would delete is not waited for: it comes after Pulumi, or not at all."""
     world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
@@ -293,7 +310,7 @@ def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
     world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
 
     def run(command: tuple[str, ...]) -> tuple[int, str]:
-        found.append({*world.cloud.of("instance"), *({"vpc-old"} & set(world.cloud.of("vpc")))})
+        found.append({*world.cloud.of("instance"), *world.cloud.of("vpc")})
         if len(found) > 1:
             world.cloud.wire.denied.clear()
             return world._destroyed_but_instances(command)
@@ -312,6 +329,7 @@ def test_what_hangs_on_a_cluster_that_is_gone_is_deleted_before_the_next_try(wor
     """An instance in a subnet that Pulumi deletes. While there is a cluster its controllers do it."""
     found, ended = fails_at_first(world, with_cluster=with_cluster), report_of(world)[1]
     assert (ended, world.cloud.of("instance")) == (None, {})
+    assert all("vpc-a" in there for there in found), "what the state holds is Pulumi's"
     assert ["i-a" in there for there in found] == ["vpc-old" in there for there in found] == [True, with_cluster, with_cluster]
 
 
