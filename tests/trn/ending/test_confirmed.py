@@ -15,6 +15,7 @@ from tests.trn.change.owned import locks_of, resource, state
 from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags
 from tests.trn.ending.destroying import reported
 from trn.change.ownership import Consent
+from trn.change.sweep_plan import INSTANCE_TAG
 from trn.cli.errors import CommandError, OwnershipError
 from trn.kubernetes.client import Forbidden, Object, Unreachable
 from trn.kubernetes.kinds import KINDS
@@ -281,10 +282,12 @@ def test_a_try_that_ends_while_eks_deletes_the_cluster_is_followed_by_another(wo
         if destroys(world) > 1:
             return world._destroyed(command)
         world.cluster["status"] = "DELETING"
-        world.pulumi.export = state(CLUSTER, with_cluster=False)
+        whole = state(CLUSTER, "eni-1")
+        whole["deployment"]["resources"] = [each for each in whole["deployment"]["resources"] if each.get("id", "eni-1") == "eni-1"]
+        world.pulumi.export = whole
         return (1, "error: timeout") if command[1] == "destroy" else (0, "")
 
-    world.pulumi.on_run = run
+    world.pulumi.export, world.pulumi.on_run = state(CLUSTER, "eni-1"), run
     report, ended = report_of(world)
     assert (ended, report.end, report.tries) == (None, "done", 2)
 
@@ -314,7 +317,10 @@ def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
         if len(found) > 1:
             world.cloud.wire.denied.clear()
             return world._destroyed_but_instances(command)
-        if not with_cluster:
+        if with_cluster:
+            # What its drain needed may be destroyed already.
+            failing(world, 0, ERRORS["401"])
+        else:
             for kind in ("cluster", "node group", "access entry", "nat"):
                 world.cloud.of(kind).clear()
             world.pulumi.export = state(CLUSTER, with_cluster=False)
@@ -346,6 +352,17 @@ def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(wor
     world.pulumi.on_run = lambda command: world._destroyed(command) if destroys(world) > 1 else (0, "")
     report, ended = report_of(world)
     assert (ended, report.end, report.tries, report.destroyed) == (None, "done", 2, True)
+
+
+def test_an_interface_that_its_node_left_goes_with_the_node(world: World):
+    """It is listed only once the node is gone."""
+    entry = {"NetworkInterfaceId": "eni-late", "Status": "available", "Groups": [], "VpcId": "vpc-a", "SubnetId": "subnet-a"}
+    tags = own_tags(**{INSTANCE_TAG: "i-a"})
+    world.pulumi.on_run = lambda command: (world.cloud.put("interface", "eni-late", {**entry, "TagSet": tags}), world._destroyed(command))[
+        1
+    ]
+    report, ended = report_of(world)
+    assert (ended, report.end, "eni-late" in world.ids()) == (None, "done", False)
 
 
 # A backup that will not be made
