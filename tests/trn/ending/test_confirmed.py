@@ -1,6 +1,7 @@
 """What a destroy does is no more than what was confirmed, and what it could not see is no nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,10 @@ from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
 from tests.sharing import mostly_long
 from tests.trn.change.owned import locks_of, resource, state
-from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World
+from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags
 from tests.trn.ending.destroying import reported
 from trn.change.ownership import Consent
+from trn.change.sweep_plan import INSTANCE_TAG
 from trn.cli.errors import CommandError, OwnershipError
 from trn.kubernetes.client import Forbidden, Object, Unreachable
 from trn.kubernetes.kinds import KINDS
@@ -169,8 +171,10 @@ def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyP
 def test_a_cluster_that_is_being_changed_is_drained_too(world: World, status: str, is_drained: bool):
     """Its jobs run on while EKS changes it."""
     world.cluster["status"] = status
+    real, asked = world.kubernetes.list, list[Resource]()
+    world.kubernetes.list = lambda resource, **more: asked.append(resource) or real(resource, **more)  # pyright: ignore[reportAttributeAccessIssue]
     world.destroy()
-    assert ("delete Volcano Job bert" in world.kubernetes.log) is is_drained
+    assert ("delete Volcano Job bert" in world.kubernetes.log, bool(asked)) == (is_drained, is_drained)
 
 
 def test_what_eks_does_not_answer_is_no_cluster_that_is_gone(world: World):
@@ -272,19 +276,52 @@ def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
     assert world.destroy().destroyed
 
 
+def test_a_try_that_ends_while_eks_deletes_the_cluster_is_followed_by_another(world: World):
+    """The state does not hold it any more: before Pulumi has begun that would be another stack's cluster."""
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        if destroys(world) > 1:
+            return world._destroyed(command)
+        world.cluster["status"] = "DELETING"
+        whole = state(CLUSTER, "eni-1")
+        whole["deployment"]["resources"] = [each for each in whole["deployment"]["resources"] if each.get("id", "eni-1") == "eni-1"]
+        world.pulumi.export = whole
+        return (1, "error: timeout") if command[1] == "destroy" else (0, "")
+
+    world.pulumi.export, world.pulumi.on_run = state(CLUSTER, "eni-1"), run
+    report, ended = report_of(world)
+    assert (ended, report.end, report.tries) == (None, "done", 2)
+
+
+def test_three_tries_that_fail_are_the_end(world: World):
+    """What a sweep would delete is not waited for: it comes after Pulumi, or not at all."""
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
+    world.pulumi.on_run = lambda command: (1, "error: DependencyViolation") if command[1] == "destroy" else (0, "")
+    pauses = list[float]()
+    report, ended = reported(replace(world.site(), pause=pauses.append), YES)
+    assert (ended, report["tries"], destroys(world), report["destroyed"]) == (None, 3, 3, False)
+    assert [entry["kind"] for entry in report["left"]] == ["VPC", "state"]
+    assert "vpc-old" in world.ids()
+    assert len(pauses) < 10
+
+
 # What hangs
 
 
 def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
-    """The first try fails, with the cluster gone by then or not; the instances that each command of Pulumi finds."""
+    """The first try fails, with the cluster gone by then or not; what each command of Pulumi finds of the instances and of an old network."""
     found = list[set[str]]()
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
 
     def run(command: tuple[str, ...]) -> tuple[int, str]:
-        found.append(set(world.cloud.of("instance")))
+        found.append({*world.cloud.of("instance"), *world.cloud.of("vpc")})
         if len(found) > 1:
             world.cloud.wire.denied.clear()
             return world._destroyed_but_instances(command)
-        if not with_cluster:
+        if with_cluster:
+            # What its drain needed may be destroyed already.
+            failing(world, 0, ERRORS["401"])
+        else:
             for kind in ("cluster", "node group", "access entry", "nat"):
                 world.cloud.of(kind).clear()
             world.pulumi.export = state(CLUSTER, with_cluster=False)
@@ -299,7 +336,8 @@ def test_what_hangs_on_a_cluster_that_is_gone_is_deleted_before_the_next_try(wor
     """An instance in a subnet that Pulumi deletes. While there is a cluster its controllers do it."""
     found, ended = fails_at_first(world, with_cluster=with_cluster), report_of(world)[1]
     assert (ended, world.cloud.of("instance")) == (None, {})
-    assert [bool(instances) for instances in found] == [True, with_cluster, with_cluster]
+    assert all("vpc-a" in there for there in found), "what the state holds is Pulumi's"
+    assert ["i-a" in there for there in found] == ["vpc-old" in there for there in found] == [True, with_cluster, with_cluster]
 
 
 def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
@@ -307,7 +345,7 @@ def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
     world.cloud.wire.denied.add("ec2.TerminateInstances")
     found, (report, ended) = fails_at_first(world, with_cluster=False), report_of(world)
     assert (ended, report.end, report.tries, world.cloud.of("instance")) == (None, "done", 2, {})
-    assert [bool(instances) for instances in found] == [True, True, True]
+    assert ["i-a" in there for there in found] == [True, True, True]
 
 
 def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(world: World):
@@ -315,6 +353,17 @@ def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(wor
     world.pulumi.on_run = lambda command: world._destroyed(command) if destroys(world) > 1 else (0, "")
     report, ended = report_of(world)
     assert (ended, report.end, report.tries, report.destroyed) == (None, "done", 2, True)
+
+
+def test_an_interface_that_its_node_left_goes_with_the_node(world: World):
+    """It is listed only once the node is gone."""
+    entry = {"NetworkInterfaceId": "eni-late", "Status": "available", "Groups": [], "VpcId": "vpc-a", "SubnetId": "subnet-a"}
+    tags = own_tags(**{INSTANCE_TAG: "i-a"})
+    world.pulumi.on_run = lambda command: (world.cloud.put("interface", "eni-late", {**entry, "TagSet": tags}), world._destroyed(command))[
+        1
+    ]
+    report, ended = report_of(world)
+    assert (ended, report.end, "eni-late" in world.ids()) == (None, "done", False)
 
 
 # A backup that will not be made
@@ -346,6 +395,16 @@ def test_a_backup_that_both_want_or_none_is_not_asked_about(world: World, wanted
     """File and state say the same."""
     with_file_system(world, **made)
     assert world.destroy(final_backup=wanted).destroyed
+
+
+def test_a_backup_that_is_not_made_any_more_is_no_longer_what_was_confirmed(world: World):
+    """A run of `pulumi up` wrote so into the state while the question stood."""
+    with_file_system(world, skipFinalBackup=False)
+    world.pulumi.ask = _after_the_first(world, lambda _: with_file_system(world, skipFinalBackup=True))  # pyright: ignore[reportAttributeAccessIssue]
+    report, ended = report_of(world, final_backup=True)
+    assert (report.end, destroys(world)) == ("stopped", 0)
+    assert "no backup will be made of fs-1" in str(ended)
+    assert not world.kubernetes.log
 
 
 # The report

@@ -170,8 +170,6 @@ class Destroy:
             rounds.held = state.held
         if rounds.looks <= _BY_PULUMI_LOCK:
             refuse_locked(site.pulumi, self.stack, state.root)
-        if not is_destroyed:
-            left = replace(left, staying=(), is_stalled=False)
         is_clearing = bool(rounds.tried) and not (is_destroyed or entry) and rounds.clears < sweeping.STALLED_ROUNDS
         rounds.clears += is_clearing
         inside, status = self._inside(site, whose, str(entry.get("status", "")))
