@@ -24,7 +24,7 @@ from trn.before.capacity.command import calendar as capacity_calendar
 from trn.before.check.command import check
 from trn.before.cost.command import cost
 from trn.before.iam.command import iam
-from trn.before.import_cluster.command import take_over
+from trn.before.import_cluster.command import import_cluster
 from trn.before.init.command import init
 from trn.before.network.command import describe
 from trn.before.plan.command import plan
@@ -170,7 +170,7 @@ def in_practice(context: typer.Context) -> None:
 for title, group in GROUPS.items():
     app.add_typer(group, name=title)
 # `import` is a word of the language.
-app.command("import", cls=Command, **described(take_over))(take_over)
+app.command("import", cls=Command, **described(import_cluster))(import_cluster)
 add(app, engine, context_settings=PULUMI_ARGUMENTS)
 app.add_typer(rehearse_app, name="rehearse")
 rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)
