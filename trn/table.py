@@ -92,7 +92,7 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry("rehearse calendar", "rehearsal.calendar.command:calendar", in_practice=_SAME, next=("capacity calendar",)),
         CommandEntry("init", "before.init.command:init", in_practice=_SAME, stack=StackUse.NEW, next=("cost", "rehearse", "check")),
         CommandEntry("cost", "before.cost.command:cost"),
-        CommandEntry("check", "before.check.command:check", next=("plan", "capacity find")),
+        CommandEntry("check", "before.check.command:check", changes=True, next=("plan", "capacity find")),
         CommandEntry("status", "running.status.command:status", next=("verify", "jobs")),
         CommandEntry(
             "submit", "jobs.submit.command:submit", changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
@@ -122,7 +122,7 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry("data status", "jobs.data.command:status"),
     ),
     "The cluster": (
-        CommandEntry("import", "before.import_cluster.command:take_over", changes=True, in_practice=_NONE, stack=StackUse.NEW),
+        CommandEntry("import", "before.import_cluster.command:import_cluster", changes=True, in_practice=_NONE, stack=StackUse.NEW),
         GroupEntry("network", "A network that others keep and a stack uses.", "trn network describe dev --output network.yaml"),
         CommandEntry("network describe", "before.network.command:describe", in_practice=_NONE, next=("rehearse",)),
         GroupEntry(

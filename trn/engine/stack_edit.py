@@ -26,7 +26,7 @@ ROOT = "config"
 """Key of a stack file below which all configuration is."""
 
 _COMMENT = re.compile(r"(?<=\s)#[^\r\n]*")
-_HINT = "check that it is a file that you may read and write"
+HINT = "check that it is a file that you may read and write"
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,20 @@ class Edit:
 def edit_stack(stack: str, edits: Sequence[Edit], start: Path | None = None) -> bool:
     """Write the changed file, whole or not at all; whether anything differed. Raises CommandError."""
     path = stack_path(stack, start)
-    before = read_text(path, MAX_BYTES, _HINT)
+    before = read_text(path, MAX_BYTES, HINT)
     after = edited(before, edits)
     if after == before:
         return False
-    write_text(path, after, _HINT)
+    write_text(path, after, HINT)
     return True
 
 
 def refuse_uneditable(stack: str, edits: Sequence[Edit], start: Path | None = None) -> None:
     """Raises CommandError where `edit_stack` would fail: asked before something is done that the file must then hold. Writes nothing."""
     path = stack_path(stack, start)
-    edited(read_text(path, MAX_BYTES, _HINT), edits)
+    edited(read_text(path, MAX_BYTES, HINT), edits)
     if not os.access(path, os.W_OK):
-        raise CommandError(f"cannot write `{path}`: it is read-only for this user", _HINT)
+        raise CommandError(f"cannot write `{path}`: it is read-only for this user", HINT)
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:

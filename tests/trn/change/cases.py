@@ -28,6 +28,9 @@ from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fau
 from tests.trn.jobs.image.images import put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry
 from trn.aws.ecr import registry_host
+from trn.before.check import capacity
+from trn.change.action import Outcome, written
+from trn.change.identity import File
 from trn.cli.errors import CommandError
 from trn.jobs.data.staging import STAGE_LABEL, name_of
 from trn.jobs.image.place import usual_repository
@@ -284,12 +287,12 @@ BLOCK = "cb-0123456789abcdef0"
 BLOCK_ID = made_id("cr", BLOCK)
 
 
-def put_offer(stage: Stage, which: str = BLOCK, days: int = 3) -> None:
+def put_offer(stage: Stage, which: str = BLOCK, days: int = 3, zone: str = "us-west-24") -> None:
     """A block on offer."""
     starts = datetime.now(UTC).replace(hour=11, minute=30, second=0, microsecond=0) + timedelta(days=days)
     stage.around.blocks = [
         {
-            OFFER: which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": "us-west-24",
+            OFFER: which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": zone,
             "StartDate": f"{starts:%Y-%m-%dT%H:%M:%SZ}", "EndDate": f"{starts + timedelta(hours=72):%Y-%m-%dT%H:%M:%SZ}",
             "CapacityBlockDurationHours": 72, "UpfrontFee": "3094.61", "CurrencyCode": "USD",
         }
@@ -391,6 +394,30 @@ def _tried(stage: Stage, call: Call) -> tuple[str, str]:
         return "delete", call.given["preconditions"]["uid"]
     assert call.name.startswith("POST") or call.given["preconditions"]["uid"] == f"uid-{JOBS}-{TRIED}"
     return ("remove" if call.name.startswith("DELETE") else "try"), path
+
+
+def offer_places(stage: Stage) -> None:
+    """The group may be in two zones, and a block is on offer in the second."""
+    keys = ("candidates: [{zoneId: usw2-az1}]", "capacityType: CAPACITY_BLOCK", "capacityReservationId: cr-0123456789abcdef0")
+    stage.edit("size: 2\n", "".join(f"{line}\n" for line in ("size: 2", *(f"      {key}" for key in keys))))
+    # An address of the documentation is refused where the rules of a rehearsal do not hold.
+    stage.edit("203.0.113.0/24", "198.18.0.7/32")
+    put_offer(stage, zone="us-west-21")
+
+
+@contextmanager
+def few_checks(stage: Stage) -> Iterator[None]:
+    """What is checked afterwards is no matter of the change; the disk is."""
+
+    def write(file: File, text: str, hint: str) -> Outcome:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"cannot write {file.name}")
+
+        return stage.through(Call("file", "write", file.which, is_change=True), lambda: written(file, text, hint), failed)
+
+    checks = patch.dict("trn.before.check.run.CHECKS", {"zones": capacity.zone_ids}, clear=True)
+    with checks, patch("trn.before.check.picking.written", write):
+        yield
 
 
 POD, PODS = "kubernetes:core/v1:Pod", "/api/v1/namespaces/training/pods"
@@ -583,6 +610,23 @@ CASES: Mapping[str, Case] = {
         yes=(),
         refused={"a job has the devices": lambda stage: stage.start("late")},
         is_well=lambda report: report.get("healthy", True),
+    ),
+    "check --pick": Case(
+        words=("check", STACK, "--pick", GROUP, "--block-hours", "72"),
+        agreed=("y",),
+        acted=lambda _, call: ("write", call.given),
+        differ={
+            "the block costs more": lambda stage: stage.around.blocks[0].update(UpfrontFee="4000.00"),
+            "the stack file was edited": lambda stage: stage.edit("# ", "#  "),
+        },
+        is_own=lambda key: key == "file",
+        prepare=offer_places,
+        refused={
+            "nothing is on offer": lambda stage: stage.around.blocks.clear(),
+            "the stack file says something else": lambda stage: stage.edit("size: 2\n", "size: 1\n"),
+        },
+        is_well=lambda report: not any(each["verdict"] == "fail" for each in report.get("findings", ())),
+        around=few_checks,
     ),
     "shell": Case(
         words=("shell", STACK, "--node-group", GROUP),

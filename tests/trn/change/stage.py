@@ -56,7 +56,7 @@ REFUSALS = {
 }  # fmt: skip
 FAULTS: dict[str, tuple[Fault, ...]] = {
     "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken", "lost"),
-    "registry": ("403", "broken", "lost"), "tool": ("broken",),
+    "registry": ("403", "broken", "lost"), "tool": ("broken",), "file": ("broken",),
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")

@@ -37,6 +37,7 @@ CHANGING: dict[str, list[str]] = {
     "data stage": ["dev", "https://example.com/a", "/fsx/data/a", "--yes", "--name", "renamed"],
     "data export": ["dev", "/fsx/s3/out", "--yes", "--name", "renamed"],
     "image push": ["dev", "FOLDER", "--yes"],
+    "check": ["dev", "--pick", "trn1-32xl", "--yes", "--name", "renamed"],
     "capacity buy": ["dev", "cb-0123456789abcdef0", "--yes", "--limit-usd", "1", "--account", ACCOUNT],
 }
 """Every command that changes a cluster or its account, with all that can be said in advance."""
