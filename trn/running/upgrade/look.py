@@ -20,9 +20,7 @@ from trn.engine.planned import ask_engine
 from trn.engine.program import record_stack
 from trn.engine.pulumi import Pulumi
 from trn.engine.stack_file import StackFile
-from trn.running.upgrade.configuration import readable, sections, settings_before, standing_file
-from trn.running.upgrade.releases import groups_at
-from trn.running.upgrade.steps import Group, Standing
+from trn.running.upgrade.steps import Group, Standing, groups_at, readable, sections, settings_before, standing_file
 
 ACTIVE = "ACTIVE"
 BUSY = ("UPDATING", "CREATING", "PENDING")
@@ -60,18 +58,16 @@ def look(api: Api, settings: Settings, watching: Watching) -> Found:
     raise CommandError(f"EKS is still at it: {', '.join(busy)}", "wait until it has ended, then run this again")
 
 
-def refuse_moved(shown: Standing, now: Found) -> None:
-    """Raises CommandError where the cluster is of other minors than when the plan was shown: another run was faster.
+def moved(shown: Standing, now: Standing) -> list[str]:
+    """Where the cluster is of other minors than when the plan was shown: another run was faster.
 
     The old plan's steps would write the older minors into the stack file, and ask EKS for them.
     """
     before, after = (
         {"the control plane": each.control_plane} | {group.name: group.minor for group in each.groups} for each in (shown, now)
     )
-    moved = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
-    moved += [f"{name} is gone" for name in before if name not in after]
-    if moved:
-        raise CommandError(f"the cluster has changed since the plan was shown: {', '.join(moved)}", "run it again: it plans anew")
+    found = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
+    return [*found, *(f"{name} is gone" for name in before if name not in after)]
 
 
 def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:

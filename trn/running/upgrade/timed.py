@@ -1,7 +1,8 @@
 """An upgrade in the virtual clock: seconds of each step, what it changes, and what it stops, on a cluster of the rehearsal's engine."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from simulator.account import kinds
 from simulator.account.allowances import Job
@@ -11,14 +12,22 @@ from simulator.engine.plan import counts, plan
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
+from simulator.report.drawing.text import duration
 from stacks.problems import ConfigurationError
 from trn.cli.errors import MISUSE, CommandError
+from trn.cli.output import print_table
 from trn.engine.assumed_account import account_for
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, with_edits
-from trn.running.upgrade.configuration import standing_file
-from trn.running.upgrade.steps import Kind, Standing, Step
+from trn.running.upgrade.steps import Kind, Standing, Step, standing_file
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+SCHEMA = "trn-upgrade/1"
+LEAST_WIDTH = 60
+"""Columns of a terminal that holds the table of steps."""
 _TARGETED: dict[Kind, str] = {"control plane": kinds.CLUSTER, "add-ons": kinds.ADDON}
 """Types that a step names with `--target`; the others run the whole program, whose only difference is theirs."""
 
@@ -91,3 +100,60 @@ def targets_of(step: Step, recording: Recording) -> tuple[str, ...]:
     """URNs that a step names; empty for a run of the whole program."""
     wanted = _TARGETED.get(step.kind)
     return tuple(item.urn for item in recording.of_type(wanted)) if wanted else ()
+
+
+def plan_table(steps: Sequence[Timed]) -> "Table":
+    """Steps with their time in the virtual clock, and what each stops."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("step", "at least", "stops"):
+        table.add_column(title, no_wrap=title != "stops")
+    for each in steps:
+        table.add_row(each.step.title, duration(each.seconds), each.stops)
+    table.add_row("together", duration(total_s(steps)), "")
+    return table
+
+
+def refused_lines(steps: Sequence[Timed]) -> list[str]:
+    """What the account refuses."""
+    return [f"refused  {each.step.title}: {error}" for each in steps for error in each.errors]
+
+
+def print_plan(console: "Console", steps: Sequence[Timed]) -> None:
+    """Both, on a terminal of whatever width."""
+    print_table(console, plan_table(steps), LEAST_WIDTH)
+    for line in refused_lines(steps):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def total_s(steps: Sequence[Timed]) -> float:
+    """Of all steps, one after the other."""
+    return sum(each.seconds for each in steps)
+
+
+def as_data(
+    steps: Sequence[Timed], findings: Sequence[Any] = (), done: Collection[Step] = (), stopped_at: str | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """For `--json`."""
+    return {
+        "schemaVersion": SCHEMA,
+        "seconds": total_s(steps),
+        "findings": list(findings),
+        "steps": [
+            {
+                "step": each.step.title,
+                "kind": each.step.kind,
+                "minor": each.step.minor,
+                "group": each.step.group.name if each.step.group else None,
+                "keys": {edit.key: edit.value for edit in each.step.edits},
+                "seconds": each.seconds,
+                "resources": each.changed,
+                "stops": each.stops,
+                "errors": list(each.errors),
+                "done": each.step in done,
+            }
+            for each in steps
+        ],
+        "stoppedAt": stopped_at,
+    }

@@ -9,8 +9,7 @@ from simulator.report.drawing.text import duration
 from trn.cli.lines import Line
 from trn.engine.program import record_stack
 from trn.engine.stack_file import StackFile
-from trn.running.upgrade.configuration import standing_file
-from trn.running.upgrade.steps import Standing
+from trn.running.upgrade.steps import Standing, standing_file
 from trn.running.upgrade.timed import Timed
 
 
